@@ -8,7 +8,6 @@ mod columns;
 mod copy;
 mod engine;
 mod error;
-mod execute;
 mod ids;
 mod lanes;
 mod location;
@@ -18,7 +17,6 @@ mod replay;
 mod sql;
 mod tables;
 mod team;
-mod timelines;
 mod unsettled_here;
 mod values;
 mod watch;
@@ -29,8 +27,8 @@ use std::{
     sync::Arc,
 };
 
-pub use crate::database::ServerFault;
-pub(crate) use crate::database::{Password, wait_for_writes};
+pub use crate::db::ServerFault;
+pub(crate) use crate::db::{Password, wait_for_writes};
 use crate::{domain::token::Fingerprinter, platform::private_files::with_suffix};
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
@@ -70,6 +68,9 @@ pub use watch::{
     requests::{Watch, WatchedConnection},
 };
 
+/// What a request comes to.
+pub type Result<T, E = DirectoryError> = std::result::Result<T, E>;
+
 /// A handle to one directory; clones share it. Requests are executed in the order in which they are made; requests made
 /// at the same time are committed together. Reads of a few rows do not wait for a write in progress, but see everything
 /// that was answered before.
@@ -90,36 +91,26 @@ impl Directory {
     /// set up before ([`set_up`]). Blocks briefly and starts two threads of its own.
     ///
     /// A file that is no directory, has a newer version or belongs to another user is refused and left unchanged.
-    pub fn open(location: impl Into<Location>) -> Result<Self, DirectoryError> {
+    pub fn open(location: impl Into<Location>) -> Result<Self> {
         match location.into() {
-            Location::File(path) => Engine::of_file(&path, false).map(Self::of_file),
-            Location::Team(team) => {
-                let (engine, fingerprinter, membership) = team::open(&team)?;
-                Ok(Self::of(engine, fingerprinter, Some(membership)))
-            }
+            Location::File(path) => Self::of_file(&path, false),
+            Location::Team(team) => Ok(Self(Arc::new(team::open(&team)?))),
         }
     }
 
     /// As [`Self::open`], for a file that ends with this process, like that of a demo: its writes need not survive a
     /// crash of the machine.
-    pub(crate) fn open_ephemeral(path: &Path) -> Result<Self, DirectoryError> {
-        Engine::of_file(path, true).map(Self::of_file)
+    pub(crate) fn open_ephemeral(path: &Path) -> Result<Self> {
+        Self::of_file(path, true)
     }
 
-    fn of_file((engine, fingerprinter): (Engine, Fingerprinter)) -> Self {
-        Self::of(engine, fingerprinter, None)
-    }
-
-    fn of(
-        engine: Engine,
-        fingerprinter: Fingerprinter,
-        membership: Option<team::Membership>,
-    ) -> Self {
-        Self(Arc::new(Inner {
+    fn of_file(path: &Path, is_ephemeral: bool) -> Result<Self> {
+        let (engine, fingerprinter) = Engine::of_file(path, is_ephemeral)?;
+        Ok(Self(Arc::new(Inner {
             engine,
             fingerprinter,
-            membership,
-        }))
+            membership: None,
+        })))
     }
 
     /// The operator's role in a team's directory; `None` for a file.
@@ -145,7 +136,7 @@ impl Directory {
 
     /// Refuses what needs a higher role, and every write if the directory was moved or has newer tables, before anything
     /// is read or sent.
-    pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
+    pub fn may(&self, needs: Role) -> Result<()> {
         let (Location::Team(team), Some(membership)) = (self.location(), &self.0.membership) else {
             return Ok(());
         };
@@ -171,12 +162,14 @@ impl Directory {
 
     /// For a team's directory: whether one patience is for all requests together, as a command needs.
     pub fn set_is_of_command(&self, is_of_command: bool) {
-        self.0.engine.set_is_of_command(is_of_command);
+        if let Some(server) = &self.0.engine.server {
+            server.set_is_of_command(is_of_command);
+        }
     }
 
     /// Where it is.
     pub fn location(&self) -> &Location {
-        self.0.engine.location()
+        &self.0.engine.location
     }
 
     /// The write-ahead log, which commits reach before the file itself.

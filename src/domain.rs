@@ -25,9 +25,26 @@ pub mod refresh;
 pub mod remote_changes;
 pub mod rotation;
 pub mod size;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod text;
 pub mod token;
 pub mod undo;
 pub mod update;
 pub mod when;
 pub(crate) mod word_enum;
+
+pub use self::{
+    age::TokenAge,
+    annotation::{Annotation, AnnotationChange, Label},
+    batch::{BatchKind, BulkChange, EditPlan, ItemStatus, RunnerState, StopCause},
+    change::{Change, DesiredFields, Mark},
+    draft::Draft,
+    group::{EnvironmentTag, Mapping, Properties, UserGroupId},
+    handoff::HandOffState,
+    history::{Ending, Entry, Operation},
+    known::{Known, KnownGroup},
+    merge::Part,
+    text::{counted, visible},
+    token::{Fingerprint, Token},
+};

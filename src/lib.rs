@@ -8,11 +8,11 @@
 //! demo -> { operations, service, directory, config, api::wire, platform, domain }
 //! tui -> { operations, config, search, formats, platform, domain, intake }
 //! operations -> { api, directory, config, search, formats, platform, domain, intake }
-//! directory -> { database, search, formats, platform, domain }
-//! service -> { database, api::wire, platform, intake }
+//! directory -> { db, search, formats, platform, domain }
+//! service -> { db, api::wire, platform, intake }
 //! api -> { config, formats, domain, intake } config -> { platform, domain, intake }
 //! formats -> { search, domain, intake }      search -> { domain, intake }
-//! database -> platform                       domain -> intake::duration, intake::text
+//! db -> platform                             domain -> intake::duration, intake::text
 //! platform, intake -> nothing of ours
 //! ```
 //!
@@ -39,7 +39,7 @@
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
 //!   [`api::answer`] the only place where an answer is judged, [`api::probe`] a test request that creates nothing,
 //!   [`api::inspect`] and [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - `database`*: statements with their values and rows (`statement`*, `value`*, `record`*), and transactions that read,
+//! - `db`*: statements with their values and rows (`value`*, `record`*), and transactions that read,
 //!   decide and write (`tx`*); files of SQLite (`file`*); PostgreSQL on its own connections (`lane`*, `postgres`*);
 //!   SQLite on a thread of its own (`Worker`): a piece of work is a closure and a reply (`task`*), and everything that
 //!   is queued becomes one transaction (`session`*). Each user says what its own file contains (`Database`).
@@ -61,7 +61,7 @@
 pub mod api;
 pub mod cli;
 pub mod config;
-mod database;
+mod db;
 pub mod demo;
 pub mod directory;
 pub mod domain;

@@ -8,7 +8,6 @@ pub mod attention;
 pub mod batch;
 mod bulk_edit;
 mod cancel;
-mod circuit_breaker;
 pub mod doctor;
 mod failpoints;
 mod failure;
@@ -61,6 +60,7 @@ pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
 pub use refresh::{GroupRead, Reading, Refresh, RefreshEvent};
 pub use rotation::{
+    check::{CheckCounts, CheckSum, Checked, Checking},
     recover::{Recovered, StillOpen},
     rotate::{JUST_ROTATED, Spare, Target},
 };

@@ -3,7 +3,6 @@
 
 mod ascii;
 mod conditions;
-mod group_extras;
 mod index;
 mod natural;
 pub mod normalize;
@@ -19,7 +18,7 @@ mod views;
 mod words;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     num::NonZero,
     ops::Range,
     panic::resume_unwind,
@@ -30,7 +29,6 @@ use std::{
 use jiff::Timestamp;
 
 use conditions::QueryMatcher;
-pub use group_extras::GroupExtras;
 pub use index::{Builder, Index};
 pub use natural::{FirstInOrder, natural, title_key};
 pub use query::{
@@ -43,7 +41,9 @@ pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::MatchScore;
 pub use words::Words as Marker;
 
-use super::domain::{group::UserGroupId, known::KnownGroup, rotation::State};
+use super::domain::{
+    annotation::Annotation, group::UserGroupId, known::KnownGroup, rotation::State,
+};
 
 /// What to search for, and how to order the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,20 @@ pub struct SearchRequest {
     pub extras: GroupExtras,
     /// The time that ages are relative to; the epoch if the query does not use ages.
     pub at: Timestamp,
+}
+
+/// Annotations, drafts and flags of groups, by id; only few groups have them. Shared, so that a search can use a snapshot
+/// while it changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupExtras {
+    /// Notes, labels and favourites.
+    pub annotations: Arc<BTreeMap<UserGroupId, Annotation>>,
+    /// Groups with an unsent draft.
+    pub drafts: Arc<BTreeSet<UserGroupId>>,
+    /// Groups that another console changed.
+    pub changed: Arc<BTreeSet<UserGroupId>>,
+    /// Groups that another console added.
+    pub new: Arc<BTreeSet<UserGroupId>>,
 }
 
 impl SearchRequest {

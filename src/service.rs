@@ -17,7 +17,6 @@ pub mod keys;
 mod metrics;
 mod observe;
 mod operators;
-mod rates;
 mod refusal;
 mod request;
 mod rules;

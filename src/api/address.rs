@@ -100,19 +100,15 @@ mod tests {
 
     #[test]
     fn a_good_address_is_taken_and_its_host_named() {
-        let address = |base| Address::of(&profile(base, "/api/user")).expect("good");
+        let address = |base: &str| Address::of(&profile(base, "/api/user")).expect("good");
         assert_eq!(address("https://api.example.com").host, "api.example.com");
-        assert_eq!(
-            address("https://api.example.com/v2/").url.as_str(),
-            "https://api.example.com/v2/api/user"
-        );
-        for loopback in [
-            "http://127.0.0.1:8474",
-            "http://[::1]:8474",
-            "http://localhost",
-            "http://127.9.9.9",
-        ] {
-            assert!(address(loopback).loopback, "{loopback}");
+        let url = address("https://api.example.com/v2/").url;
+        assert_eq!(url.as_str(), "https://api.example.com/v2/api/user");
+        for loopback in ["127.0.0.1:8474", "[::1]:8474", "localhost", "127.9.9.9"] {
+            assert!(
+                address(&format!("http://{loopback}")).loopback,
+                "{loopback}"
+            );
         }
     }
 

@@ -56,15 +56,15 @@ const IDLE: Duration = Duration::from_secs(15);
 /// Calls one environment of the service. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
     listener: Option<Listener>,
     send_by: Option<SendBy>,
 }
 
-struct Inner {
+pub(super) struct Inner {
     /// The name of the profile.
     profile: String,
-    address: Address,
+    pub(super) address: Address,
     key: SecretString,
     authorization: HeaderValue,
     /// For reads, over pooled connections.
@@ -72,13 +72,14 @@ struct Inner {
     /// For writes, each over a connection of its own (docs/design/rotation.md, rule 1).
     writes: reqwest::Client,
     timeout: Duration,
-    connect_timeout: Duration,
+    /// How long establishing a connection may take.
+    pub(super) connect_timeout: Duration,
     /// Whether the profile names certificate authorities, trusted in addition to those of the system.
     has_own_authorities: bool,
-    /// For https.
-    tls: Option<Arc<ClientConfig>>,
+    /// How connections are secured, for https.
+    pub(super) tls: Option<Arc<ClientConfig>>,
     /// The proxy of the environment that is used.
-    proxy: Option<Proxy>,
+    pub(super) proxy: Option<Proxy>,
     /// Its name, if it sees plain HTTP: then it may answer in the place of the service.
     plain_proxy: Option<String>,
     /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
@@ -117,8 +118,9 @@ impl Client {
         // Shorter than the total timeout, so that "never connected" is distinguished from "never answered".
         let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
         let is_encrypted = address.url.scheme() == "https";
-        let ca_file = profile.ca_file.as_deref().filter(|_| is_encrypted);
-        let tls = is_encrypted.then(|| client_config(ca_file));
+        let ca_file = profile.ca_file.as_deref();
+        // A file that cannot be used is a mistake, also where nothing is encrypted.
+        let tls = (is_encrypted || ca_file.is_some()).then(|| client_config(ca_file));
         let tls = tls.transpose().map_err(|why| match ca_file {
             Some(file) => ClientError::CaFile {
                 profile: name(),
@@ -127,6 +129,7 @@ impl Client {
             },
             None => ClientError::Tls,
         })?;
+        let tls = tls.filter(|_| is_encrypted);
         let proxy = proxy_of(profile, &address)?;
         let sees_all = proxy.as_ref().filter(|_| !is_encrypted);
         let plain_proxy = sees_all.map(Proxy::named);
@@ -243,24 +246,6 @@ impl Client {
         let nothing = serde_json::Map::new();
         self.send(Call::Probe, &nothing, &Expected::Group(&nobody))
             .await
-    }
-
-    pub(super) fn goes_through_a_proxy(&self) -> bool {
-        self.inner.proxy.is_some()
-    }
-
-    /// How connections are secured, if they are.
-    pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
-        self.inner.tls.clone()
-    }
-
-    pub(super) fn address(&self) -> &Address {
-        &self.inner.address
-    }
-
-    /// How long establishing a connection may take.
-    pub(super) fn connect_timeout(&self) -> Duration {
-        self.inner.connect_timeout
     }
 
     async fn send(

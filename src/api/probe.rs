@@ -83,7 +83,7 @@ impl Client {
     pub async fn probe(&self) -> Probe {
         let mut steps = Vec::new();
         // A proxy resolves and connects by itself.
-        if !self.goes_through_a_proxy()
+        if self.inner.proxy.is_none()
             && let Err(text) = self.reach(&mut steps).await
         {
             return Probe {
@@ -94,7 +94,7 @@ impl Client {
         }
         let begun = Instant::now();
         let result = self.update_nothing().await;
-        let (finding, text) = finding_of(&result, self.address().url.path().ends_with('/'));
+        let (finding, text) = finding_of(&result, self.inner.address.url.path().ends_with('/'));
         steps.push(Step {
             // Includes a new connection, as for every write.
             what: "whole request".into(),
@@ -113,14 +113,16 @@ impl Client {
 
     /// Tries name resolution and connection separately, so that a failure can be named and timed.
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
-        let (host, port) = self.address().host_and_port();
+        let (host, port) = self.inner.address.host_and_port();
         let begun = Instant::now();
-        let addresses: Vec<_> = match self.address().pinned(port) {
+        let addresses: Vec<_> = match self.inner.address.pinned(port) {
             Some(pinned) => pinned.to_vec(),
-            None => match timeout(self.connect_timeout(), lookup_host((bare(host), port))).await {
-                Ok(Ok(addresses)) => addresses.collect(),
-                Ok(Err(_)) | Err(_) => Vec::new(),
-            },
+            None => {
+                match timeout(self.inner.connect_timeout, lookup_host((bare(host), port))).await {
+                    Ok(Ok(addresses)) => addresses.collect(),
+                    Ok(Err(_)) | Err(_) => Vec::new(),
+                }
+            }
         };
         let mut step = |what: String, begun: Instant, result: Result<String, String>| {
             let failed = result.clone().err();
@@ -142,7 +144,11 @@ impl Client {
         })?;
         }
         let begun = Instant::now();
-        let connected = timeout(self.connect_timeout(), TcpStream::connect(&addresses[..])).await;
+        let connected = timeout(
+            self.inner.connect_timeout,
+            TcpStream::connect(&addresses[..]),
+        )
+        .await;
         let mut stream = None;
         let result = match connected {
             Ok(Ok(connected)) => {
@@ -158,10 +164,10 @@ impl Client {
         step(format!("connection to port {port}"), begun, result).map_err(|why| {
             format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
         })?;
-        if let (Some(stream), Some(tls)) = (stream, self.tls()) {
+        if let (Some(stream), Some(tls)) = (stream, self.inner.tls.clone()) {
             let begun = Instant::now();
             let shaking = shake_hands(tls, bare(host), stream);
-            if let Ok(Some(version)) = timeout(self.connect_timeout(), shaking).await {
+            if let Ok(Some(version)) = timeout(self.inner.connect_timeout, shaking).await {
                 steps.push(Step {
                     what: "TLS".into(),
                     took: begun.elapsed(),

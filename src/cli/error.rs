@@ -128,6 +128,18 @@ impl From<Failure> for CliError {
     }
 }
 
+/// Does work on a thread that it may block. `broke_off` says what it means if it panics.
+pub(super) async fn blocking<T: Send + 'static, E: Send + 'static>(
+    broke_off: &'static str,
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, CliError>
+where
+    CliError: From<E>,
+{
+    let done = tokio::task::spawn_blocking(work).await;
+    Ok(done.map_err(CliError::unexpected(broke_off))??)
+}
+
 /// Advice that only the command line can give.
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {

@@ -102,10 +102,11 @@ pub(super) async fn in_session_with<T>(
         let session = Session::open(global, in_flight.clone())?;
         session.say_other_places().await?;
         let ended = work(&session, input).await;
-        if let Err(error) = &ended {
-            session.explain(error).await;
-        }
-        ended
+        let Err(error) = ended else {
+            return ended;
+        };
+        session.explain(&error).await;
+        Err(session.or_secret(error).await)
     };
     interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
@@ -297,6 +298,20 @@ impl Session {
         }
     }
 
+    /// The error, or that its unknown ID is a token: it is not repeated, and no group is proposed for it.
+    async fn or_secret(&self, error: CliError) -> CliError {
+        let CliError::Failed { failure } = &error else {
+            return error;
+        };
+        let Failure::NotKnown { id, .. } = failure.bare() else {
+            return error;
+        };
+        match self.operations.no_secret_as_id(id).await {
+            Err(secret @ Failure::HoldsSecret { .. }) => secret.into(),
+            Ok(()) | Err(_) => error,
+        }
+    }
+
     /// Says that nothing is known with this key, although another key of its address knows groups: every group looks new.
     pub(super) async fn say_unknown_key(&self) -> Result<(), CliError> {
         if matches!(self.operations.place().await, Ok(PlaceId::NONE)) {
@@ -398,7 +413,7 @@ pub(super) fn open_named(
     let new = new_directory(overrides, at);
     let directory = open_directory(at, &overrides.env)?;
     if let Some(file) = new {
-        output::say(&new_directory_text(&file));
+        output::alarm(&new_directory_text(&file));
     }
     Ok(directory)
 }
@@ -418,11 +433,17 @@ pub(super) fn new_directory_text(new: &NewDirectory) -> String {
 
 /// The flags and the environment variables of this process.
 pub(super) fn overrides(global: &Global) -> Overrides {
+    let env = Environment::of_process();
     Overrides {
         config: global.config.clone(),
         profile: global.profile.clone(),
         directory: global.directory.clone(),
         read_only: global.read_only,
-        env: Environment::of_process().with_terminal(),
+        // A key command may ask where groupdesk may.
+        env: if global.no_input {
+            env
+        } else {
+            env.with_terminal()
+        },
     }
 }

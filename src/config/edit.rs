@@ -17,10 +17,11 @@ use super::{
     error::ConfigError,
     file,
     new_profile::{self, Field, NewProfile, key},
+    paths,
     profile::Profile,
     schema::{self, ConfigFile},
     scrub::shown,
-    settings::{Overrides, file_of, unknown_profile},
+    settings::{CONFIG_FLAG as FLAG, Overrides, file_of, unknown_profile},
 };
 use crate::platform::private_files::{private_folder, write_new_private};
 
@@ -149,6 +150,12 @@ impl Opened {
     /// Reads the file, whether or not it is valid.
     pub fn read(overrides: &Overrides) -> Result<Self, EditError> {
         let file = config_file(overrides)?;
+        if let (Some(named), Some(by)) = file_of(overrides)? {
+            let is_installed = by != FLAG && named.is_absolute();
+            if !is_installed {
+                paths::in_a_folder(by, &named)?;
+            }
+        }
         Ok(Self {
             text: file::text(&file, None)?,
             file,

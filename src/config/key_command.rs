@@ -37,8 +37,9 @@ pub(super) async fn run(
     env: &Environment,
     limit: Duration,
 ) -> Result<Zeroizing<Vec<u8>>, Missing> {
-    let mut output = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
-    let complaints = Mutex::new(Zeroizing::new(Vec::with_capacity(LARGEST + 1)));
+    let [output, complaints] =
+        [(); 2].map(|()| Mutex::new(Zeroizing::new(Vec::with_capacity(LARGEST + 1))));
+    let output = || output.lock().unwrap_or_else(PoisonError::into_inner);
     let complaints = || complaints.lock().unwrap_or_else(PoisonError::into_inner);
     let terminal = Terminal::of_process();
     let may_ask = env.may_ask() && terminal == Terminal::Foreground;
@@ -49,7 +50,7 @@ pub(super) async fn run(
         input: b"",
         limit,
         may_ask,
-        output: Some(|bytes: &[u8]| keep(&mut output, bytes)),
+        output: Some(|bytes: &[u8]| keep(&mut output(), bytes)),
         errors: |bytes: &[u8]| keep(&mut complaints(), bytes),
     };
     let waiting = async {
@@ -57,7 +58,7 @@ pub(super) async fn run(
         let mut told = 0;
         loop {
             sleep(LOOK).await;
-            let lines = news(&complaints(), told);
+            let lines = news(&complaints(), told, &output());
             for (line, end) in lines {
                 // What the terminal does not take now is told at the next look.
                 if Terminal::tell(&format!("{program}: {line}\n")).is_err() {
@@ -79,10 +80,11 @@ pub(super) async fn run(
     if !status.success() {
         return Err(Missing::Failed {
             ending: status.to_string(),
-            last_words: last_words(&complaints(), &output),
+            last_words: last_words(&complaints(), &output()),
             is_kept_from_terminal: !may_ask && terminal != Terminal::None,
         });
     }
+    let output = std::mem::take(&mut *output());
     if output.len() > LARGEST {
         return Err(Missing::TooMuch);
     }
@@ -96,19 +98,25 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }
 
-/// The last line of stderr, without words that also occur in the output or look like a key.
+/// The last line of stderr.
 fn last_words(complaints: &[u8], output: &[u8]) -> String {
-    let Some(mut line) = last_line(complaints) else {
-        return " and printed nothing; run it yourself".into();
-    };
+    match last_line(complaints) {
+        Some(line) => format!(": {}", safe(&line, output)),
+        None => " and printed nothing; run it yourself".into(),
+    }
+}
+
+/// A line of stderr without words that also occur in the output or look like a key.
+fn safe(line: &str, output: &[u8]) -> String {
+    let mut line = Zeroizing::new(line.to_owned());
     let printed = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
     for word in printed
         .split_whitespace()
         .filter(|word| word.len() >= SHORTEST_SCRUBBED)
     {
-        line = line.replace(word, "…");
+        line = Zeroizing::new(line.replace(word, "…"));
     }
-    format!(": {}", shown(&without_possible_keys(&line)))
+    shown(&without_possible_keys(&line))
 }
 
 /// The last line of stderr that says something.
@@ -119,8 +127,9 @@ fn last_line(complaints: &[u8]) -> Option<String> {
 }
 
 /// What may be told at the terminal of stderr behind the first `told` bytes: each line, and how many bytes have been told
-/// then. Only whole lines and questions: the beginning of a key is not recognized as one.
-fn news(complaints: &[u8], told: usize) -> Vec<(String, usize)> {
+/// then. Only whole lines and questions: the beginning of a key is not recognized as one. Not the trace of a shell (`+ echo …`),
+/// which has every key.
+fn news(complaints: &[u8], told: usize, output: &[u8]) -> Vec<(String, usize)> {
     let mut end = told;
     let mut lines = Vec::new();
     for line in complaints[told..].split_inclusive(|byte| *byte == b'\n') {
@@ -131,8 +140,8 @@ fn news(complaints: &[u8], told: usize) -> Vec<(String, usize)> {
         }
         let line = Zeroizing::new(String::from_utf8_lossy(line).into_owned());
         let line = line.trim();
-        if !line.is_empty() {
-            lines.push((shown(&without_possible_keys(line)), end));
+        if !line.is_empty() && !line.starts_with('+') {
+            lines.push((safe(line, output), end));
         }
     }
     lines
@@ -150,13 +159,14 @@ mod tests {
         let mut told = 0;
         let mut add = |more: String| {
             text.extend_from_slice(more.as_bytes());
-            let lines = news(&text, told);
+            let lines = news(&text, told, b"correcthorse\n");
             told = lines.last().map_or(told, |(_, end)| *end);
             lines.into_iter().map(|(line, _)| line).collect::<Vec<_>>()
         };
-        assert_eq!(add(format!("+ echo {}", &KEY[..9])), [""; 0]);
+        assert_eq!(add(format!("is {}", &KEY[..9])), [""; 0]);
         let rest = format!("{}\n\nfirst\r\n second\n", &KEY[9..]);
-        assert_eq!(add(rest), ["+ echo …", "first", "second"]);
+        assert_eq!(add(rest), ["is …", "first", "second"]);
+        assert_eq!(add("++ echo staple\nis correcthorse\n".into()), ["is …"]);
         assert_eq!(add("Passphrase".into()), [""; 0]);
         assert_eq!(add(": ".into()), ["Passphrase:"]);
         assert_eq!(add(String::new()), [""; 0]);

@@ -87,7 +87,13 @@ pub(super) fn of_variable(
 pub fn is_no_file(text: &str) -> bool {
     // A variable may hold one by mistake.
     let is_token = !text.contains('/') && shape(text) == Some(Shape::Token);
-    let is_mistyped = is_token || begins_long(text) || text.starts_with(['"', '\'']);
+    // What a shell replaces, and what was copied along.
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let is_odd = name.contains(['"', '\'', '`', '*', '?', '<', '>', '|', ';'])
+        || name.ends_with([',', ')', '}']);
+    let is_odd = text.starts_with(['"', '\'', '`'])
+        || is_odd && !text.starts_with("./") && !text.starts_with('/');
+    let is_mistyped = is_token || begins_long(text) || is_odd;
     is_like_an_address(text) || is_mistyped && !Path::new(text).exists() || unusable(text).is_some()
 }
 
@@ -139,6 +145,18 @@ pub fn folder_of_person(by: &'static str, folder: &Path) -> Result<(), ConfigErr
     checked(by, folder, ConfigError::NotAFolder { by })
 }
 
+/// Refuses a new file in a folder that does not exist either: such a place is more likely mistyped.
+pub fn in_a_folder(by: &'static str, file: &Path) -> Result<(), ConfigError> {
+    let folder = file.parent().filter(|folder| *folder != Path::new(""));
+    match folder.filter(|folder| !folder.exists()) {
+        None => Ok(()),
+        Some(folder) => Err(ConfigError::NoFolder {
+            by,
+            folder: folder.to_owned(),
+        }),
+    }
+}
+
 fn checked(by: &'static str, path: &Path, otherwise: ConfigError) -> Result<(), ConfigError> {
     let text = path.to_string_lossy();
     match unusable(&text) {
@@ -175,135 +193,90 @@ fn absolute(env: &Environment, variable: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn xdg_folders_come_first_then_the_home() {
-        let env: Environment = [("HOME", "/home/ana"), ("XDG_DATA_HOME", "/data")]
-            .into_iter()
-            .collect();
-        assert_eq!(
-            config_file(&env),
-            Some("/home/ana/.config/groupdesk/config.toml".into())
-        );
-        assert_eq!(
-            directory(&env).expect("a home"),
-            Path::new("/data/groupdesk/directory.db")
-        );
-        let relative: Environment = [("HOME", "/home/ana"), ("XDG_DATA_HOME", "data")]
-            .into_iter()
-            .collect();
-        assert_eq!(
-            service_database(&relative).expect("a home"),
-            Path::new("/home/ana/.local/share/groupdesk/service.db")
-        );
+    fn env(variables: &[(&str, &str)]) -> Environment {
+        let home = [("HOME", "/home/ana")];
+        home.iter().chain(variables).copied().collect()
     }
 
     #[test]
-    fn without_a_home_the_message_names_the_variable() {
-        let error = directory(&Environment::default())
-            .expect_err("no home")
-            .to_string();
+    fn xdg_folders_come_first_then_the_home() {
+        let file = config_file(&env(&[]));
+        assert_eq!(file, Some("/home/ana/.config/groupdesk/config.toml".into()));
+        for (data, found) in [
+            ("/data", "/data"),
+            ("data", "/home/ana/.local/share"),
+            ("~/data", "/home/ana/data"),
+        ] {
+            let env = env(&[("XDG_DATA_HOME", data)]);
+            let found = Path::new(found).join("groupdesk");
+            let (ours, service) = (directory(&env), service_database(&env));
+            assert_eq!(ours.expect("a home"), found.join("directory.db"));
+            assert_eq!(service.expect("a home"), found.join("service.db"));
+        }
+        let nothing = Environment::default();
+        let error = directory(&nothing).expect_err("no home").to_string();
         assert!(error.contains("GROUPDESK_DIRECTORY"), "{error}");
-        assert_eq!(config_file(&Environment::default()), None);
+        assert_eq!(config_file(&nothing), None);
     }
 
     #[test]
     fn a_tilde_is_the_home_and_the_rest_is_relative_to_the_file() {
-        let env: Environment = [("HOME", "/home/ana")].into_iter().collect();
-        let resolved = |text| resolve(Path::new(text), Path::new("/etc/desk"), &env);
-        assert_eq!(resolved("~"), Ok("/home/ana".into()));
-        assert_eq!(resolved("~/k"), Ok("/home/ana/k".into()));
-        assert_eq!(resolved("~//k"), Ok("/home/ana/k".into()));
-        assert_eq!(resolved("k"), Ok("/etc/desk/k".into()));
-        assert_eq!(resolved("/k/~"), Ok("/k/~".into()));
-        assert_eq!(resolved("./~/k"), Ok("/etc/desk/./~/k".into()));
+        let resolved = |text| resolve(Path::new(text), Path::new("/etc/desk"), &env(&[]));
+        for (text, path) in [
+            ("~", "/home/ana"),
+            ("~/k", "/home/ana/k"),
+            ("~//k", "/home/ana/k"),
+            ("k", "/etc/desk/k"),
+            ("/k/~", "/k/~"),
+            ("./~/k", "/etc/desk/./~/k"),
+        ] {
+            assert_eq!(resolved(text), Ok(path.into()));
+        }
         assert_eq!(resolved("~li/k"), Err(UnusablePath::OtherHome));
         let nowhere = from_home(Path::new("~/k"), None);
         assert_eq!(nowhere, Err(UnusablePath::NoHome));
-        let env: Environment = [("HOME", "/home/ana"), ("XDG_DATA_HOME", "~/data")]
-            .into_iter()
-            .collect();
-        assert_eq!(
-            directory(&env).expect("a home"),
-            Path::new("/home/ana/data/groupdesk/directory.db")
-        );
     }
 
     #[test]
     fn what_looks_like_an_address_is_no_file() {
-        for text in [
-            "host=db1 dbname=desk user=ben",
-            " dbname=desk",
-            "service=desk",
-            "postgresql:///desk",
-            "postgres:/db1/desk",
-            "Postgres://db1/desk",
-            "postgresql:desk",
-            "pg://db1/desk",
-            "http://db1/desk",
-            "sqlite:///desk.db",
-            "file:desk.db",
-            "s3://bucket/desk.db",
-            "db1:5432/desk",
-            "[::1]:5432/desk",
-            "ben@db1/desk",
-            "desk?host=/run/postgresql",
-            "/desk?host=/run/postgresql",
-            "//db1/desk",
-            "C:\\desk.db",
-            ":memory:",
-            "-",
-            "\"postgres://db1/desk\"",
-            "\"desk.db\"",
-            "'desk.db'",
-            "desk.db ",
-            "/data/desk.db\n",
-            "$DESK",
-            "${HOME}/desk.db",
-            "/data/$DESK/desk.db",
-            "../$DESK",
-            "data/desk-${NAME}.db",
-            "./desk.db ",
-            "—desk.db",
-            "ーdesk.db",
-        ] {
+        let addresses = "host=db1 dbname=desk user=ben| dbname=desk|service=desk|postgresql:///desk|\
+            postgres:/db1/desk|Postgres://db1/desk|postgresql:desk|pg://db1/desk|http://db1/desk|\
+            sqlite:///desk.db|file:desk.db|s3://bucket/desk.db|db1:5432/desk|[::1]:5432/desk|ben@db1/desk|\
+            desk?host=/run/postgresql|/desk?host=/run/postgresql|//db1/desk|C:\\desk.db|:memory:|-|\
+            \"postgres://db1/desk\"|\"desk.db\"|'desk.db'|desk.db |/data/desk.db\n|$DESK|${HOME}/desk.db|\
+            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|desk.db'|{{DESK}}";
+        for text in addresses.split('|') {
             assert!(is_no_file(text), "{text}");
         }
-        for text in [
-            "desk.db",
-            "/data/a=b.db",
-            "./a:b",
-            "../x@y",
-            "~/desk.db",
-            "a/b:c",
-            "./$DESK",
-            "./${DESK}/$DESK",
-            "desk$1.db",
-            "./—desk.db",
-            "my desk.db",
-        ] {
+        let files = "desk.db|/data/a=b.db|./a:b|../x@y|~/desk.db|a/b:c|./$DESK|./${DESK}/$DESK|desk$1.db|\
+            ./—desk.db|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db";
+        for text in files.split('|') {
             assert!(!is_no_file(text), "{text}");
         }
     }
     #[test]
     fn what_is_wrong_with_a_name_is_said_and_what_exists_is_taken() {
-        let told = |text: &str| {
+        for (text, words) in [
+            ("./desk.db ", "a blank"),
+            ("./desk\n.db", "a control character"),
+            ("/data/$DESK", "a variable"),
+            ("desk.db:", "./NAME"),
+        ] {
             let error = file_of_person("FILE", Path::new(text)).expect_err(text);
-            error.to_string()
-        };
-        assert!(told("./desk.db ").contains("a blank"));
-        assert!(told("./desk\n.db").contains("a control character"));
-        assert!(told("/data/$DESK").contains("a variable"));
-        assert!(told("desk.db:").contains("./NAME"));
+            assert!(error.to_string().contains(words), "{error}");
+        }
         let here = tempfile::tempdir().expect("a folder");
-        let folder = here.path().join("$x");
-        std::fs::create_dir(&folder).expect("created");
-        assert!(file_of_person("FILE", &folder.join("new.db")).is_ok());
-        assert!(file_of_person("FILE", &folder.join("$y.db")).is_err());
+        let is_taken = |name: &str| file_of_person("FILE", &here.path().join(name)).is_ok();
+        std::fs::create_dir(here.path().join("$x")).expect("created");
+        assert!(is_taken("$x/new.db") && !is_taken("$x/$y.db"));
+        for (name, is_right) in [("new.db", true), ("new/x.db", false), ("$x/new.db", true)] {
+            let taken = in_a_folder("FILE", &here.path().join(name));
+            assert_eq!(taken.is_ok(), is_right, "{name}");
+        }
         for name in ["$DESK", "desk ", "a\nb"] {
-            let file = here.path().join(name);
-            assert!(file_of_person("FILE", &file).is_err(), "{name:?}");
-            std::fs::write(&file, "").expect("written");
-            assert!(file_of_person("FILE", &file).is_ok(), "{name:?}");
+            assert!(!is_taken(name), "{name:?}");
+            std::fs::write(here.path().join(name), "").expect("written");
+            assert!(is_taken(name), "{name:?}");
         }
     }
 }

@@ -98,23 +98,22 @@ mod tests {
 
     #[test]
     fn the_first_line_that_fits_tells_the_password() {
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            of("db1:5432:desk:ana:one\ndb1:*:*:*:two", "db1"),
-            some("one")
-        );
-        assert_eq!(
-            of("#db1:5432:desk:ana:one\n*:*:*:ana:two", "db1"),
-            some("two")
-        );
-        assert_eq!(
-            of("db1:5433:desk:ana:one\ndb2:*:*:*:two\nnonsense", "db1"),
-            None
-        );
-        assert_eq!(
-            of(r"localhost:*:*:*:a\:b\\c:d", "/run/postgresql"),
-            some(r"a:b\c:d")
-        );
-        assert_eq!(of("localhost:*:*:*:one", "db1"), None);
+        for (lines, host, password) in [
+            ("db1:5432:desk:ana:one\ndb1:*:*:*:two", "db1", Some("one")),
+            ("#db1:5432:desk:ana:one\n*:*:*:ana:two", "db1", Some("two")),
+            (
+                "db1:5433:desk:ana:one\ndb2:*:*:*:two\nnonsense",
+                "db1",
+                None,
+            ),
+            (
+                r"localhost:*:*:*:a\:b\\c:d",
+                "/run/postgresql",
+                Some(r"a:b\c:d"),
+            ),
+            ("localhost:*:*:*:one", "db1", None),
+        ] {
+            assert_eq!(of(lines, host).as_deref(), password, "{lines}");
+        }
     }
 }

@@ -152,29 +152,24 @@ mod tests {
             assert_eq!(shown(harmless), harmless);
         }
     }
+    /// `KEY` stands for a key.
     #[test]
     fn every_long_word_that_is_not_plain_is_possibly_a_key() {
-        let key = "9f86d081-884c-7d65-9a2f-eaa0c55ad015";
         for (text, expected) in [
-            (format!("+ echo {key}"), "+ echo …"),
-            (format!("key={key}; 'a-b-c-d-e-f-g'"), "…; '…'"),
-            ("correct-horse-battery AbcdEfghIjkl".into(), "… …"),
-            ("a/b+c/d+e/f= ABCDEFGHIJKLMNOP".into(), "… …"),
-            ("abcdefghijklmnopqrstuvwxyz".into(), "…"),
-            (
-                format!("(https://a.example/x/{key}/y)"),
-                "(https://a.example/x/…/y)",
-            ),
-            (format!("http://ana:{key}@a.example/"), "http://…/"),
-            (format!("http://{key}/"), "http://…/"),
-            (format!("https://a.example:{key}"), "https://…"),
-            (format!("https://a.example/?t={key}"), "https://a.example/…"),
-            (format!("https://a.example#{key}"), "https://a.example…"),
-            (
-                format!("{key}https://a.example,{key}"),
-                "…https://a.example,…",
-            ),
+            ("+ echo KEY", "+ echo …"),
+            ("key=KEY; 'a-b-c-d-e-f-g'", "…; '…'"),
+            ("correct-horse-battery AbcdEfghIjkl", "… …"),
+            ("a/b+c/d+e/f= ABCDEFGHIJKLMNOP", "… …"),
+            ("abcdefghijklmnopqrstuvwxyz", "…"),
+            ("(https://a.example/x/KEY/y)", "(https://a.example/x/…/y)"),
+            ("http://ana:KEY@a.example/", "http://…/"),
+            ("http://KEY/", "http://…/"),
+            ("https://a.example:KEY", "https://…"),
+            ("https://a.example/?t=KEY", "https://a.example/…"),
+            ("https://a.example#KEY", "https://a.example…"),
+            ("KEYhttps://a.example,KEY", "…https://a.example,…"),
         ] {
+            let text = text.replace("KEY", "9f86d081-884c-7d65-9a2f-eaa0c55ad015");
             assert_eq!(without_possible_keys(&text), expected, "{text}");
         }
         for harmless in [

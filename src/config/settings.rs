@@ -18,6 +18,7 @@ use super::{
 use crate::domain::proposal::Selection;
 
 const FLAG: &str = "--directory";
+pub(super) const CONFIG_FLAG: &str = "--config";
 
 /// The flags and the environment. Both override the file, and flags override the environment.
 #[derive(Debug, Clone, Default)]
@@ -159,7 +160,7 @@ pub fn file_of(
     let named = named(
         overrides,
         overrides.config.as_deref(),
-        "--config",
+        CONFIG_FLAG,
         "GROUPDESK_CONFIG",
     )?;
     match named {
@@ -256,16 +257,10 @@ fn resolved(
         return Ok(DirectoryAt::Team(TeamSettings::at(url, written.as_ref())));
     }
     paths::file_or_address(by, &file)?;
-    let folder = file.parent().filter(|folder| *folder != Path::new(""));
-    match folder {
-        Some(folder) if !folder.exists() && (by == FLAG || file.is_relative()) => {
-            Err(ConfigError::NoFolder {
-                by,
-                folder: folder.to_owned(),
-            })
-        }
-        _ => Ok(DirectoryAt::File(file)),
+    if by == FLAG || file.is_relative() {
+        paths::in_a_folder(by, &file)?;
     }
+    Ok(DirectoryAt::File(file))
 }
 
 /// The default file.

@@ -3,9 +3,9 @@
 
 use jiff::Timestamp;
 
-use super::{Directory, DirectoryError, Location, sql::Fault};
+use super::{Directory, DirectoryError, Location, Result, sql::Fault};
 use crate::{
-    database::{Access, Tx, record, values},
+    db::{Access, Tx, record, values},
     domain::group::UserGroupId,
 };
 
@@ -58,7 +58,7 @@ WHERE ending IN ('created', 'updated', 'rotated', 'confirmed', 'recovered') \
 
 impl Directory {
     /// Returns audit lines, newest first; unmatched history entries come last.
-    pub async fn audit(&self, filter: AuditFilter) -> Result<Vec<Audited>, DirectoryError> {
+    pub async fn audit(&self, filter: AuditFilter) -> Result<Vec<Audited>> {
         if let Location::File(_) = self.location() {
             return Err(DirectoryError::NoAudit);
         }

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BatchId, EventKind, ImportId, KeyId, KeyState, MutationId, PlaceId, RotationId, RunId,
+    BatchId, EventKind, ImportId, KeyId, KeyState, MutationId, PlaceId, Role, RotationId, RunId,
 };
 use crate::{
-    database::{Fault, FromValue, Value, ValueRef},
+    db::{Fault, FromValue, Value, ValueRef},
     domain::{
         facts::Basis,
         fields::DesiredFields,
@@ -88,6 +88,7 @@ words!(
     HandOffState,
     KeyState,
     Operation,
+    Role,
     State,
     mutation::State
 );

@@ -15,15 +15,15 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{
-    DirectoryError, TeamLocation,
+    DirectoryError, Result, TeamLocation,
     engine::Engine,
     location::TeamFault,
-    sql::{self, Connection, Fault, moved},
+    sql::{self, Connection, Fault, mark_moved},
     tables::{MIGRATIONS, Role, as_owner},
     team,
 };
 use crate::{
-    database::{Access, Row, Tx, Value, ValueRef, values},
+    db::{Access, Row, Tx, Value, ValueRef, values},
     platform::private_files::with_suffix,
 };
 
@@ -87,23 +87,19 @@ pub type Copied = Vec<(&'static str, u64)>;
 
 /// Copies a file into a team's directory that was set up and is still empty. Blocks; nobody can write to the file
 /// meanwhile. A failure leaves nothing behind. With `is_moved`, groupdesk refuses to open the file from then on.
-pub fn copy_to_team(
-    from: &Path,
-    to: &TeamLocation,
-    is_moved: bool,
-) -> Result<Copied, DirectoryError> {
+pub fn copy_to_team(from: &Path, to: &TeamLocation, is_moved: bool) -> Result<Copied> {
     // Opening the file checks it and brings it to the newest schema.
     drop(sql::File::open(from)?);
     let engine = Engine::of_team(to)?;
-    let (path, at) = (from.to_owned(), to.clone());
-    let (copied, file) = team::execute(&engine, Access::WriteOnce, move |tx| {
+    let (path, schema) = (from.to_owned(), to.schema().to_owned());
+    let (copied, file) = engine.block(Access::WriteOnce, move |tx| {
         let file = begun(&path)?;
-        let copied = copy_into_team((&Tx::of(&file), &path), tx, &at)?;
+        let copied = copy_into_team((&Tx::of(&file), &path), tx, &schema)?;
         Ok((copied, file))
     })?;
     // Mark the file last: if this fails, both copies are complete.
     if is_moved {
-        let marked = moved::mark(&file, &to.to_string());
+        let marked = mark_moved(&file, &to.to_string());
         let marked = marked.and_then(|()| Ok(file.execute_batch("COMMIT")?));
         marked.map_err(|fault| fault.explain(from))?;
     }
@@ -120,25 +116,24 @@ fn begun(path: &Path) -> Result<Connection, Fault> {
 fn copy_into_team(
     (file, from): (&Tx<'_>, &Path),
     team: &Tx<'_>,
-    at: &TeamLocation,
+    schema: &str,
 ) -> Result<Copied, Fault> {
-    let refused = |fault| Fault::from(DirectoryError::of_team(at, fault));
-    check_copyable(team, at)?;
+    check_copyable(team)?;
     refuse_if_under_way(file, from.display())?;
-    team.batch(&as_owner(at.schema()))?;
+    team.batch(&as_owner(schema))?;
     // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
     let held: Option<i64> = team.one("SELECT count(*) FROM places", values![])?;
     if held != Some(0) {
-        return Err(refused(TeamFault::NotEmpty));
+        return Err(TeamFault::NotEmpty.into());
     }
     let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![])?;
     let key = Zeroizing::new(key.ok_or(Fault::Row("meta"))?);
     if team.write("UPDATE fingerprint_key SET key = $1", values![&*key])? == 0 {
         // The key is kept outside the database and is a different one.
-        return Err(refused(TeamFault::WrongKey));
+        return Err(TeamFault::WrongKey.into());
     }
-    let copied = copy(file, team, team, at)?;
+    let copied = copy(file, team, team)?;
     team.write(COPIED, values![])?;
     Ok(copied)
 }
@@ -146,11 +141,7 @@ fn copy_into_team(
 /// Copies a team's directory into a new file. Blocks. Of personal data it takes what the caller may see. A failure
 /// leaves no file behind. With `is_moved`, nobody can write to the database from the start, and afterwards it says
 /// where the directory was moved to.
-pub fn copy_from_team(
-    from: &TeamLocation,
-    to: &Path,
-    is_moved: bool,
-) -> Result<Copied, DirectoryError> {
+pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<Copied> {
     let not_copied = |source: io::Error| DirectoryError::NotCopied {
         is_source: false,
         file: to.to_owned(),
@@ -172,9 +163,9 @@ pub fn copy_from_team(
     } else {
         Access::Long
     };
-    let copied = team::execute(&Engine::of_team(from)?, access, move |tx| {
-        let outside = team::key_outside(&at)?;
-        check_copyable(tx, &at)?;
+    let copied = Engine::of_team(from)?.block(access, move |tx| {
+        let outside = team::outside_key(&at)?;
+        check_copyable(tx)?;
         if is_moved {
             tx.batch(&as_owner(at.schema()))?;
             tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
@@ -182,14 +173,14 @@ pub fn copy_from_team(
         refuse_if_under_way(tx, &at)?;
         let kept = tx.one::<[u8; 32]>("SELECT key FROM fingerprint_key", values![])?;
         let key = outside.or(kept.map(Zeroizing::new));
-        let key = key.ok_or_else(|| DirectoryError::of_team(&at, TeamFault::NoKey))?;
+        let key = key.ok_or(TeamFault::NoKey)?;
         let connection = begun(&file)?;
         let target = Tx::of(&connection);
         target.write(
             "UPDATE meta SET value = $1 WHERE key = 'fingerprint_key'",
             values![&*key],
         )?;
-        let copied = copy(tx, &target, tx, &at)?;
+        let copied = copy(tx, &target, tx)?;
         connection.execute_batch("COMMIT")?;
         whole.store(true, Ordering::SeqCst);
         if is_moved {
@@ -207,16 +198,14 @@ pub fn copy_from_team(
     copied
 }
 
-fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
+fn check_copyable(team: &Tx<'_>) -> Result<(), Fault> {
     let status = team::TableStatus::read(team)?;
-    let (needs, has) = (Role::Admin, status.membership.role);
-    let fault = (has < needs).then_some(TeamFault::NeedsRole { needs, has });
-    let fault = fault.or_else(|| TeamFault::of_version(status.version, MIGRATIONS));
+    status.requires(Role::Admin)?;
     let moved = || Some(TeamFault::Moved(Some(status.membership.moved_to?)));
-    match fault.or_else(moved) {
-        Some(fault) => Err(DirectoryError::of_team(at, fault).into()),
-        None => Ok(()),
-    }
+    let fault = TeamFault::of_version(status.version, MIGRATIONS);
+    fault
+        .or_else(moved)
+        .map_or(Ok(()), |fault| Err(fault.into()))
 }
 
 /// `from` is the directory that is copied.
@@ -233,13 +222,13 @@ fn refuse_if_under_way(tx: &Tx<'_>, from: impl fmt::Display) -> Result<(), Fault
 }
 
 /// Copies every table; `team` is whichever of the two is the server, which describes the tables.
-fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
+fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>) -> Result<Copied, Fault> {
     let mut copied = Vec::with_capacity(TABLES.len());
     for name in TABLES {
         let table = Table::of(team, name)?;
         let rows = table.copy(from, to)?;
         if table.sum(to)? != table.sum(from)? {
-            return Err(DirectoryError::of_team(at, TeamFault::CopyDiffers(name)).into());
+            return Err(TeamFault::CopyDiffers(name).into());
         }
         copied.push((name.trim_start_matches("all_"), rows));
     }

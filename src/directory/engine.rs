@@ -1,19 +1,16 @@
 //! The threads that execute the requests of a directory, whichever database it uses, and the way back of their answers.
 
-use std::{
-    path::Path,
-    sync::{Arc, mpsc},
-};
+use std::{borrow::Cow, path::Path, sync::mpsc};
 
 use tokio::sync::oneshot;
 
 use super::{
-    DirectoryError, Location, TeamLocation,
+    Directory, DirectoryError, Location, Result, Role, TeamLocation,
     lanes::{LaneGuard, Lanes, Subject},
     sql::{self, Fault},
 };
 use crate::{
-    database::{Access, EPHEMERAL, Hints, Server, Work, Worker},
+    db::{Access, EPHEMERAL, Read, Reply, Server, Tx, Value, Work, Worker, repeatable, task},
     domain::token::Fingerprinter,
 };
 
@@ -21,7 +18,7 @@ use crate::{
 type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
 
 pub(super) struct Engine {
-    location: Location,
+    pub(super) location: Location,
     /// For reads of a few rows, which must not wait for commits. Dropped, and so closed, before the other connection:
     /// SQLite lets the last connection remove the log, and of two that close at the same time neither is the last.
     reads: Thread,
@@ -29,34 +26,26 @@ pub(super) struct Engine {
     requests: Vec<Thread>,
     lanes: Lanes,
     /// For a server: where the hints of other writers arrive.
-    server: Option<Server>,
+    pub(super) server: Option<Server>,
 }
 
 impl Engine {
     /// `is_ephemeral`: writes need not survive a crash of the machine.
-    pub(super) fn of_file(
-        path: &Path,
-        is_ephemeral: bool,
-    ) -> Result<(Self, Fingerprinter), DirectoryError> {
+    pub(super) fn of_file(path: &Path, is_ephemeral: bool) -> Result<(Self, Fingerprinter)> {
         // Absolute, because SQLite gives names like ":memory:" a meaning of their own.
-        let path = std::path::absolute(path).map_err(|source| DirectoryError::Unusable {
-            path: path.to_owned(),
-            source: source.into(),
-        })?;
+        let path = std::path::absolute(path).map_err(DirectoryError::unusable(path))?;
         let (session, fingerprinter) = sql::File::open(&path)?;
         if is_ephemeral && let Some(connection) = &session.connection {
             let done = connection.execute_batch(EPHEMERAL).map_err(Fault::from);
             done.map_err(|fault| fault.explain(&path))?;
         }
-        let location = Location::File(path.clone());
-        let unusable = unusable(&location);
+        let unusable = DirectoryError::unusable(&path);
         let requests = Worker::start("directory", session, mpsc::channel()).map_err(&unusable)?;
         let (session, _) = sql::File::open(&path)?;
         let reads = Worker::start("directory-reads", session, mpsc::channel());
-        let reads = reads.map_err(&unusable)?;
         let engine = Self {
-            location,
-            reads,
+            reads: reads.map_err(&unusable)?,
+            location: Location::File(path.clone()),
             requests: vec![requests],
             lanes: Lanes::new(1),
             server: None,
@@ -65,11 +54,11 @@ impl Engine {
     }
 
     /// Prepares the lanes to a server; they connect when the first request is made.
-    pub(super) fn of_team(team: &TeamLocation) -> Result<Self, DirectoryError> {
+    pub(super) fn of_team(team: &TeamLocation) -> Result<Self> {
         let location = Location::Team(team.clone());
         let server = team.server.clone().with_new_writer();
         let start = |name| Worker::start_on_server(name, server.clone(), mpsc::channel());
-        let unusable = unusable(&location);
+        let unusable = DirectoryError::unusable(location.shown());
         let reads = start("directory-reads").map_err(&unusable)?;
         let requests = (0..team.connections).map(|_| start("directory"));
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(&unusable)?;
@@ -82,50 +71,19 @@ impl Engine {
         })
     }
 
-    /// Subscribes to hints that others have written on the server. Must be called inside a Tokio runtime.
-    pub(super) fn hints(&self) -> Option<Hints> {
-        self.server.clone().map(Hints::of)
-    }
-
-    /// For a server: whether one patience is for all requests together.
-    pub(super) fn set_is_of_command(&self, is_of_command: bool) {
-        if let Some(server) = &self.server {
-            server.set_is_of_command(is_of_command);
-        }
-    }
-
-    pub(super) fn location(&self) -> &Location {
-        &self.location
-    }
-
-    /// The lane that should now handle requests about this subject.
-    pub(super) fn lane_of(&self, subject: Option<Subject>) -> LaneGuard {
-        self.lanes.take(subject)
-    }
-
-    pub(super) async fn execute<T>(
+    /// Does the work and blocks until it is done; the threads are no tasks of an async runtime.
+    pub(super) fn block<T: Send + 'static>(
         &self,
-        lane: usize,
-        work: Box<dyn Work<Fault>>,
-        answer: oneshot::Receiver<Result<T, Fault>>,
-    ) -> Result<T, DirectoryError> {
-        self.queue(lane, work)?;
-        let answer = answer.await.map_err(|_| self.stopped())?;
-        answer.map_err(|fault| self.explain(fault))
+        access: Access,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        let reply = move |result| drop(reply.send(result));
+        self.queue(0, task(access, work, reply))?;
+        self.explained(answer.recv().ok())
     }
 
-    /// Sends the work to a thread and blocks until it is done.
-    pub(super) fn execute_blocking<T>(
-        &self,
-        work: Box<dyn Work<Fault>>,
-        answer: &mpsc::Receiver<Result<T, Fault>>,
-    ) -> Result<T, DirectoryError> {
-        self.queue(0, work)?;
-        let answer = answer.recv().map_err(|_| self.stopped())?;
-        answer.map_err(|fault| self.explain(fault))
-    }
-
-    fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
+    fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<()> {
         let thread = match work.access() {
             Access::Short => &self.reads,
             Access::Long | Access::Write | Access::WriteOnce => &self.requests[lane],
@@ -134,11 +92,12 @@ impl Engine {
         queue.send(work).map_err(|_| self.stopped())
     }
 
-    fn explain(&self, fault: Fault) -> DirectoryError {
-        match &self.location {
+    fn explained<T>(&self, answer: Option<Result<T, Fault>>) -> Result<T> {
+        let answer = answer.ok_or_else(|| self.stopped())?;
+        answer.map_err(|fault| match &self.location {
             Location::File(path) => fault.explain(path),
             Location::Team(team) => fault.explain_for_team(team),
-        }
+        })
     }
 
     fn stopped(&self) -> DirectoryError {
@@ -148,10 +107,88 @@ impl Engine {
     }
 }
 
-fn unusable(location: &Location) -> impl Fn(std::io::Error) -> DirectoryError + use<> {
-    let path = location.shown();
-    move |source| DirectoryError::Unusable {
-        path: path.clone(),
-        source: Arc::new(source),
+/// Sends the answer to the caller; the lane is released first, so that the caller finds it free.
+struct Answer<T>(oneshot::Sender<Result<T, Fault>>, Option<LaneGuard>);
+
+impl<T: Send> Reply<T, Fault> for Answer<T> {
+    fn is_awaited(&self) -> bool {
+        self.0.is_awaited()
+    }
+
+    fn send(self, answer: Result<T, Fault>) {
+        drop(self.1);
+        Reply::send(self.0, answer);
+    }
+}
+
+impl Directory {
+    /// A write on the directory's thread. On a server it may be executed again from the start, so it must have no
+    /// effect outside the database.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.write_about(None, true, work).await
+    }
+
+    /// A write about one subject. Large values SQLite's thread moves out instead of copying: that is not
+    /// `is_repeatable`.
+    pub(super) async fn write_about<T: Send + 'static>(
+        &self,
+        subject: Option<Subject>,
+        is_repeatable: bool,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.may(Role::Operator)?;
+        let engine = &self.0.engine;
+        let (guard, (reply, answer)) = (engine.lanes.take(subject), oneshot::channel());
+        let lane = guard.lane;
+        let reply = Answer(reply, Some(guard));
+        engine.queue(
+            lane,
+            repeatable((Access::Write, is_repeatable), work, reply),
+        )?;
+        engine.explained(answer.await.ok())
+    }
+
+    /// Work that is executed once: a read, or something that cannot be repeated.
+    pub(super) async fn execute<T: Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let engine = &self.0.engine;
+        let guard = (access != Access::Short).then(|| engine.lanes.take(None));
+        let (reply, answer) = oneshot::channel();
+        engine.queue(0, task(access, work, Answer(reply, guard)))?;
+        engine.explained(answer.await.ok())
+    }
+
+    /// A write of one statement; returns whether it wrote something.
+    pub(super) async fn changes(&self, text: &'static str, values: Vec<Value>) -> Result<bool> {
+        self.write(move |tx| Ok(tx.write(text, values.clone())? > 0))
+            .await
+    }
+
+    /// The row of a short read that returns at most one.
+    pub(super) async fn one<T: Read + Send + 'static>(
+        &self,
+        text: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Option<T>> {
+        let read = move |tx: &Tx<'_>| Ok(tx.one(text, values)?);
+        self.execute(Access::Short, read).await
+    }
+
+    /// The rows of a read.
+    pub(super) async fn all<T: Read + Send + 'static>(
+        &self,
+        access: Access,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+    ) -> Result<Vec<T>> {
+        let text: Cow<'static, str> = text.into();
+        let read = move |tx: &Tx<'_>| Ok(tx.all(text, values)?);
+        self.execute(access, read).await
     }
 }

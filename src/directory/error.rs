@@ -193,6 +193,15 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
+    /// For an error of a file or its folder.
+    pub(super) fn unusable(path: impl Into<PathBuf>) -> impl Fn(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Unusable {
+            path: path.clone(),
+            source: source.into(),
+        }
+    }
+
     pub(super) fn of_team(team: &TeamLocation, fault: TeamFault) -> Self {
         let at = team.to_string();
         Self::Team { at, fault }

@@ -6,11 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    tables::{CARE, Migration, Role, stamp},
-    timelines,
-};
-use crate::database::{AddressFault, Advice, Password, Server, ServerFault};
+use super::tables::{CARE, Migration, Role, stamp};
+use crate::db::{AddressFault, Advice, Password, Server, ServerFault, timelines};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -51,10 +48,12 @@ impl TeamLocation {
         if schema.is_empty() || schema.len() > 50 || !schema.chars().all(is_plain) {
             return Err(InvalidLocation::Schema);
         }
-        let server = Server::parse(url, schema)?;
+        let mut server = Server::parse(url, schema)?;
+        server.stamp = stamp(false).into();
+        server.on_connect = Some(CARE);
         Ok(Self {
             shown: format!("{url} ({schema})"),
-            server: server.with_stamp(stamp(false)).with_on_connect(CARE),
+            server,
             fingerprint_key: None,
             connections: CONNECTIONS,
         })
@@ -70,7 +69,7 @@ impl TeamLocation {
     /// Refuses writes unless a synchronous standby must confirm them before they are answered.
     #[must_use]
     pub fn only_synchronous(mut self) -> Self {
-        self.server = self.server.with_stamp(stamp(true));
+        self.server.stamp = stamp(true).into();
         self
     }
 
@@ -84,7 +83,7 @@ impl TeamLocation {
     /// Remembers in this file the highest timeline of each server, and refuses a server that a failover has left behind.
     #[must_use]
     pub fn with_timelines(mut self, file: PathBuf) -> Self {
-        self.server = self.server.with_timelines(timelines::check(file));
+        self.server.timelines = Some(timelines::check(file));
         self
     }
 
@@ -95,20 +94,20 @@ impl TeamLocation {
 
     /// Whether a connection goes over a network and so needs [`Self::with_tls`].
     pub fn needs_tls(&self) -> bool {
-        self.server.needs_tls()
+        self.server.needs_tls
     }
 
     /// Sets the TLS configuration with the certificates to trust.
     #[must_use]
     pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
-        self.server = self.server.with_tls(tls);
+        self.server.tls = Some(tls);
         self
     }
 
     /// Sets the source of the password; it is read once, and again after a password was refused.
     #[must_use]
     pub fn with_password(mut self, password: Password) -> Self {
-        self.server = self.server.with_password(password);
+        self.server.password = Some(password);
         self
     }
 }
@@ -136,7 +135,7 @@ pub enum InvalidLocation {
 
 impl TeamLocation {
     pub fn schema(&self) -> &str {
-        self.server.schema()
+        &self.server.schema
     }
 }
 

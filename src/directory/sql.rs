@@ -5,34 +5,27 @@
 
 pub(super) mod annotations;
 pub(super) mod backup;
+mod batch_text;
 pub(super) mod batches;
 pub(super) mod changes;
-mod completion;
 pub(super) mod console;
 pub(super) mod drafts;
-mod edits;
 pub(super) mod facts;
 mod fault;
 pub(super) mod fingerprints;
 pub(super) mod groups;
-pub(super) mod handoff;
 pub(super) mod history;
 pub(super) mod imports;
 mod inspect;
 pub(super) mod journal;
 pub(super) mod list;
-pub(super) mod moved;
 pub(super) mod mutations;
 mod open;
 pub(super) mod order;
 pub(super) mod places;
 mod record;
 mod rows;
-pub(super) mod scheduled;
 mod schema;
-mod select;
-pub(super) mod snapshot;
-mod stops;
 pub(super) mod under_way;
 
 use std::{
@@ -43,16 +36,18 @@ use std::{
 pub(super) use rusqlite::Connection;
 use rusqlite::{Transaction, TransactionBehavior};
 
-use super::DirectoryError;
+use super::{DirectoryError, Result};
 use crate::{
-    database::{Database, Session},
+    db::{Database, Session},
     domain::token::Fingerprinter,
 };
 pub(super) use fault::Fault;
+pub(super) use open::{mark_moved, random_key};
 
 pub use backup::{backup_of, backups_of, copy_to};
-pub use completion::{CompletedProfile, ids_beginning};
-pub use inspect::{Contents, Inspected, inspect, preview_binding_in};
+pub use inspect::{
+    CompletedProfile, Contents, Inspected, ids_beginning, inspect, preview_binding_in,
+};
 
 /// An open directory file.
 pub(super) struct File {
@@ -64,7 +59,7 @@ pub(super) struct File {
 }
 
 impl File {
-    pub(super) fn open(path: &Path) -> Result<(Session<Self>, Fingerprinter), DirectoryError> {
+    pub(super) fn open(path: &Path) -> Result<(Session<Self>, Fingerprinter)> {
         let (connection, fingerprinter) = open::open(path)?;
         let database = Self {
             path: path.to_owned(),
@@ -79,7 +74,7 @@ impl File {
     }
 
     /// Writes into a file that was moved or deleted would be lost.
-    fn is_the_same(&self) -> Result<(), DirectoryError> {
+    fn is_the_same(&self) -> Result<()> {
         match identity(&self.path) {
             Ok(identity) if identity == self.identity => Ok(()),
             _ => Err(DirectoryError::Gone {
@@ -113,11 +108,8 @@ impl Database for File {
     }
 }
 
-fn identity(path: &Path) -> Result<(u64, u64), DirectoryError> {
-    let metadata = std::fs::metadata(path).map_err(|source| DirectoryError::Unusable {
-        path: path.to_owned(),
-        source: source.into(),
-    })?;
+fn identity(path: &Path) -> Result<(u64, u64)> {
+    let metadata = std::fs::metadata(path).map_err(DirectoryError::unusable(path))?;
     Ok((metadata.dev(), metadata.ino()))
 }
 

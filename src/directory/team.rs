@@ -1,29 +1,77 @@
 //! A directory that a team shares, in a schema of a PostgreSQL database: how it is recognised, opened and asked for its
 //! status.
 
-mod key;
 mod migrations;
 mod roles;
-mod table_status;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::{
-    DirectoryError,
+    DirectoryError, Inner, Result,
     engine::Engine,
     location::{TeamFault, TeamLocation},
-    sql::Fault,
+    sql::{Fault, random_key},
     tables::{MIGRATIONS, NEWEST, Role},
 };
 use crate::{
-    database::{Access, ServerFault, values},
+    db::{Access, ServerFault, Tx, record, values},
     domain::token::Fingerprinter,
 };
-pub(super) use key::outside as key_outside;
 pub use migrations::{Migrated, migrate, set_up, set_up_sql};
 pub use roles::{grant, members, revoke};
-pub(super) use table_status::{Membership, TableStatus, execute};
+
+/// The caller's identity, and what the directory allows.
+#[derive(Debug, Clone)]
+pub(super) struct Membership {
+    /// The user name as the server knows it.
+    pub(super) user: String,
+    pub(super) role: Role,
+    /// Where the directory was moved to.
+    pub(super) moved_to: Option<String>,
+    /// The oldest version that may still write the tables.
+    pub(super) writes_from: i64,
+}
+
+/// The state of the tables, and the caller.
+pub(super) struct TableStatus {
+    pub(super) version: i64,
+    reads_from: i64,
+    key_check: Option<[u8; 32]>,
+    pub(super) membership: Membership,
+}
+
+record!(Membership, "installation" {
+    user = "session_user::text",
+    role = "CASE WHEN pg_has_role(session_user, n.nspowner, 'USAGE') THEN 'owner' \
+        WHEN pg_has_role(session_user, n.nspowner, 'MEMBER') THEN 'admin' \
+        WHEN has_any_column_privilege('rotations', 'UPDATE') THEN 'operator' ELSE 'viewer' END",
+    moved_to = "i.moved_to", writes_from = "COALESCE(v.writes_from, 0)",
+});
+record!(TableStatus, "installation" {
+    version = "COALESCE(v.version, 0)", reads_from = "COALESCE(v.reads_from, 0)", key_check = "i.key_check", membership,
+});
+
+const TABLE_STATUS: &str = "\
+SELECT * FROM installation i, pg_namespace n, \
+(SELECT MAX(version) AS version, MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v \
+WHERE n.nspname = current_schema()";
+
+impl TableStatus {
+    pub(super) fn read(tx: &Tx<'_>) -> Result<Self, Fault> {
+        let row = tx.one(TABLE_STATUS, values![])?;
+        row.ok_or(Fault::Server(ServerFault::NotThere))
+    }
+
+    /// Refuses what needs a higher role.
+    pub(super) fn requires(&self, needs: Role) -> Result<(), Fault> {
+        let has = self.membership.role;
+        if has < needs {
+            return Err(TeamFault::NeedsRole { needs, has }.into());
+        }
+        Ok(())
+    }
+}
 
 /// The status of the server and of the directory on it.
 #[derive(Debug, Clone)]
@@ -61,8 +109,8 @@ SELECT id, user_group_id, state, by FROM rotations \
 WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
 
 /// Returns the status, even if this groupdesk cannot use the tables. Blocks.
-pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
-    let status = execute(&Engine::of_team(team)?, Access::Short, |tx| {
+pub fn team_status(team: &TeamLocation) -> Result<TeamStatus> {
+    let status = Engine::of_team(team)?.block(Access::Short, |tx| {
         let status_row = TableStatus::read(tx)?;
         let open = tx.all(OPEN, values![])?;
         let membership = status_row.membership;
@@ -89,38 +137,91 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
 const KEY: &str = "SELECT key FROM fingerprint_key";
 
 /// Opens a directory that was set up before. Blocks.
-pub(super) fn open(
-    team: &TeamLocation,
-) -> Result<(Engine, Fingerprinter, Membership), DirectoryError> {
+pub(super) fn open(team: &TeamLocation) -> Result<Inner> {
     let engine = Engine::of_team(team)?;
     let at = team.clone();
-    let (fingerprinter, membership) = execute(&engine, Access::Short, move |tx| {
+    let (fingerprinter, membership) = engine.block(Access::Short, move |tx| {
         // First, because a person may have to type something for it.
-        let outside = key::outside(&at)?;
-        let status_row = TableStatus::read(tx)?;
-        let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        match TeamFault::of_version(status_row.version, MIGRATIONS) {
+        let outside = outside_key(&at)?;
+        let status = TableStatus::read(tx)?;
+        match TeamFault::of_version(status.version, MIGRATIONS) {
             // Newer tables may still be readable.
-            Some(TeamFault::Newer { .. }) if status_row.reads_from <= NEWEST => {}
-            Some(fault) => return Err(refused(fault)),
+            Some(TeamFault::Newer { .. }) if status.reads_from <= NEWEST => {}
+            Some(fault) => return Err(fault.into()),
             None => {}
         }
         // A viewer does not test tokens.
-        let kept = match status_row.membership.role {
-            Role::Viewer => None,
-            _ => tx.one::<[u8; 32]>(KEY, values![])?,
+        let is_viewer = status.membership.role == Role::Viewer;
+        let kept = if is_viewer {
+            None
+        } else {
+            tx.one::<[u8; 32]>(KEY, values![])?
         };
-        let key = match (outside, kept.map(Zeroizing::new)) {
-            (Some(key), _) | (None, Some(key)) => key,
-            (None, None) if status_row.membership.role == Role::Viewer => key::random()?,
-            (None, None) => return Err(refused(TeamFault::NoKey)),
+        let key = match outside.or(kept.map(Zeroizing::new)) {
+            Some(key) => key,
+            None if is_viewer => random_key()?,
+            None => return Err(TeamFault::NoKey.into()),
         };
         let fingerprinter = Fingerprinter::new(&key);
-        let is_right = status_row.key_check == Some(*fingerprinter.check().as_bytes());
-        if !is_right && status_row.membership.role != Role::Viewer {
-            return Err(refused(TeamFault::WrongKey));
+        let is_right = status.key_check == Some(*fingerprinter.check().as_bytes());
+        if !is_right && !is_viewer {
+            return Err(TeamFault::WrongKey.into());
         }
-        Ok((fingerprinter, status_row.membership))
+        Ok((fingerprinter, status.membership))
     })?;
-    Ok((engine, fingerprinter, membership))
+    Ok(Inner {
+        engine,
+        fingerprinter,
+        membership: Some(membership),
+    })
+}
+
+type Key = Zeroizing<[u8; 32]>;
+
+/// Reads the fingerprint key if the configuration names a source for it. Blocks; must not be called on a thread of the async
+/// runtime.
+pub(super) fn outside_key(team: &TeamLocation) -> Result<Option<Key>, Fault> {
+    let Some(source) = &team.fingerprint_key else {
+        return Ok(None);
+    };
+    let refused = |why: String| Fault::from(TeamFault::NoOutsideKey(why));
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build();
+    let runtime = runtime.map_err(|why| refused(why.to_string()))?;
+    let text = runtime.block_on(source()).map_err(refused)?;
+    let key = parse_key(&text)
+        .ok_or_else(|| refused("it is not a key: 64 hexadecimal digits are one".into()))?;
+    Ok(Some(key))
+}
+
+fn parse_key(text: &[u8]) -> Option<Key> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut key = Zeroizing::new([0; 32]);
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_64_hexadecimal_digits() {
+        let text = "00ff".repeat(16);
+        let key = parse_key(format!("{text}\n").as_bytes()).expect("a key");
+        assert_eq!(key[..4], [0, 0xff, 0, 0xff]);
+        for text in [
+            "",
+            &text[2..],
+            &text.replace("ff", "fg"),
+            &text.replace("ff", "+f"),
+        ] {
+            assert!(parse_key(text.as_bytes()).is_none(), "{text}");
+        }
+    }
 }

@@ -173,15 +173,17 @@ impl AgeFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{group::UserGroupId, known::LastRotated};
+    use crate::domain::{known::LastRotated, testing::id};
 
     fn rotated(ago: Option<i64>) -> (KnownGroup, Timestamp) {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24 * 1_000);
-        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
-        group.last_rotated = ago.map(|days| LastRotated {
-            at: now - SignedDuration::from_hours(24 * days),
+        let at = |days| now - SignedDuration::from_hours(24 * days);
+        let last = |days| LastRotated {
+            at: at(days),
             by: None,
-        });
+        };
+        let mut group = KnownGroup::new(id("acme"));
+        group.last_rotated = ago.map(last);
         (group, now)
     }
 
@@ -189,42 +191,35 @@ mod tests {
     fn a_time_in_the_future_tells_no_age() {
         let (group, now) = rotated(Some(-1));
         assert_eq!(age(&group, now), None);
+        // Two clocks are never the same.
         let soon = now + SignedDuration::from_secs(60);
-        assert_eq!(
-            of(soon, now),
-            Some(Duration::ZERO),
-            "two clocks are never the same"
-        );
+        assert_eq!(of(soon, now), Some(Duration::ZERO));
+        assert_eq!(in_words(soon, now), "0s");
         let ahead = now + SignedDuration::from_hours(72);
         assert_eq!(in_words(ahead, now), "-3d", "not 0s");
-        assert_eq!(in_words(soon, now), "0s");
     }
 
+    /// What else is refused: in `intake::duration`.
     #[test]
-    fn ages_are_read_and_everything_else_is_refused() {
-        assert_eq!(parse("90d"), Ok(Duration::from_secs(90 * DAY)));
-        assert_eq!(parse("36h"), Ok(Duration::from_hours(36)));
-        assert_eq!(parse("2w"), Ok(Duration::from_secs(14 * DAY)));
-        for text in ["", "90", "d", "-1d", "1.5d", "90 d", "90D", "3m", "٣d"] {
-            assert!(
-                matches!(parse(text), Err(InvalidAge::Unreadable(_))),
-                "{text}"
-            );
+    fn ages_are_read_within_limits() {
+        for (text, age) in [
+            ("90d", Ok(Duration::from_secs(90 * DAY))),
+            ("36h", Ok(Duration::from_hours(36))),
+            ("2w", Ok(Duration::from_secs(14 * DAY))),
+            ("0d", Err(InvalidAge::Zero)),
+            ("3651d", Err(InvalidAge::TooLong)),
+            ("99999999999999999999d", Err(InvalidAge::TooLong)),
+        ] {
+            assert_eq!(parse(text), age, "{text}");
         }
-        assert_eq!(parse("0d"), Err(InvalidAge::Zero));
-        assert_eq!(parse("3651d"), Err(InvalidAge::TooLong));
-        assert_eq!(parse("99999999999999999999d"), Err(InvalidAge::TooLong));
+        assert!(matches!(parse("3m"), Err(InvalidAge::Unreadable(_))));
     }
 
     #[test]
     fn only_a_known_age_is_old_or_young() {
         let limit = Duration::from_secs(90 * DAY);
-        let older = AgeFilter::parse("age>90d")
-            .expect("about age")
-            .expect("valid");
-        let younger = AgeFilter::parse("age<90d")
-            .expect("about age")
-            .expect("valid");
+        let [older, younger] = ["age>90d", "age<90d"]
+            .map(|text| AgeFilter::parse(text).expect("about age").expect("valid"));
         for (ago, is_old, is_young) in [
             (Some(91), true, false),
             (Some(90), false, false),
@@ -236,8 +231,8 @@ mod tests {
             let (group, now) = rotated(ago);
             assert_eq!(is_older(&group, limit, now), is_old, "{ago:?}");
             let age = age(&group, now);
-            assert_eq!(older.admits(age), is_old, "{ago:?}");
-            assert_eq!(younger.admits(age), is_young, "{ago:?}");
+            let admitted = (older.admits(age), younger.admits(age));
+            assert_eq!(admitted, (is_old, is_young), "{ago:?}");
         }
     }
 

@@ -213,32 +213,38 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        group::{EnvironmentTag, UserGroupId},
-        known::{Known, KnownGroup, LastRotated, Source},
+        group::EnvironmentTag,
+        known::{KnownGroup, LastRotated},
+        testing::{id, told},
     };
-
-    fn id(text: &str) -> UserGroupId {
-        UserGroupId::parse(text).expect("a valid ID")
-    }
 
     fn at(hours: i64) -> Timestamp {
         Timestamp::from_second(hours * 3600).expect("a time")
     }
 
     fn group(text: &str, rotated_at: i64, tag: EnvironmentTag) -> KnownGroup {
-        let mut group = KnownGroup::new(id(text));
-        group.last_seen = Some(at(0));
-        group.last_rotated = Some(LastRotated {
-            at: at(rotated_at),
-            by: None,
-        });
-        group.environment_tag = Some(Known {
-            value: tag,
-            source: Source::Returned,
-            at: at(0),
-            by: "ana".into(),
-        });
-        group
+        KnownGroup {
+            last_seen: Some(at(0)),
+            last_rotated: Some(LastRotated {
+                at: at(rotated_at),
+                by: None,
+            }),
+            environment_tag: Some(told(tag)),
+            ..KnownGroup::new(id(text))
+        }
+    }
+
+    fn candidate<'a>(
+        text: &str,
+        group: Option<&'a KnownGroup>,
+        open: Option<State>,
+    ) -> Candidate<'a> {
+        Candidate {
+            id: id(text),
+            group,
+            open,
+            rotated: None,
+        }
     }
 
     #[test]
@@ -246,12 +252,6 @@ mod tests {
         let old = group("old", 0, EnvironmentTag::Customer);
         let young = group("young", 77, EnvironmentTag::Customer);
         let other = group("other", 0, EnvironmentTag::Testing);
-        let candidate = |text: &str, group, open| Candidate {
-            id: id(text),
-            group,
-            open,
-            rotated: None,
-        };
         let rules = Rules {
             environment: Some(EnvironmentTag::Customer),
             most: 2,
@@ -282,37 +282,35 @@ mod tests {
         ];
         assert_eq!(plan.skipped, expected);
         let mut twice = plan.clone();
-        twice
-            .skipped
-            .push((id("younger"), Skip::RotatedRecently(at(99))));
+        let recent = Skip::RotatedRecently(at(99));
+        twice.skipped.push((id("younger"), recent));
         let most = (2, "rotated less than 24 h ago".to_owned());
         assert_eq!((twice.reasons().len(), &twice.reasons()[0]), (5, &most));
-        let imported = KnownGroup::new(id("imported"));
-        let plan = Plan::of([candidate("imported", Some(&imported), None)], &rules);
-        assert_eq!(plan.skipped, [(id("imported"), Skip::NotSeen)]);
+        let alone = |group: &KnownGroup, rules: &Rules| {
+            let plan = Plan::of([candidate("x", Some(group), None)], rules);
+            plan.skipped.first().map(|(_, skip)| skip.clone())
+        };
+        assert_eq!(
+            alone(&KnownGroup::new(id("x")), &rules),
+            Some(Skip::NotSeen)
+        );
+        // Its age is unknown, not zero.
+        let wrong = at(100 + 24 * 30);
+        let ahead = group("ahead", 100 + 24 * 30, EnvironmentTag::Customer);
+        assert_eq!(alone(&ahead, &rules), Some(Skip::RotatedInFuture(wrong)));
+        // A second leak on one day, or 24 h are over.
         let recent = Rules {
             include_recent: true,
             ..rules.clone()
         };
-        let plan = Plan::of([candidate("young", Some(&young), None)], &recent);
-        assert_eq!(plan.ready.len(), 1, "a second leak on one day");
-        let mut ahead = young.clone();
-        let wrong = at(100 + 24 * 30);
-        if let Some(last) = &mut ahead.last_rotated {
-            last.at = wrong;
-        }
-        let plan = Plan::of([candidate("ahead", Some(&ahead), None)], &rules);
-        assert_eq!(
-            plan.skipped,
-            [(id("ahead"), Skip::RotatedInFuture(wrong))],
-            "its age is unknown, not zero"
-        );
         let exactly = Rules {
             now: at(101),
             ..rules
         };
-        let plan = Plan::of([candidate("young", Some(&young), None)], &exactly);
-        assert_eq!(plan.ready.len(), 1, "24 h are over");
+        assert_eq!(
+            (alone(&young, &recent), alone(&young, &exactly)),
+            (None, None)
+        );
     }
 
     #[test]
@@ -367,13 +365,8 @@ mod tests {
                 include_recent: false,
                 now: at(100),
             };
-            let candidate = |text: &str| Candidate {
-                id: id(text),
-                group: Some(&acme),
-                open: None,
-                rotated: None,
-            };
-            let plan = Plan::of(["a", "b"].map(candidate), &rules);
+            let both = ["a", "b"].map(|text| candidate(text, Some(&acme), None));
+            let plan = Plan::of(both, &rules);
             assert_eq!(plan.ready.len(), most.min(guard));
             assert_eq!(plan.skipped.last(), Some(&(id("b"), reason)));
         }

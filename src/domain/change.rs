@@ -178,68 +178,43 @@ pub fn differences(asked: &DesiredFields, answered: &DesiredFields) -> Vec<Diffe
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
-        DesiredFields {
-            name: Some(name.into()),
-            mapping: Some(
-                mapping
-                    .iter()
-                    .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-                    .collect(),
-            ),
-            properties: Some(serde_json::from_str(properties).expect("a JSON object")),
-        }
-    }
+    use crate::domain::testing::fields;
 
     #[test]
     fn rows_are_marked_and_removed_ones_come_last() {
-        let before = wanted("Acme", &[("7", "40"), ("9", "1"), ("5", "5")], "{}");
-        let after = wanted("Acme", &[("7", "213"), ("5", "5"), ("8", "2")], "{}");
+        let before = fields("Acme", &[("7", "40"), ("9", "1"), ("5", "5")], "{}");
+        let after = fields("Acme", &[("7", "213"), ("5", "5"), ("8", "2")], "{}");
         let change = Change::between(&before, &after);
         let [name, mapping, properties] = change.fields().map(|(_, field)| field);
-        let marks: Vec<_> = mapping
-            .rows()
-            .iter()
-            .map(|r| (r.key.as_str(), r.mark().sign()))
-            .collect();
-        assert_eq!(marks, [("7", '~'), ("5", ' '), ("8", '+'), ("9", '-')]);
+        let marks = mapping.rows().iter();
+        let marks = marks.map(|r| format!("{}{}", r.mark().sign(), r.key));
+        assert!(marks.eq(["~7", " 5", "+8", "-9"]));
         assert!(!name.is_changed() && !properties.is_changed());
         assert_eq!(change.count(), 3);
     }
 
     #[test]
     fn a_field_of_which_nothing_is_known_is_replaced_not_compared() {
-        let after = wanted("Acme", &[("7", "40")], "{}");
-        let before = DesiredFields {
+        let after = fields("Acme", &[("7", "40")], "{}");
+        let without = DesiredFields {
             mapping: None,
             ..after.clone()
         };
-        let change = Change::between(&before, &after);
+        let change = Change::between(&without, &after);
         assert!(matches!(change.0[1].1, FieldChange::Replaced(_)));
         assert!(!change.is_empty());
-        let left_out = DesiredFields {
-            mapping: None,
-            ..after.clone()
-        };
-        assert!(Change::between(&before, &left_out).is_empty());
+        assert!(Change::between(&without, &without).is_empty());
     }
 
     #[test]
     fn only_what_was_asked_for_can_differ() {
-        let asked = wanted("Acme", &[], r#"{"tier":"gold"}"#);
-        let kept = wanted("Acme Europe", &[("7", "1")], r#"{"tier":"gold"}"#);
+        let asked = fields("Acme", &[], r#"{"tier":"gold"}"#);
+        let kept = fields("Acme Europe", &[("7", "1")], r#"{"tier":"gold"}"#);
         let different = differences(&asked, &kept);
-        assert_eq!(different.len(), 1);
-        let Difference {
-            field,
-            asked: ours,
-            kept: theirs,
-        } = &different[0];
-        assert_eq!(
-            (*field, ours.as_str(), theirs.as_str()),
-            ("name", "Acme", "Acme Europe")
-        );
+        let told = different
+            .iter()
+            .map(|one| (one.field, &*one.asked, &*one.kept));
+        assert!(told.eq([("name", "Acme", "Acme Europe")]));
         let left_out = DesiredFields {
             name: None,
             ..asked

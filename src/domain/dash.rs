@@ -43,6 +43,15 @@ pub fn begins_long(text: &str) -> bool {
     false
 }
 
+/// What begins with a dash behind a blank at which a shell does not divide words: `acme--dry-run` with a no-break space, as
+/// web pages and chats write it.
+pub fn behind_odd_blanks(text: &str) -> impl Iterator<Item = &str> {
+    let is_odd =
+        |c: char| !c.is_ascii() && c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}');
+    let parts = text.split(is_odd).skip(1);
+    parts.filter(|part| part.starts_with('-') || begins_long(part))
+}
+
 /// What was meant: the text without what stands before its first dash, and with the keyboard's dash for every other one. Those
 /// at the beginning are left out.
 pub fn undashed(text: &str) -> String {
@@ -86,6 +95,14 @@ mod tests {
             }
         }
         assert!(begins_long("-\u{200b}-yes"));
+        for blank in ["\u{a0}", "\u{2009}", "\u{3000}", "\u{200b}"] {
+            let text = format!("a{blank}x{blank}--yes{blank}{blank}—y z");
+            assert_eq!(
+                behind_odd_blanks(&text).collect::<Vec<_>>(),
+                ["--yes", "—y z"]
+            );
+        }
+        assert_eq!(behind_odd_blanks("--yes a --yes e\u{301}-x").next(), None);
         let fine =
             "|-|--|--yes|-y|- x|- - x|acme| acme|·|“acme”|\"-5\"|'-|\u{301}acme|一号|e\u{301}-x";
         for fine in fine.split('|') {

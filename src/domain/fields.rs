@@ -257,9 +257,8 @@ mod tests {
 
     fn fields() -> DesiredFields {
         DesiredFields {
-            name: Some("Acme".into()),
-            mapping: Some([("7".to_owned(), "40".to_owned())].into()),
             properties: None,
+            ..crate::domain::testing::fields("Acme", &[("7", "40")], "{}")
         }
     }
 
@@ -276,10 +275,7 @@ mod tests {
     fn a_reading_without_any_sent_field_shows_nothing() {
         assert!(fields().is_shown_by(&fields()));
         assert!(!fields().is_shown_by(&DesiredFields::default()));
-        let other = DesiredFields {
-            name: Some("Acme plc".into()),
-            ..DesiredFields::default()
-        };
+        let other = crate::domain::testing::only_name("Acme plc");
         assert!(!fields().is_shown_by(&other));
     }
 }

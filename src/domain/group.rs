@@ -158,22 +158,19 @@ mod tests {
 
     #[test]
     fn an_id_in_a_command_is_that_id() {
-        let command = |id: &str, options| {
-            let id = UserGroupId::parse(id).expect("an ID");
-            id.command("get", options)
-        };
-        assert_eq!(command("acme-eu", ""), "groupdesk get acme-eu");
-        assert_eq!(command("a b", "--exists"), "groupdesk get 'a b' --exists");
-        assert_eq!(command("-x", ""), "groupdesk get -- -x");
-        assert_eq!(
-            command("--x y", "--exists"),
-            "groupdesk get --exists -- '--x y'"
-        );
-        assert_eq!(
-            command("\u{feff}acme", ""),
-            r"groupdesk get $'\xef\xbb\xbfacme'"
-        );
-        assert_eq!(command("acme\r", ""), r"groupdesk get $'acme\r'");
+        for (id, options, words) in [
+            ("acme-eu", "", "acme-eu"),
+            ("a b", "--exists", "'a b' --exists"),
+            ("-x", "", "-- -x"),
+            ("--x y", "--exists", "--exists -- '--x y'"),
+            ("\u{feff}acme", "", r"$'\xef\xbb\xbfacme'"),
+            ("acme\r", "", r"$'acme\r'"),
+        ] {
+            let command = UserGroupId::parse(id)
+                .expect("an ID")
+                .command("get", options);
+            assert_eq!(command, format!("groupdesk get {words}"));
+        }
     }
 
     #[test]

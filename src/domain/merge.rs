@@ -118,68 +118,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn copy(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
-        let mapping = mapping.iter();
-        DesiredFields {
-            name: Some(name.into()),
-            mapping: Some(
-                mapping
-                    .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-                    .collect(),
-            ),
-            properties: Some(serde_json::from_str(properties).expect("a JSON object")),
-        }
-    }
-
-    fn labels(parts: &[Part]) -> Vec<String> {
-        parts.iter().map(Part::label).collect()
-    }
+    use crate::domain::testing::fields;
 
     #[test]
     fn each_side_keeps_what_only_it_changed() {
-        let base = copy(
-            "Acme",
-            &[("7", "40"), ("8", "1")],
-            r#"{"tier":"gold","seats":1}"#,
-        );
-        let theirs = copy(
-            "Acme",
-            &[("7", "40")],
-            r#"{"tier":"gold","seats":2,"beta":true}"#,
-        );
-        let mine = copy(
-            "Acme plc",
-            &[("7", "213"), ("8", "1")],
-            r#"{"tier":"iron","seats":1}"#,
-        );
+        let rows = [("7", "40"), ("8", "1")];
+        let base = fields("Acme", &rows, r#"{"tier":"gold","seats":1}"#);
+        let theirs = r#"{"tier":"gold","seats":2,"beta":true}"#;
+        let theirs = fields("Acme", &[("7", "40")], theirs);
+        let mine = [("7", "213"), ("8", "1")];
+        let mine = fields("Acme plc", &mine, r#"{"tier":"iron","seats":1}"#);
         let merge = Merge::of(&base, &theirs, &mine);
-        let rows: Vec<_> = merge
-            .conflicts
-            .iter()
-            .map(|row| (row.part.label(), row.take))
-            .collect();
-        assert_eq!(
-            rows,
-            [
-                ("mapping 8".to_owned(), Resolution::Theirs),
-                ("properties seats".to_owned(), Resolution::Theirs),
-                ("properties beta".to_owned(), Resolution::Theirs),
-            ]
-        );
-        let expected = copy(
-            "Acme plc",
-            &[("7", "213")],
-            r#"{"tier":"iron","seats":2,"beta":true}"#,
-        );
-        assert_eq!(merge.result(), expected);
+        let take = merge.conflicts.iter().map(|row| row.take);
+        assert!(take.eq([Resolution::Theirs; 3]));
+        let rows = merge.conflicts.iter().map(|row| row.part.label());
+        assert!(rows.eq(["mapping 8", "properties seats", "properties beta"]));
+        let both = r#"{"tier":"iron","seats":2,"beta":true}"#;
+        assert_eq!(merge.result(), fields("Acme plc", &[("7", "213")], both));
     }
 
     #[test]
     fn what_both_changed_is_mine_until_theirs_is_chosen() {
-        let base = copy("Acme", &[("7", "40")], "{}");
-        let theirs = copy("Acme EMEA", &[("7", "1")], "{}");
-        let mine = copy("Acme plc", &[], "{}");
+        let base = fields("Acme", &[("7", "40")], "{}");
+        let theirs = fields("Acme EMEA", &[("7", "1")], "{}");
+        let mine = fields("Acme plc", &[], "{}");
         let mut merge = Merge::of(&base, &theirs, &mine);
         assert_eq!(merge.result(), mine);
         for row in &mut merge.conflicts {
@@ -189,25 +151,22 @@ mod tests {
         let mut again = Merge::of(&base, &theirs, &mine);
         again.keep_choices(&merge);
         assert_eq!(again.result(), theirs, "read again, the same: still chosen");
-        let newer = copy("Acme Asia", &[("7", "1")], "{}");
+        let newer = fields("Acme Asia", &[("7", "1")], "{}");
         let mut again = Merge::of(&base, &newer, &mine);
         again.keep_choices(&merge);
-        assert_eq!(
-            again.conflicts[0].take,
-            Resolution::Mine,
-            "another value, asked anew"
-        );
-        assert_eq!(again.conflicts[1].take, Resolution::Theirs);
+        let takes = again.conflicts.iter().map(|row| row.take);
+        // Another value is asked anew.
+        assert!(takes.eq([Resolution::Mine, Resolution::Theirs]));
     }
 
     #[test]
     fn what_is_not_known_of_the_service_is_never_merged() {
-        let base = copy("Acme", &[("7", "40")], "{}");
+        let base = fields("Acme", &[("7", "40")], "{}");
         let theirs = DesiredFields {
             mapping: None,
             ..base.clone()
         };
-        let mine = copy("Acme", &[("9", "1")], "{}");
+        let mine = fields("Acme", &[("9", "1")], "{}");
         let merge = Merge::of(&base, &theirs, &mine);
         assert!(merge.has_no_remote_changes());
         assert_eq!(merge.result(), mine);
@@ -215,15 +174,15 @@ mod tests {
 
     #[test]
     fn agreed_and_left_out_changes_are_named() {
-        let base = copy("Acme", &[("7", "40")], r#"{"tier":"gold"}"#);
-        let theirs = copy("Acme plc", &[("7", "41")], r#"{"tier":"iron"}"#);
+        let base = fields("Acme", &[("7", "40")], r#"{"tier":"gold"}"#);
+        let theirs = fields("Acme plc", &[("7", "41")], r#"{"tier":"iron"}"#);
         let mine = DesiredFields {
             mapping: None,
-            ..copy("Acme plc", &[], r#"{"tier":"gold"}"#)
+            ..fields("Acme plc", &[], r#"{"tier":"gold"}"#)
         };
         let merge = Merge::of(&base, &theirs, &mine);
-        assert_eq!(labels(&merge.agreed), ["name"]);
-        assert_eq!(labels(&merge.left_out), ["mapping 7"]);
+        assert!(merge.agreed.iter().map(Part::label).eq(["name"]));
+        assert!(merge.left_out.iter().map(Part::label).eq(["mapping 7"]));
         assert_eq!(merge.result().mapping, None, "left out stays left out");
     }
 
@@ -232,22 +191,21 @@ mod tests {
     }
 
     fn a_copy() -> impl Strategy<Value = DesiredFields> {
-        (
-            proptest::option::weighted(0.8, 0_u8..3),
-            a_field(),
-            a_field(),
-        )
-            .prop_map(|(name, mapping, properties)| DesiredFields {
-                name: name.map(|n| n.to_string()),
-                mapping: mapping.map(|rows| {
-                    let rows = rows.into_iter();
-                    rows.map(|(k, v)| (k.to_string(), v.to_string())).collect()
-                }),
-                properties: properties.map(|keys| {
-                    let keys = keys.into_iter();
-                    keys.map(|(k, v)| (k.to_string(), v.into())).collect()
-                }),
-            })
+        let name = proptest::option::weighted(0.8, "[0-2]");
+        let all = (name, a_field(), a_field());
+        all.prop_map(|(name, mapping, properties)| {
+            let mapping = mapping.map(|rows| {
+                rows.into_iter()
+                    .map(|(k, v)| (k.to_string(), v.to_string()))
+            });
+            let properties =
+                properties.map(|keys| keys.into_iter().map(|(k, v)| (k.to_string(), v.into())));
+            DesiredFields {
+                name,
+                mapping: mapping.map(Iterator::collect),
+                properties: properties.map(Iterator::collect),
+            }
+        })
     }
 
     proptest! {

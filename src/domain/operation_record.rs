@@ -156,19 +156,24 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::domain::{group::UserGroupId, token::Fingerprint};
+    use crate::domain::testing::{fingerprint, id};
 
-    fn line(id: &str, operation: Operation, ending: Ending, tokens: (u8, u8)) -> Entry {
-        let token = |byte: u8| (byte > 0).then(|| Fingerprint::from_bytes([byte; 32]));
+    /// Written as `ID OPERATION ENDING BEFORE AFTER`, with the tokens as numbers; 0 is none.
+    fn line(text: &str) -> Entry {
+        let words: Vec<_> = text.split(' ').collect();
+        let token = |word: &str| {
+            let byte: u8 = word.parse().expect("a number");
+            (byte > 0).then(|| fingerprint(byte))
+        };
         Entry {
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
             profile: "eu".into(),
-            user_group_id: UserGroupId::parse(id).expect("an ID"),
-            operation,
-            ending,
-            previous_fingerprint: token(tokens.0),
-            fingerprint: token(tokens.1),
+            user_group_id: id(words[0]),
+            operation: Operation::parse(words[1]).expect("an operation"),
+            ending: Ending::parse(words[2]).expect("an ending"),
+            previous_fingerprint: token(words[3]),
+            fingerprint: token(words[4]),
             reason: None,
             changes: None,
             note: Some(format!("{SETTLED} ana")),
@@ -176,47 +181,44 @@ mod tests {
     }
 
     /// The entry numbers of each deed; `lines` is oldest first.
-    fn records(lines: Vec<Entry>) -> Vec<Vec<i64>> {
+    fn records(lines: &[&str]) -> Vec<Vec<i64>> {
         let mut records = RecordGrouper::default();
         let mut found = Vec::new();
-        for (number, entry) in lines.into_iter().enumerate().rev() {
-            found.extend(records.push(number as i64, entry));
+        for (number, entry) in lines.iter().enumerate().rev() {
+            found.extend(records.push(number as i64, line(entry)));
         }
         found.extend(records.finish());
-        let numbers =
-            |record: OperationRecord| record.steps.iter().map(|(number, _)| *number).collect();
-        found.into_iter().map(numbers).collect()
+        let steps = found.into_iter().map(|record| record.steps);
+        steps
+            .map(|steps| steps.iter().map(|(number, _)| *number).collect())
+            .collect()
     }
 
     #[test]
     fn a_rotation_its_confirmation_and_its_hand_off_are_one_deed() {
-        use {Ending::*, Operation::*};
-        let lines = vec![
-            line("a", Rotate, NotApplied, (1, 0)),
-            line("a", Rotate, Rotated, (1, 2)),
-            line("b", Update, Updated, (9, 9)),
-            line("a", Rotate, Confirmed, (1, 2)),
-            line("a", Update, Updated, (2, 2)),
-            line("a", HandOff, NotHandedOff, (0, 2)),
-            line("a", HandOff, HandedOff, (0, 2)),
-        ];
-        let found = records(lines);
+        let found = records(&[
+            "a rotate not_applied 1 0",
+            "a rotate rotated 1 2",
+            "b update updated 9 9",
+            "a rotate confirmed 1 2",
+            "a update updated 2 2",
+            "a handoff not_handed_off 0 2",
+            "a handoff handed_off 0 2",
+        ]);
         assert_eq!(found.len(), 4, "{found:?}");
         assert!(found.contains(&vec![1, 3, 5, 6]), "{found:?}");
         assert!(found.contains(&vec![0]), "another try: {found:?}");
-    }
-
-    #[test]
-    fn what_was_unknown_and_is_found_out_is_one_deed() {
-        use {Ending::*, Operation::*};
-        let lines = vec![
-            line("a", Update, Unknown, (1, 1)),
-            line("b", Rotate, Unknown, (3, 0)),
-            line("a", Update, Updated, (1, 1)),
-            line("b", Rotate, Recovered, (3, 4)),
-            line("b", Rotate, Rotated, (4, 5)),
-        ];
-        let found = records(lines);
-        assert_eq!(found, [vec![4], vec![1, 3], vec![0, 2]]);
+        let found = records(&[
+            "a update unknown 1 1",
+            "b rotate unknown 3 0",
+            "a update updated 1 1",
+            "b rotate recovered 3 4",
+            "b rotate rotated 4 5",
+        ]);
+        assert_eq!(
+            found,
+            [vec![4], vec![1, 3], vec![0, 2]],
+            "what was unknown and is found out"
+        );
     }
 }

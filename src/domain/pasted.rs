@@ -11,6 +11,7 @@
 mod clean;
 mod decode;
 mod encoded;
+mod numbers;
 mod parts;
 mod shape;
 mod streams;
@@ -119,6 +120,15 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     for (whole, line) in suspicions.iter().flat_map(|one| &one.whole) {
         collected.add(whole, *line, true);
     }
+    let mut unclear = suspicions.iter().filter_map(|one| one.line).min();
+    let dumped = numbers::texts(&with_tags);
+    for (text, line) in &dumped {
+        let seen = suspicion(text);
+        for (whole, _) in &seen.whole {
+            collected.add(whole, *line, true);
+        }
+        unclear = unclear.or(seen.line.map(|_| *line));
+    }
     collected.add(text.trim(), 1, false);
     for (line, number) in text.lines().zip(1..) {
         collected.add(line.trim(), number, false);
@@ -133,12 +143,19 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
         streams.push(joined(&unmarked, true));
     }
     streams.push(without_signs(&without_tags));
+    let mut others = Vec::new();
     if all_lines {
-        streams.extend(words_of_lines(&without_tags));
+        let [first, last, longest, behind, up_to] = words_of_lines(&without_tags);
+        streams.extend([first, last, longest]);
+        others.extend([behind, up_to]);
         streams.extend(columns(&without_tags));
     }
-    streams.extend(encoded::inner(&streams[0]));
-    streams.extend(encoded::inner(&streams[1]));
+    let mut inner = encoded::inner(&streams[0]);
+    inner.extend(encoded::inner(&streams[1]));
+    streams.extend(inner.iter().flat_map(encoded::inner));
+    streams.extend(inner);
+    streams.extend(dumped.iter().map(|(text, line)| Stream::of(text, *line)));
+    streams.extend(others);
     streams.dedup_by(|a, b| a.text == b.text && a.cuts == b.cuts);
     for stream in &streams {
         collected.hex_windows(stream);
@@ -150,7 +167,7 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     }
     Reading {
         candidates: collected.found,
-        unclear: suspicions.iter().filter_map(|one| one.line).min(),
+        unclear,
     }
 }
 

@@ -233,6 +233,7 @@ fn after_word(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::testing::table;
 
     fn selection() -> Selection {
         Selection::new(None, Some("my desk.db".into()), Some("live".into()))
@@ -240,65 +241,40 @@ mod tests {
 
     #[test]
     fn a_word_is_quoted_where_a_shell_would_read_it_otherwise() {
-        assert_eq!(quoted("acme-eu:1"), "acme-eu:1");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's $x"), r"'it'\''s $x'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("a\nb"), r"$'a\nb'");
-        assert_eq!(quoted("it's\t\\ \u{202e}"), r"$'it\x27s\t\\ \xe2\x80\xae'");
+        for (word, shell) in [
+            ("acme-eu:1", "acme-eu:1"),
+            ("a b", "'a b'"),
+            ("it's $x", r"'it'\''s $x'"),
+            ("", "''"),
+            ("a\nb", r"$'a\nb'"),
+            ("it's\t\\ \u{202e}", r"$'it\x27s\t\\ \xe2\x80\xae'"),
+        ] {
+            assert_eq!(quoted(word), shell);
+        }
     }
 
+    /// `DIR` and `PLACE` stand for the two options.
     #[test]
     fn a_command_gets_the_options_that_it_needs_once() {
-        let cases = [
-            (
-                "run `groupdesk get a`",
-                "run `groupdesk --directory 'my desk.db' -P 'eu test' get a`",
-            ),
-            (
-                "more: groupdesk profile behaviour",
-                "more: groupdesk --directory 'my desk.db' -P 'eu test' profile behaviour",
-            ),
-            (
-                "groupdesk profile unbind 'a b'",
-                "groupdesk --directory 'my desk.db' profile unbind 'a b'",
-            ),
-            (
-                "groupdesk directory status",
-                "groupdesk --directory 'my desk.db' directory status",
-            ),
-            (
-                "groupdesk -P 'a b' get x",
-                "groupdesk --directory 'my desk.db' -P 'a b' get x",
-            ),
-            (
-                "groupdesk --directory 'b c' get x",
-                "groupdesk -P 'eu test' --directory 'b c' get x",
-            ),
-            (
-                "groupdesk --directory $'b\\x27 c' get x",
-                "groupdesk -P 'eu test' --directory $'b\\x27 c' get x",
-            ),
-            (
-                "groupdesk profile unbind $'a\\nb'",
-                "groupdesk --directory 'my desk.db' profile unbind $'a\\nb'",
-            ),
-            ("groupdesk help get", "groupdesk help get"),
-            (
-                "as far as groupdesk knows; groupdesk gets it",
-                "as far as groupdesk knows; groupdesk gets it",
-            ),
-            (
-                "let groupdesk list it; with groupdesk edit and `groupdesk note`",
-                "let groupdesk list it; with groupdesk edit and `groupdesk --directory 'my desk.db' -P 'eu test' note`",
-            ),
-            (
-                "to do:\n  groupdesk get a | jq",
-                "to do:\n  groupdesk --directory 'my desk.db' -P 'eu test' get a | jq",
-            ),
-        ];
-        for (text, complete) in cases {
-            let once = selection().complete(text, Some("eu test")).into_owned();
+        for [text, complete] in table(
+            r"
+            run `groupdesk get a`              | run `groupdesk DIR PLACE get a`
+            more: groupdesk profile behaviour  | more: groupdesk DIR PLACE profile behaviour
+            groupdesk profile unbind 'a b'     | groupdesk DIR profile unbind 'a b'
+            groupdesk directory status         | groupdesk DIR directory status
+            groupdesk -P 'a b' get x           | groupdesk DIR -P 'a b' get x
+            groupdesk --directory 'b c' get x  | groupdesk PLACE --directory 'b c' get x
+            groupdesk --directory $'b\x27 c' get x | groupdesk PLACE --directory $'b\x27 c' get x
+            groupdesk profile unbind $'a\nb'   | groupdesk DIR profile unbind $'a\nb'
+            groupdesk help get                 | groupdesk help get
+            as groupdesk knows; groupdesk gets it | as groupdesk knows; groupdesk gets it
+            let groupdesk list it; with groupdesk edit and `groupdesk note` | let groupdesk list it; with groupdesk edit and `groupdesk DIR PLACE note`
+            to do:⏎  groupdesk get a > jq      | to do:⏎  groupdesk DIR PLACE get a > jq
+            ",
+        ) {
+            let complete = complete.replace("DIR", "--directory 'my desk.db'");
+            let complete = complete.replace("PLACE", "-P 'eu test'");
+            let once = selection().complete(&text, Some("eu test")).into_owned();
             assert_eq!(once, complete);
             assert_eq!(selection().complete(&once, Some("eu test")), complete);
         }
@@ -308,24 +284,26 @@ mod tests {
     fn a_command_for_an_admin_has_not_the_name_of_the_user() {
         let at = "postgres://vera@db1/desk";
         let selection = Selection::new(None, Some(at.into()), None);
-        let complete = |text| selection.complete(text, None).into_owned();
-        assert_eq!(
-            complete("Ask an admin to run `groupdesk directory grant NAME operator`"),
-            "Ask an admin to run `groupdesk --directory postgres://ADMIN@db1/desk directory grant NAME operator`"
-        );
-        assert_eq!(
-            complete("run `groupdesk directory status`"),
-            "run `groupdesk --directory postgres://vera@db1/desk directory status`"
-        );
+        for (text, at) in [
+            (
+                "Ask an admin to run `groupdesk DIR directory grant NAME operator`",
+                "postgres://ADMIN@db1/desk",
+            ),
+            ("run `groupdesk DIR directory status`", at),
+        ] {
+            let complete = text.replace("DIR", &format!("--directory {at}"));
+            let found = selection
+                .complete(&text.replace("DIR ", ""), None)
+                .into_owned();
+            assert_eq!(found, complete);
+        }
     }
 
     #[test]
     fn nothing_is_added_for_what_is_used_anyway() {
         let usual = Selection::new(None, None, Some("live".into()));
-        assert_eq!(
-            usual.complete("groupdesk list", Some("live")),
-            "groupdesk list"
-        );
-        assert_eq!(usual.complete("groupdesk list", None), "groupdesk list");
+        for place in [Some("live"), None] {
+            assert_eq!(usual.complete("groupdesk list", place), "groupdesk list");
+        }
     }
 }

@@ -233,105 +233,77 @@ impl Rotation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::testing::fingerprint;
 
     const H: Duration = Duration::from_mins(1);
     const EARLY: Duration = Duration::from_secs(1);
-    const OLD: Fingerprint = fp(0);
-    const NEW: Fingerprint = fp(1);
+    const OLD: Fingerprint = fingerprint(0);
+    const NEW: Fingerprint = fingerprint(1);
 
-    const fn fp(n: u8) -> Fingerprint {
-        Fingerprint::from_bytes([n; 32])
-    }
-
-    fn run(events: &[Event]) -> Rotation {
-        events
-            .iter()
-            .fold(Rotation::intended(OLD), |rotation, event| {
-                rotation.step(*event, H).expect("in order")
-            })
-    }
-
-    fn read(fingerprint: Fingerprint, since_sent: Duration) -> Event {
-        Event::Read {
+    /// The state after these events, each a word; `old`, `new` and `other` are read early, `late` is the old one read late.
+    fn after(events: &str) -> (State, Option<Fingerprint>) {
+        use RotateOutcome::{NewToken, NotSent, Refused, SameToken, Unclear, WrongGroup};
+        let read = |fingerprint, since_sent| Event::Read {
             fingerprint,
             since_sent,
+        };
+        let event = |word: &str| match word {
+            "orphaned" => Event::Orphaned,
+            "sending" => Event::Sending,
+            "old" => read(OLD, EARLY),
+            "late" => read(OLD, H),
+            "new" => read(NEW, EARLY),
+            "other" => read(fingerprint(2), EARLY),
+            "=new" => Event::Answered(NewToken(NEW)),
+            "=old" => Event::Answered(NewToken(OLD)),
+            "=same" => Event::Answered(SameToken),
+            "=wrong" => Event::Answered(WrongGroup),
+            "=refused" => Event::Answered(Refused),
+            "=unsent" => Event::Answered(NotSent),
+            "=unclear" => Event::Answered(Unclear),
+            _ => panic!("{word}"),
+        };
+        let events = events.split(' ').map(event);
+        let rotation = events.fold(Rotation::intended(OLD), |rotation, event| {
+            rotation.step(event, H).expect("in order")
+        });
+        (rotation.state, rotation.fingerprint)
+    }
+
+    #[test]
+    fn each_answer_and_each_read_leads_to_its_state() {
+        for (events, state) in [
+            ("sending =new", State::Rotated),
+            ("sending =new new", State::Confirmed),
+            ("sending =new other", State::Superseded),
+            // A lost answer is settled by gets alone; the request may still arrive.
+            ("sending =unclear", State::Unknown),
+            ("sending =unclear new", State::Recovered),
+            ("sending =unclear old", State::Unknown),
+            ("sending =unclear old old", State::Unknown),
+            ("sending =unclear old old late", State::NotApplied),
+            ("sending =unclear late", State::Unknown),
+            // A stated refusal needs one read and no horizon.
+            ("sending =refused", State::Unknown),
+            ("sending =refused old", State::NotApplied),
+            ("sending =refused new", State::Recovered),
+            ("sending =same", State::NotApplied),
+            ("sending =old", State::NotApplied),
+            ("sending =unsent", State::NotApplied),
+            ("sending =wrong", State::Conflict),
+            // A death before sending is harmless.
+            ("orphaned", State::NotApplied),
+            ("sending orphaned", State::Unknown),
+        ] {
+            let (found, token) = after(events);
+            assert_eq!(found, state, "{events}");
+            let is_known = matches!(state, State::Rotated | State::Recovered);
+            assert!(!is_known || token == Some(NEW), "{events}");
         }
     }
 
     #[test]
-    fn the_good_way() {
-        let rotated = run(&[
-            Event::Sending,
-            Event::Answered(RotateOutcome::NewToken(NEW)),
-        ]);
-        assert_eq!(
-            (rotated.state, rotated.fingerprint),
-            (State::Rotated, Some(NEW))
-        );
-        let confirmed = rotated.step(read(NEW, EARLY), H).expect("in order");
-        assert_eq!(confirmed.state, State::Confirmed);
-        let superseded = rotated.step(read(fp(2), EARLY), H).expect("in order");
-        assert_eq!(superseded.state, State::Superseded);
-    }
-
-    #[test]
-    fn a_lost_answer_is_settled_by_gets_alone() {
-        let unknown = run(&[Event::Sending, Event::Answered(RotateOutcome::Unclear)]);
-        assert_eq!(unknown.state, State::Unknown);
-        let recovered = unknown.step(read(NEW, EARLY), H).expect("in order");
-        assert_eq!(
-            (recovered.state, recovered.fingerprint),
-            (State::Recovered, Some(NEW))
-        );
-
-        let once = unknown.step(read(OLD, EARLY), H).expect("in order");
-        assert_eq!(once.state, State::Unknown, "the request may still arrive");
-        let early_again = once.step(read(OLD, EARLY), H).expect("in order");
-        assert_eq!(early_again.state, State::Unknown);
-        assert_eq!(
-            early_again.step(read(OLD, H), H).expect("in order").state,
-            State::NotApplied
-        );
-        assert_eq!(
-            unknown.step(read(OLD, H), H).expect("in order").state,
-            State::Unknown
-        );
-    }
-
-    #[test]
-    fn a_stated_refusal_needs_one_read_and_no_horizon() {
-        let refused = run(&[Event::Sending, Event::Answered(RotateOutcome::Refused)]);
-        assert_eq!(refused.state, State::Unknown);
-        assert_eq!(
-            refused.step(read(OLD, EARLY), H).expect("in order").state,
-            State::NotApplied
-        );
-        assert_eq!(
-            refused.step(read(NEW, EARLY), H).expect("in order").state,
-            State::Recovered
-        );
-    }
-
-    #[test]
-    fn the_same_token_is_no_rotation_and_another_group_is_a_conflict() {
-        let state = |answer| run(&[Event::Sending, Event::Answered(answer)]).state;
-        assert_eq!(state(RotateOutcome::SameToken), State::NotApplied);
-        assert_eq!(state(RotateOutcome::NewToken(OLD)), State::NotApplied);
-        assert_eq!(state(RotateOutcome::NotSent), State::NotApplied);
-        assert_eq!(state(RotateOutcome::WrongGroup), State::Conflict);
-    }
-
-    #[test]
-    fn a_death_before_sending_is_harmless_and_after_it_unknown() {
-        assert_eq!(run(&[Event::Orphaned]).state, State::NotApplied);
-        assert_eq!(
-            run(&[Event::Sending, Event::Orphaned]).state,
-            State::Unknown
-        );
-    }
-
-    #[test]
-    fn nothing_is_sent_twice() {
+    fn nothing_is_sent_twice_and_what_a_person_must_look_at_can_be_abandoned() {
         for state in State::ALL {
             let rotation = Rotation {
                 state,
@@ -339,16 +311,6 @@ mod tests {
             };
             let sends_again = rotation.step(Event::Sending, H).is_ok();
             assert_eq!(sends_again, state == State::Intended, "{state:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_person_must_look_at_can_be_abandoned() {
-        for state in State::ALL {
-            let rotation = Rotation {
-                state,
-                ..Rotation::intended(OLD)
-            };
             let may = state.is_open() || state == State::Conflict;
             assert_eq!(rotation.step(Event::Abandon, H).is_ok(), may);
             assert_eq!(State::parse(state.as_str()), Some(state));

@@ -100,14 +100,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::group::Properties;
+    use crate::domain::testing::fields;
 
     fn of(properties: &Value) -> DesiredFields {
-        let properties: Properties = properties.as_object().expect("an object").clone();
-        DesiredFields {
-            properties: Some(properties),
-            ..DesiredFields::default()
-        }
+        fields("", &[], &properties.to_string())
     }
 
     fn deep(levels: usize) -> Value {
@@ -118,10 +114,9 @@ mod tests {
     #[test]
     fn the_text_of_all_three_counts_as_json() {
         // "é" and two quotes; {"4":"\n"}; {"a":""}.
-        let all = |room: usize| DesiredFields {
-            name: Some("é".into()),
-            mapping: Some([("4".to_owned(), "\n".to_owned())].into_iter().collect()),
-            ..of(&json!({"a": "x".repeat(room)}))
+        let all = |room: usize| {
+            let properties = json!({"a": "x".repeat(room)}).to_string();
+            fields("é", &[("4", "\n")], &properties)
         };
         let room = MAX_GROUP_BYTES - 4 - 10 - 8;
         assert_eq!(check_size(&all(room)), Ok(()));
@@ -130,10 +125,7 @@ mod tests {
             largest: "properties",
         };
         assert_eq!(check_size(&all(room + 1)), Err(too_large));
-        let name = DesiredFields {
-            name: Some("x".repeat(MAX_GROUP_BYTES)),
-            ..all(0)
-        };
+        let name = fields(&"x".repeat(MAX_GROUP_BYTES), &[], "{}");
         let error = check_size(&name).expect_err("too large");
         assert_eq!(error.field(), "name");
         assert!(error.to_string().ends_with("shorten it"), "{error}");
@@ -141,11 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn values_count_inside_lists_and_objects_too() {
+    fn values_count_inside_lists_and_objects_too_and_levels_from_the_properties_on() {
         let held = |most: usize| of(&json!({"a": vec![0; most - 3], "b": {"c": null}}));
-        assert_eq!(check_size(&held(MAX_VALUES)), Ok(()));
-        let more = TooLarge::Values(MAX_VALUES + 1);
-        assert_eq!(check_size(&held(MAX_VALUES + 1)), Err(more));
+        let levels = |most| of(&deep(most));
+        for (fields, result) in [
+            (held(MAX_VALUES), Ok(())),
+            (held(MAX_VALUES + 1), Err(TooLarge::Values(MAX_VALUES + 1))),
+            (levels(MAX_DEPTH), Ok(())),
+            (levels(MAX_DEPTH + 1), Err(TooLarge::Levels(MAX_DEPTH + 1))),
+        ] {
+            assert_eq!(check_size(&fields), result);
+        }
         // The mapping is not part of an answer.
         let rows = (0..=MAX_VALUES).map(|row| (row.to_string(), "1".to_owned()));
         let mapping = DesiredFields {
@@ -153,12 +151,5 @@ mod tests {
             ..DesiredFields::default()
         };
         assert_eq!(check_size(&mapping), Ok(()));
-    }
-
-    #[test]
-    fn levels_count_from_the_properties_on() {
-        assert_eq!(check_size(&of(&deep(MAX_DEPTH))), Ok(()));
-        let more = TooLarge::Levels(MAX_DEPTH + 1);
-        assert_eq!(check_size(&of(&deep(MAX_DEPTH + 1))), Err(more));
     }
 }

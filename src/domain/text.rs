@@ -317,56 +317,37 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::testing::table;
 
     #[test]
     fn what_was_sent_is_not_advised_to_be_tried_again() {
-        for (text, said) in [
-            (
-                "gone. Check the network, then try again",
-                "gone. Check the network",
-            ),
-            (
-                "is full; free some space and try again",
-                "is full; free some space",
-            ),
-            (
-                "was busy (40001): try again; nothing was recorded",
-                "was busy (40001)",
-            ),
-            ("was shut down: try again when it is back", "was shut down"),
-            (
-                "is newer: run `groupdesk rotations check`, or try again in 5 min",
-                "is newer: run `groupdesk rotations check`",
-            ),
-            (
-                "failed: try again, and ask its administrator",
-                "failed; ask its administrator",
-            ),
-            (
-                "is a link; use the file itself",
-                "is a link; use the file itself",
-            ),
-        ] {
-            assert_eq!(without_retry(text), said);
+        for [text, said] in table(
+            "
+            gone. Check the network, then try again | gone. Check the network
+            is full; free some space and try again | is full; free some space
+            was busy (40001): try again; nothing was recorded | was busy (40001)
+            was shut down: try again when it is back | was shut down
+            is newer: run `x`, or try again in 5 min | is newer: run `x`
+            failed: try again, and ask its administrator | failed; ask its administrator
+            is a link; use the file itself | is a link; use the file itself
+            ",
+        ) {
+            assert_eq!(without_retry(&text), said);
         }
     }
 
     #[test]
     fn the_state_stands_between_cause_and_advice() {
-        for (text, said) in [
-            ("empty", "empty; nothing was sent"),
-            ("too long; use it", "too long; nothing was sent. Use it"),
-            (
-                "no \"x\"; did you mean y?",
-                "no \"x\"; did you mean y? Nothing was sent",
-            ),
-            ("is for \"a; b\"", "is for \"a; b\"; nothing was sent"),
-            (
-                "for \"a; b\"; use it",
-                "for \"a; b\"; nothing was sent. Use it",
-            ),
-        ] {
-            assert_eq!(with_state(text, "nothing was sent"), said);
+        for [text, said] in table(
+            r#"
+            empty                     | empty; nothing was sent
+            too long; use it          | too long; nothing was sent. Use it
+            no "x"; did you mean y?   | no "x"; did you mean y? Nothing was sent
+            is for "a; b"             | is for "a; b"; nothing was sent
+            for "a; b"; use it        | for "a; b"; nothing was sent. Use it
+            "#,
+        ) {
+            assert_eq!(with_state(&text, "nothing was sent"), said);
         }
     }
 
@@ -378,13 +359,6 @@ mod tests {
                 prop_assert_eq!(looks.of(&text), skeleton(&text));
             }
         }
-    }
-
-    #[test]
-    fn hidden_characters_become_escapes_and_nothing_is_dropped() {
-        assert_eq!(visible("adm\u{1b}in"), "adm\\u{1b}in");
-        assert_eq!(visible("a\u{202e}b\u{200b}c\n"), "a\\u{202e}b\\u{200b}c\\n");
-        assert!(matches!(visible("Größe 東京"), Cow::Borrowed(_)));
     }
 
     /// Whatever is beside it, but what is not plain.
@@ -405,30 +379,27 @@ mod tests {
     }
 
     #[test]
-    fn of_a_heap_of_marks_eight_are_shown_and_the_rest_counted() {
+    fn hidden_characters_become_escapes_and_nothing_is_dropped() {
         let marks = |count: usize| format!("e{}x", "\u{301}".repeat(count));
-        assert_eq!(visible(&marks(8)), marks(8));
-        let few = format!("e{}\\u{{+1 marks}}x", "\u{301}".repeat(8));
-        assert_eq!(visible(&marks(9)), few);
-        let many = visible(&marks(100_000)).into_owned();
-        assert!(
-            many.len() < 60 && many.contains("\\u{+99992 marks}"),
-            "{many}"
-        );
-    }
-
-    #[test]
-    fn every_control_bidi_and_format_character_is_escaped() {
-        for code in (0..0x20)
-            .chain(0x7f..0xa0)
-            .chain(0x202a..=0x202e)
-            .chain(0x2066..=0x2069)
-        {
+        let counted = |rest: usize| format!("e{}\\u{{+{rest} marks}}x", "\u{301}".repeat(8));
+        for (text, shown) in [
+            ("adm\u{1b}in".into(), "adm\\u{1b}in".into()),
+            (
+                "a\u{202e}b\u{200b}c\n".into(),
+                "a\\u{202e}b\\u{200b}c\\n".into(),
+            ),
+            // Of a heap of marks eight are shown and the rest counted.
+            (marks(8), marks(8)),
+            (marks(9), counted(1)),
+            (marks(100_000), counted(99_992)),
+        ] {
+            assert_eq!(visible(&text), shown);
+        }
+        assert!(matches!(visible("Größe 東京"), Cow::Borrowed(_)));
+        let codes = (0..0x20).chain(0x7f..0xa0).chain(0x202a..=0x202e);
+        for code in codes.chain(0x2066..=0x2069) {
             let c = char::from_u32(code).expect("a scalar value");
-            assert!(
-                visible(&c.to_string()).starts_with('\\'),
-                "U+{code:04X} passed"
-            );
+            assert!(visible(&c.to_string()).starts_with('\\'), "U+{code:04X}");
         }
     }
 
@@ -436,11 +407,7 @@ mod tests {
     fn look_alikes_are_named_by_position() {
         let found = oddities("\u{0430}cme-eu ");
         assert_eq!(found[0].position, 1);
-        assert!(
-            found[0].what.contains("looks like \"a\""),
-            "{}",
-            found[0].what
-        );
+        assert!(found[0].what.contains("looks like \"a\""), "{found:?}");
         assert_eq!(found[1].what, "space at the edge");
         assert!(oddities("acme-eu").is_empty());
         assert_eq!(skeleton("\u{0430}cme"), skeleton("acme"));
@@ -455,16 +422,16 @@ mod tests {
     }
 
     #[test]
-    fn wrapping_keeps_the_indentation_and_runs_of_spaces() {
-        assert_eq!(wrap("  \"a\": 1,", 20), ["  \"a\": 1,"]);
-        assert_eq!(wrap("  a b", 4), ["  a", "b"]);
-        assert_eq!(wrap("a  b", 9), ["a  b"]);
-        assert_eq!(wrap("abcdef", 3), ["abc", "def"]);
-        assert_eq!(wrap("", 3), [""]);
-    }
-
-    #[test]
-    fn wrapping_never_exceeds_the_room() {
+    fn wrapping_keeps_the_indentation_and_runs_of_spaces_and_never_exceeds_the_room() {
+        for (text, room, lines) in [
+            ("  \"a\": 1,", 20, "  \"a\": 1,"),
+            ("  a b", 4, "  a|b"),
+            ("a  b", 9, "a  b"),
+            ("abcdef", 3, "abc|def"),
+            ("", 3, ""),
+        ] {
+            assert_eq!(wrap(text, room).join("|"), lines);
+        }
         for room in 1..12 {
             for line in wrap("a group named 東京 and averyveryverylongword\nnext", room) {
                 assert!(width(&line) <= room.max(2), "{line:?} in {room}");

@@ -110,14 +110,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::group::UserGroupId;
+    use crate::domain::testing::{fields, id};
 
     fn entry(operation: Operation, ending: Ending, changes: Value) -> Entry {
         Entry {
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
             profile: "eu".into(),
-            user_group_id: UserGroupId::parse("acme").expect("a valid ID"),
+            user_group_id: id("acme"),
             operation,
             ending,
             previous_fingerprint: None,
@@ -140,17 +140,12 @@ mod tests {
             "properties": {"big": ["12345678901234567890.10", "1"], "beta": [null, "true"]},
         }));
         let (parts, before) = before(&entry).expect("it is known");
-        let mut now = DesiredFields {
-            name: Some("Acme plc".into()),
-            mapping: Some(
-                [("7", "213"), ("8", "1"), ("1", "1")]
-                    .map(|(k, v)| (k.to_owned(), v.to_owned()))
-                    .into(),
-            ),
-            properties: json!({"big": 1, "beta": true, "tier": "gold"})
-                .as_object()
-                .cloned(),
-        };
+        let rows = [("7", "213"), ("8", "1"), ("1", "1")];
+        let mut now = fields(
+            "Acme plc",
+            &rows,
+            r#"{"big": 1, "beta": true, "tier": "gold"}"#,
+        );
         for part in &parts {
             part.carry(&before, &mut now);
         }
@@ -166,29 +161,20 @@ mod tests {
 
     #[test]
     fn what_the_history_does_not_know_is_not_taken_back() {
+        let gaps = json!({"mapping": {"7": [null, "1"]}, "not_known_before": ["mapping"]});
+        let name = || json!({"name": ["a", "b"]});
         for (entry, why) in [
-            (
-                updated(json!({"mapping": {"7": [null, "1"]}, "not_known_before": ["mapping"]})),
-                "unknown",
-            ),
+            (updated(gaps), "unknown"),
             (updated(json!({"name": [null, "Acme"]})), "unknown"),
             (updated(json!({"later": 1})), "cannot be read"),
             (updated(json!({"mapping": {"7": ["1"]}})), "cannot be read"),
             (updated(json!({})), "nothing"),
             (
-                entry(
-                    Operation::Update,
-                    Ending::Unknown,
-                    json!({"name": ["a", "b"]}),
-                ),
+                entry(Operation::Update, Ending::Unknown, name()),
                 "took effect",
             ),
             (
-                entry(
-                    Operation::Create,
-                    Ending::Created,
-                    json!({"name": [null, "b"]}),
-                ),
+                entry(Operation::Create, Ending::Created, name()),
                 "took effect",
             ),
         ] {
@@ -199,20 +185,18 @@ mod tests {
 
     #[test]
     fn a_create_is_written_down_again_and_nothing_else_is() {
+        use Operation::{Create, Get, HandOff, Rotate, Update};
         let changes = json!({"name": [null, "Acme"], "mapping": {"7": [null, "40"]}});
-        let wanted = created_with(&entry(Operation::Create, Ending::Created, changes));
-        let wanted = wanted.expect("it is known");
-        assert_eq!(wanted.name.as_deref(), Some("Acme"));
-        assert_eq!(json!(wanted.mapping), json!({"7": "40"}));
-        assert_eq!(wanted.properties, None);
-        for operation in [
-            Operation::Get,
-            Operation::Update,
-            Operation::Rotate,
-            Operation::HandOff,
-        ] {
-            assert!(created_with(&entry(operation, Ending::Created, json!({}))).is_err());
+        let wanted = created_with(&entry(Create, Ending::Created, changes));
+        let expected = DesiredFields {
+            properties: None,
+            ..fields("Acme", &[("7", "40")], "{}")
+        };
+        assert_eq!(wanted, Ok(expected));
+        for operation in [Get, Update, Rotate, HandOff] {
+            let other = entry(operation, Ending::Created, json!({}));
+            assert!(created_with(&other).is_err());
         }
-        assert!(created_with(&entry(Operation::Create, Ending::Existed, json!({}))).is_err());
+        assert!(created_with(&entry(Create, Ending::Existed, json!({}))).is_err());
     }
 }

@@ -11,6 +11,7 @@ use crate::domain::{
     change::DesiredFields,
     group::UserGroupId,
     known::KnownGroup,
+    testing::{group, id, only_name, table, told},
 };
 
 /// Reads the rows of a text that arrives in chunks of this size.
@@ -113,7 +114,6 @@ proptest! {
 
 #[test]
 fn each_format_is_recognised() {
-    let expected = ["acme", "globex"];
     for text in [
         "user_group_id\nacme\nglobex\n",
         "\u{feff}user_group_id,name\r\nacme,\r\n\r\nglobex,\"\"",
@@ -124,24 +124,11 @@ fn each_format_is_recognised() {
         for piece in [1, 7, 4096] {
             let (rows, done) = read(text.as_bytes(), piece);
             assert_eq!(done, Ok(()), "{text}");
-            let ids: Vec<_> = rows
-                .into_iter()
-                .map(|read| read.row.expect(text).id.as_str().to_owned())
-                .collect();
-            assert_eq!(ids, expected, "{text}");
+            let rows = rows.into_iter().map(|read| read.row.expect(text));
+            let ids: Vec<_> = rows.map(|row| row.id).collect();
+            assert_eq!(ids, [id("acme"), id("globex")], "{text}");
         }
     }
-    let (rows, done) = read(
-        b"{\n  \"user_group_id\": \"acme\",\n  \"name\": \"x\"\n}\n",
-        5,
-    );
-    assert_eq!(
-        (done, rows.len()),
-        (Ok(()), 1),
-        "one object over several lines"
-    );
-    let (_, nothing) = read(b" \n", 1);
-    assert!(nothing.expect_err("refused").contains("it is empty"));
     assert_eq!(read(b"[]", 1), (Vec::new(), Ok(())));
 }
 
@@ -155,180 +142,125 @@ fn a_quoted_empty_cell_is_an_empty_text() {
     assert_eq!(names, [None, Some("")]);
 }
 
+/// The text, the number of the bad row, its line, and the reason.
 #[test]
 fn every_bad_row_is_named_with_its_number_and_reason() {
-    let head = "user_group_id,name,mapping,properties\n";
-    let long = "x".repeat(256);
-    for (text, number, line, reason) in [
-        (
-            format!("{head}acme,,,\n,x,,\n"),
-            2,
-            3,
-            "the user group ID is empty",
-        ),
-        (format!("{head}{long},,,\n"), 1, 2, "256 characters"),
-        (format!("{head}a\0b,,,\n"), 1, 2, "NUL"),
-        (
-            format!("{head}acme,\"x\ny\",,\nacme,,,\n"),
-            2,
-            4,
-            "is already in row 1",
-        ),
-        (
-            format!("{head}acme,x\n"),
-            1,
-            2,
-            "2 cells, but the first line names 4",
-        ),
-        (
-            format!("{head}acme,,\"{{\"\"40\"\":213}}\",\n"),
-            1,
-            2,
-            "mapping: line 1",
-        ),
-        (format!("{head}acme,,,[1]\n"), 1, 2, "properties: "),
-        (
-            format!("{head}acme,\"x\"y,,\n"),
-            1,
-            2,
-            "text after a closing quote",
-        ),
-        (format!("{head}acme,x\"y\",,\n"), 1, 2, "double the quotes"),
-        (format!("{head}acme,\"x,,\n"), 1, 2, "not closed"),
-        (
-            "{\"user_group_id\":\"a\"}\n{\"nam\":\"x\"}\n".into(),
-            2,
-            2,
-            "did you mean name?",
-        ),
-        (
-            "{\"name\":\"x\"}\n".into(),
-            1,
-            1,
-            "user_group_id is missing",
-        ),
-        (
-            "user_group_id,note\na,\"x\ny\"\n".into(),
-            1,
-            2,
-            "note: invalid note: expected one line",
-        ),
-        (
-            format!("user_group_id,note\na,{}\n", "x".repeat(501)),
-            1,
-            2,
-            "note: invalid note: expected at most 500",
-        ),
-        (
-            "user_group_id,labels\na,vip\nb,a!b\n".into(),
-            2,
-            3,
-            "labels: a label has letters",
-        ),
-        (
-            "user_group_id,favourite\na,yes\n".into(),
-            1,
-            2,
-            "favourite: write true or false",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"note\":7}\n".into(),
-            1,
-            1,
-            "note: it must be a string",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"labels\":\"vip\"}\n".into(),
-            1,
-            1,
-            "labels: it must be an array",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"note\":\"x\\u0000\"}\n".into(),
-            1,
-            1,
-            "note: it contains a NUL",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"favourite\":1}\n".into(),
-            1,
-            1,
-            "favourite: it must be true or false",
-        ),
-        ("{\"user_group_id\":7}\n".into(), 1, 1, "must be a string"),
-        (
-            "{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(),
-            1,
-            1,
-            "appears twice",
-        ),
-        (
-            "{\"user_group_id\":\"a\"\n{\"user_group_id\":\"b\"}\n".into(),
-            1,
-            1,
-            "ends too early",
-        ),
-        (
-            "[\n{\"user_group_id\":\"a\"},\n{\"user_group_id\":\"a\"}\n]".into(),
-            2,
-            3,
-            "already in row 1",
-        ),
-        (
-            "[{\"user_group_id\":\"a\"},]".into(),
-            2,
-            1,
-            "remove a comma",
-        ),
-        ("[\"acme\"]".into(), 1, 1, "a group is an object"),
-        (
-            "{\"user_group_id\":\"a\",\"mapping\":{\"40\":213}}".into(),
-            1,
-            1,
-            "object of strings",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"token\":\"canary\"}".into(),
-            1,
-            1,
-            "a token does not belong",
-        ),
-    ] {
-        for piece in [1, 4096] {
+    for [text, number, line, reason] in table(
+        r#"
+        HEAD⏎acme,,,⏎,x,,⏎                             | 2 | 3 | the user group ID is empty
+        HEAD⏎LONG,,,⏎                                  | 1 | 2 | 256 characters
+        HEAD⏎a␀b,,,⏎                                   | 1 | 2 | NUL
+        HEAD⏎acme,"x⏎y",,⏎acme,,,⏎                     | 2 | 4 | is already in row 1
+        HEAD⏎acme,x⏎                                   | 1 | 2 | 2 cells, but the first line names 4
+        HEAD⏎acme,,"{""40"":213}",⏎                    | 1 | 2 | mapping: line 1
+        HEAD⏎acme,,,[1]⏎                               | 1 | 2 | properties:
+        HEAD⏎acme,"x"y,,⏎                              | 1 | 2 | text after a closing quote
+        HEAD⏎acme,x"y",,⏎                              | 1 | 2 | double the quotes
+        HEAD⏎acme,"x,,⏎                                | 1 | 2 | not closed
+        {ID:"a"}⏎{"nam":"x"}⏎                          | 2 | 2 | did you mean name?
+        {"name":"x"}⏎                                  | 1 | 1 | user_group_id is missing
+        user_group_id,note⏎a,"x⏎y"⏎                    | 1 | 2 | note: invalid note: expected one line
+        user_group_id,note⏎a,LONGLONG⏎                 | 1 | 2 | note: invalid note: expected at most 500
+        user_group_id,labels⏎a,vip⏎b,a!b⏎              | 2 | 3 | labels: a label has letters
+        user_group_id,favourite⏎a,yes⏎                 | 1 | 2 | favourite: write true or false
+        {ID:"a","note":7}⏎                             | 1 | 1 | note: it must be a string
+        {ID:"a","labels":"vip"}⏎                       | 1 | 1 | labels: it must be an array
+        {ID:"a","note":"x\u0000"}⏎                     | 1 | 1 | note: it contains a NUL
+        {ID:"a","favourite":1}⏎                        | 1 | 1 | favourite: it must be true or false
+        {ID:7}⏎                                        | 1 | 1 | must be a string
+        {ID:"a",ID:"b"}                                | 1 | 1 | appears twice
+        {ID:"a"⏎{ID:"b"}⏎                              | 1 | 1 | ends too early
+        [⏎{ID:"a"},⏎{ID:"a"}⏎]                         | 2 | 3 | already in row 1
+        [{ID:"a"},]                                    | 2 | 1 | remove a comma
+        ["acme"]                                       | 1 | 1 | a group is an object
+        {ID:"a","mapping":{"40":213}}                  | 1 | 1 | object of strings
+        {ID:"a","token":"canary"}                      | 1 | 1 | a token does not belong
+        [{ID:"a","properties":{"seats":1 2}}]          | 1 | 1 |
+        {⏎ ID: "a"⏎}⏎{⏎ ID: "b",⏎}⏎                    | 2 | 6 | column 1: not JSON
+        user_group_id,,name⏎a,stray,x⏎                 | 1 | 2 | cell 2 has a value
+        {ID:"a\u0000b"}                                | 1 | 1 | a NUL character
+        {ID:"a","name":"\u0000"}                       | 1 | 1 | name: it contains a NUL
+        {ID:"a","mapping":{"4\u0000":"1"}}             | 1 | 1 | mapping: it contains a NUL
+        {ID:"a","properties":{"x":[{"y":"\u0000"}]}}   | 1 | 1 | properties: it contains a NUL
+        {ID:"\ud800"}                                  | 1 | 1 | not JSON
+        {ID:"a","properties":{"x":{"k":1,"k":2}}}      | 1 | 1 | a key appears twice
+        {ID:"LONG"}                                    | 1 | 1 | 256 characters
+        user_group_id,name⏎a,␀⏎                        | 1 | 2 | name: it contains a NUL
+        user_group_id,properties⏎a,"{""x"":""\ud800""}"⏎ | 1 | 2 | properties:
+        "#,
+    ) {
+        let text = text
+            .replace("HEAD", "user_group_id,name,mapping,properties")
+            .replace("LONG", &"x".repeat(256))
+            .replace("ID:", "\"user_group_id\":")
+            .replace('␀', "\0");
+        for piece in [1, 5, 4096] {
             let (rows, _) = read(text.as_bytes(), piece);
-            let bad: Vec<_> = rows
-                .iter()
-                .filter_map(|read| Some((read.number, read.line, read.row.as_ref().err()?)))
-                .collect();
-            let [(at, on, why)] = bad[..] else {
+            let bad = rows.iter().filter_map(|read| {
+                let why = read.row.as_ref().err()?;
+                Some((read.number.to_string(), read.line.to_string(), why))
+            });
+            let [(at, on, why)] = &bad.collect::<Vec<_>>()[..] else {
                 panic!("{text:?}: {rows:?}");
             };
-            assert_eq!((at, on), (number, line), "{text:?}: {why}");
-            assert!(why.contains(reason), "{text:?}: {why}");
+            assert_eq!((at, on), (&number, &line), "{text:?}: {why}");
+            assert!(why.contains(&reason), "{text:?}: {why}");
             assert!(!why.contains("canary"), "{why}");
         }
     }
 }
 
 #[test]
-fn a_file_that_is_wrong_as_a_whole_is_refused() {
-    for (text, reason) in [
+fn a_file_that_is_wrong_as_a_whole_is_refused_once() {
+    let latin: Vec<u8> = "user_group_id,name\ng,Zo\u{eb}\n"
+        .chars()
+        .map(|c| c as u8)
+        .collect();
+    let utf_16 = "user_group_id\n".encode_utf16().flat_map(u16::to_le_bytes);
+    let bytes = [
         (
-            "acme\nglobex\n",
-            "the first line must contain the column names",
+            latin,
+            "line 2, column 5: the byte 0xEB is not UTF-8 (\"ë\" in Windows-1252)",
         ),
-        ("user_group_id,nmae\n", "did you mean name?"),
-        ("user_group_id,token\n", "a token does not belong"),
-        ("user_group_id,name,name\n", "appears twice"),
-        ("name\n", "the first line must contain the column names"),
-        ("[{\"user_group_id\":\"a\"}", "not closed"),
-        ("[] {}", "text after the end"),
-        ("canary-0123456789abcdef\n", "unknown column;"),
-    ] {
-        let (_, done) = read(text.as_bytes(), 1);
-        let why = done.expect_err(text);
-        assert!(why.contains(reason), "{text}: {why}");
-        assert!(!why.contains("canary"), "{why}");
+        (utf_16.collect(), "UTF-16 without a byte order mark"),
+        (
+            b"PK\x03\x04[Content_Types].xml".to_vec(),
+            "a workbook: export it as CSV",
+        ),
+        (b" \n".to_vec(), "it is empty"),
+        (
+            b"\xef\xbb\xbf\r\n".to_vec(),
+            "did the command before it fail?",
+        ),
+    ];
+    let texts = table(
+        "
+        acme⏎globex⏎                 | the first line must contain the column names
+        user_group_id,nmae⏎          | did you mean name?
+        user_group_id,token⏎         | a token does not belong
+        user_group_id,name,name⏎     | appears twice
+        name⏎                        | the first line must contain the column names
+        [{\"user_group_id\":\"a\"}   | not closed
+        [] {}                        | text after the end
+        canary-0123456789abcdef⏎     | unknown column;
+        x                            | the first line must contain the column names
+        user_group_id\u{200b},name⏎  | character 14 of its name: U+200B is a zero-width space: remove it
+        “user_group_id”,name⏎        | character 1 of its name: “ (U+201C) is a curly quote: use \"
+        user_group_id,age,read,nmae⏎ | the column \"age\" of a list cannot be imported
+        user_group_id,age,read,nmae⏎ | unknown column \"nmae\"; did you mean name?
+        ",
+    );
+    let texts = texts
+        .iter()
+        .map(|[text, reason]| (text.clone().into_bytes(), reason.as_str()));
+    for (text, reason) in bytes.into_iter().chain(texts) {
+        for piece in [1, 64, 4096] {
+            let (rows, done) = read(&text, piece);
+            assert!(rows.iter().all(|read| read.row.is_err()), "{rows:?}");
+            let why = done.expect_err(reason);
+            assert!(why.contains(reason), "{why}, not {reason}");
+            assert!(!why.contains("canary"), "{why}");
+        }
     }
 }
 
@@ -351,72 +283,23 @@ fn the_digest_is_of_the_rows_not_of_their_spelling() {
 
 #[test]
 fn a_plan_counts_only_what_the_service_has_said() {
-    let fields = DesiredFields {
-        name: Some("Acme".into()),
-        ..DesiredFields::default()
-    };
-    let id = UserGroupId::parse("acme").expect("a valid id");
     let row = GroupRow {
-        id: id.clone(),
-        fields: fields.clone(),
+        id: id("acme"),
+        fields: only_name("Acme"),
         annotation: AnnotationChange::default(),
         parts: Parts::default(),
     };
-    let mut group = KnownGroup::new(id);
-    group.import(&fields, Timestamp::UNIX_EPOCH, "ana");
-    assert_eq!(RowPlan::of(&row, None).action, RowAction::Create);
-    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Create);
+    let mut group = group("acme", "");
+    group.import(&row.fields, Timestamp::UNIX_EPOCH, "ana");
+    let plan = |group: Option<&KnownGroup>| RowPlan::of(&row, group).action;
+    assert_eq!(
+        (plan(None), plan(Some(&group))),
+        (RowAction::Create, RowAction::Create)
+    );
     group.last_seen = Some(Timestamp::UNIX_EPOCH);
-    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Update);
-    if let Some(name) = &mut group.name {
-        name.source = crate::domain::known::Source::Returned;
-    }
-    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Unchanged);
-}
-
-#[test]
-fn what_no_service_takes_is_refused_with_its_row() {
-    let long = format!("{{\"user_group_id\":\"{}\"}}", "x".repeat(256));
-    for (text, reason) in [
-        ("{\"user_group_id\":\"a\\u0000b\"}", "a NUL character"),
-        (
-            "{\"user_group_id\":\"a\",\"name\":\"\\u0000\"}",
-            "name: it contains a NUL",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"mapping\":{\"4\\u0000\":\"1\"}}",
-            "mapping: it contains a NUL",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"properties\":{\"x\":[{\"y\":\"\\u0000\"}]}}",
-            "properties: it contains a NUL",
-        ),
-        ("{\"user_group_id\":\"\\ud800\"}", "not JSON"),
-        (
-            "{\"user_group_id\":\"a\",\"properties\":{\"x\":{\"k\":1,\"k\":2}}}",
-            "a key appears twice",
-        ),
-        (long.as_str(), "256 characters"),
-        ("user_group_id,name\na,\0\n", "name: it contains a NUL"),
-        (
-            "user_group_id,properties\na,\"{\"\"x\"\":\"\"\\ud800\"\"}\"\n",
-            "properties: ",
-        ),
-    ] {
-        let (rows, done) = read(text.as_bytes(), 5);
-        assert_eq!(done, Ok(()), "{text}");
-        let [
-            RowResult {
-                number: 1,
-                row: Err(why),
-                ..
-            },
-        ] = &rows[..]
-        else {
-            panic!("{text:?}: {rows:?}");
-        };
-        assert!(why.contains(reason), "{text:?}: {why}");
-    }
+    assert_eq!(plan(Some(&group)), RowAction::Update);
+    group.name = Some(told("Acme".into()));
+    assert_eq!(plan(Some(&group)), RowAction::Unchanged);
 }
 
 #[test]
@@ -442,21 +325,19 @@ fn ids_that_look_alike_are_noticed() {
 fn columns_are_chosen_or_added() {
     let names = |text: &str| {
         let columns = Columns::parse(text)?;
-        Ok(columns
-            .iter()
-            .map(Column::as_str)
-            .collect::<Vec<_>>()
-            .join(","))
+        let names: Vec<_> = columns.iter().map(Column::as_str).collect();
+        Ok::<_, String>(names.join(","))
     };
     let usual = "user_group_id,name,mapping,properties";
-    assert_eq!(names(""), Ok(usual.to_owned()));
-    assert_eq!(names("note,name"), Ok("user_group_id,note,name".into()));
-    assert_eq!(
-        names("+note +labels,+name"),
-        Ok(format!("{usual},note,labels"))
-    );
+    for (text, columns) in [
+        ("", usual.to_owned()),
+        ("note,name", "user_group_id,note,name".into()),
+        ("+note +labels,+name", format!("{usual},note,labels")),
+    ] {
+        assert_eq!(names(text), Ok(columns));
+    }
     for (text, words) in [("+note,name", "prefix all"), ("labls", "mean labels?")] {
-        let wrong: String = names(text).expect_err("wrong");
+        let wrong = names(text).expect_err(text);
         assert!(wrong.contains(words), "{wrong}");
     }
 }

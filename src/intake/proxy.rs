@@ -213,22 +213,20 @@ mod tests {
         })
     }
 
+    fn one(variables: &[(&str, &str)], scheme: &str) -> Proxy {
+        found(variables, scheme, "x").expect("right").expect("one")
+    }
+
     #[test]
     fn the_variable_of_the_scheme_comes_before_that_for_all() {
         let variables = [
             ("ALL_PROXY", "http://all:1"),
             ("https_proxy", "proxy.example:3128"),
         ];
-        let proxy = found(&variables, "https", "api.example.com");
-        let proxy = proxy.expect("right").expect("one");
-        assert_eq!(
-            (proxy.variable, proxy.address.as_str()),
-            ("https_proxy", "proxy.example:3128")
-        );
-        let proxy = found(&variables, "http", "api.example.com")
-            .expect("right")
-            .expect("one");
-        assert_eq!(proxy.variable, "ALL_PROXY");
+        let proxy = one(&variables, "https");
+        assert_eq!(proxy.variable, "https_proxy");
+        assert_eq!(proxy.address, "proxy.example:3128");
+        assert_eq!(one(&variables, "http").variable, "ALL_PROXY");
         assert!(found(&[("HTTPS_PROXY", " ")], "https", "x").is_ok_and(|found| found.is_none()));
     }
 
@@ -239,14 +237,12 @@ mod tests {
             ("http://ana:p%40ss%2@proxy:3128/", "ana", "p@ss%2"),
             ("ana@proxy:3128", "ana", ""),
         ] {
-            let proxy = found(&[("HTTPS_PROXY", value)], "https", "x");
-            let proxy = proxy.expect("right").expect("one");
+            let proxy = one(&[("HTTPS_PROXY", value)], "https");
             let login = proxy.login.expect("a login");
             assert_eq!(proxy.address, "proxy:3128");
             assert_eq!(
                 (login.user.as_str(), login.password.as_str()),
-                (user, password),
-                "{value}"
+                (user, password)
             );
         }
     }

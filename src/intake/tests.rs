@@ -10,16 +10,12 @@ use super::{
 };
 
 fn utf16(text: &str, is_big: bool) -> Vec<u8> {
-    let units = text.encode_utf16();
-    units
-        .flat_map(|unit| {
-            if is_big {
-                unit.to_be_bytes()
-            } else {
-                unit.to_le_bytes()
-            }
-        })
-        .collect()
+    let bytes = if is_big {
+        u16::to_be_bytes
+    } else {
+        u16::to_le_bytes
+    };
+    text.encode_utf16().flat_map(bytes).collect()
 }
 
 #[test]
@@ -44,48 +40,31 @@ fn a_text_is_the_same_in_every_encoding_and_in_pieces() {
     }
     // Longer than what is looked at to find the encoding.
     let long = "é😀".repeat(2_000);
-    for bytes in [
-        long.as_bytes().to_vec(),
-        utf16(&format!("\u{feff}{long}"), false),
-    ] {
-        assert_eq!(text::decoded(&bytes).as_deref(), Ok(long.as_str()));
+    let marked = utf16(&format!("\u{feff}{long}"), false);
+    for bytes in [long.as_bytes(), &marked] {
+        assert_eq!(text::decoded(bytes).as_deref(), Ok(long.as_str()));
     }
 }
 
 #[test]
 fn what_is_not_utf8_is_named_once_with_the_number_of_places() {
-    let latin: Vec<u8> = "user_group_id,name\nb,Zo\u{eb}\nc,\u{e9}\u{e9}\n"
-        .chars()
-        .map(|letter| u8::try_from(u32::from(letter)).expect("Latin-1"))
-        .collect();
-    let Err(fault) = text::decoded(&latin) else {
-        panic!("it was read");
-    };
-    assert_eq!(
-        fault.to_string(),
-        "line 2, column 5: the byte 0xEB is not UTF-8 (\"ë\" in Windows-1252), and 2 more places; save the file as UTF-8"
-    );
-    let cut = text::decoded("Zo\u{eb}".as_bytes().split_last().expect("bytes").1);
-    assert!(
-        matches!(cut, Err(Fault::Encoding(place)) if place.column == 3),
-        "{cut:?}"
-    );
+    let latin = b"user_group_id,name\nb,Zo\xeb\nc,\xe9\xe9\n";
     let mut half = utf16("\u{feff}a\nb", false);
-    half.extend(0xd83d_u16.to_le_bytes());
-    half.extend(u16::from(b'c').to_le_bytes());
-    let fault = text::decoded(&half).expect_err("half a pair").to_string();
-    assert!(
-        fault.starts_with("line 2, column 2: 0xD83D is not valid UTF-16"),
-        "{fault}"
-    );
-    assert_eq!(
-        text::decoded(&utf16("user", false)),
-        Err(Fault::UnmarkedUtf16)
-    );
-    assert_eq!(
-        text::decoded(&utf16("user", true)),
-        Err(Fault::UnmarkedUtf16)
-    );
+    half.extend([0x3d, 0xd8, b'c', 0]);
+    let place =
+        "line 2, column 5: the byte 0xEB is not UTF-8 (\"ë\" in Windows-1252), and 2 more places";
+    for (bytes, start) in [
+        (&latin[..], &format!("{place}; save the file as UTF-8")[..]),
+        (b"Zo\xc3", "line 1, column 3: "),
+        (&half, "line 2, column 2: 0xD83D is not valid UTF-16"),
+    ] {
+        let fault = text::decoded(bytes).expect_err(start).to_string();
+        assert!(fault.starts_with(start), "{fault}");
+    }
+    for is_big in [false, true] {
+        let unmarked = text::decoded(&utf16("user", is_big));
+        assert_eq!(unmarked, Err(Fault::UnmarkedUtf16));
+    }
     assert_eq!(text::decoded(b"\xff\xfe\0\0u\0\0\0"), Err(Fault::Utf32));
 }
 
@@ -100,8 +79,7 @@ fn what_is_empty_is_said_and_what_is_too_large_is_never_cut() {
     ] {
         assert_eq!(text::decoded(empty), Err(Fault::Empty), "{empty:?}");
     }
-    let fault = text::bytes(&b"12345"[..], 4);
-    assert_eq!(fault, Err(Fault::TooLarge(4)));
+    assert_eq!(text::bytes(&b"12345"[..], 4), Err(Fault::TooLarge(4)));
     assert_eq!(text::bytes(&b"1234"[..], 4).as_deref(), Ok(&b"1234"[..]));
 }
 
@@ -109,11 +87,9 @@ fn what_is_empty_is_said_and_what_is_too_large_is_never_cut() {
 fn another_kind_of_file_is_named_by_its_content() {
     let mut tar = vec![0; 600];
     tar[257..262].copy_from_slice(b"ustar");
+    let workbook = b"PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml";
     for (bytes, words) in [
-        (
-            &b"PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml"[..],
-            "a workbook: export it as CSV",
-        ),
+        (&workbook[..], "a workbook: export it as CSV"),
         (b"PK\x03\x04\x14\0groups.csv", "an archive (zip)"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "a workbook"),
         (b"\x1f\x8b\x08\0", "gunzip"),
@@ -146,14 +122,11 @@ fn another_kind_of_file_is_named_by_its_content() {
 
 #[test]
 fn lines_end_in_all_three_ways() {
+    let lines = ["a", "b", "", "c"];
     for written in ["a\nb\n\nc", "a\r\nb\r\n\r\nc\r\n", "a\rb\r\rc\r"] {
-        assert_eq!(
-            text::lines(written).collect::<Vec<_>>(),
-            ["a", "b", "", "c"],
-            "{written:?}"
-        );
+        assert!(text::lines(written).eq(lines), "{written:?}");
         let converted = text::with_line_ends(written.to_owned());
-        assert_eq!(converted.lines().collect::<Vec<_>>(), ["a", "b", "", "c"]);
+        assert!(converted.lines().eq(lines), "{written:?}");
     }
     assert_eq!(text::lines("").count(), 0);
 }
@@ -161,18 +134,16 @@ fn lines_end_in_all_three_ways() {
 #[test]
 fn a_list_of_ids_is_read_as_programs_write_it() {
     let list = "\"acme-us\"\n  acme-eu \n\n# leaked\n\u{feff}00123\r#N/A\r\n\"a\"b\"";
-    let lines: Vec<_> = ids::lines(list).collect();
-    let plain: Vec<_> = lines.iter().map(|line| line.plain).collect();
-    assert_eq!(
-        plain,
-        [
-            "acme-us", "acme-eu", "# leaked", "00123", "#N/A", "\"a\"b\""
-        ]
-    );
-    let numbers: Vec<_> = lines.iter().map(|line| line.number).collect();
-    assert_eq!(numbers, [1, 2, 4, 5, 6, 7]);
-    let comments = lines.iter().filter(|line| line.is_comment());
-    assert_eq!(comments.count(), 1);
+    let lines = ids::lines(list).map(|line| (line.number, line.plain, line.is_comment()));
+    let expected = [
+        (1, "acme-us", false),
+        (2, "acme-eu", false),
+        (4, "# leaked", true),
+        (5, "00123", false),
+        (6, "#N/A", false),
+        (7, "\"a\"b\"", false),
+    ];
+    assert!(lines.eq(expected));
 }
 
 #[test]
@@ -203,10 +174,9 @@ fn each_certificate_of_a_bundle_counts() {
 
 #[test]
 fn an_age_has_hours_days_or_weeks() {
-    let read = |text: &str| duration::age(text).map(|age| age.as_secs());
-    assert_eq!(read("90d"), Ok(90 * 86_400));
-    assert_eq!(read("36h"), Ok(36 * 3_600));
-    assert_eq!(read("2w"), Ok(14 * 86_400));
+    for (text, hours) in [("90d", 90 * 24), ("36h", 36), ("2w", 14 * 24)] {
+        assert_eq!(duration::age(text), Ok(Duration::from_hours(hours)));
+    }
     for (wrong, write) in [
         ("3m", "3 months are 90d"),
         ("3min", "minutes or months"),
@@ -228,13 +198,30 @@ fn an_age_has_hours_days_or_weeks() {
 }
 
 #[test]
+fn how_long_to_wait_has_three_units() {
+    assert_eq!(duration::wait("1500ms"), Ok(Duration::from_millis(1500)));
+    assert_eq!(duration::wait("30s"), Ok(Duration::from_secs(30)));
+    assert_eq!(duration::wait("10m"), Ok(LONGEST_WAIT));
+    for text in ["", "30", "s", "-1s", "1.5s", "30 s", "1h", "٣s", "30S"] {
+        let unreadable = Err(InvalidDuration::Unreadable);
+        assert_eq!(duration::wait(text), unreadable, "{text}");
+    }
+    assert_eq!(duration::wait("0ms"), Err(InvalidDuration::Zero));
+    for long in ["601s", "99999999999999999999s"] {
+        assert_eq!(duration::wait(long), Err(InvalidDuration::TooLong));
+    }
+}
+
+#[test]
 fn a_pair_is_trimmed_and_a_wrong_sign_is_named() {
     assert_eq!(pairs::pair("40=213"), Ok(("40", "213")));
     assert_eq!(pairs::pair(" 40 =\t2=13 "), Ok(("40", "2=13")));
-    for wrong in ["40", "=1", "40=", " = ", "40= "] {
-        assert!(pairs::pair(wrong).is_err(), "{wrong}");
-    }
     for (wrong, words) in [
+        ("40", ""),
+        ("=1", ""),
+        ("40=", ""),
+        (" = ", ""),
+        ("40= ", ""),
         (
             "40＝213",
             "column 3: ＝ (U+FF1D) is a wide equals sign: use =",
@@ -245,15 +232,15 @@ fn a_pair_is_trimmed_and_a_wrong_sign_is_named() {
             "column 2: U+200B is a zero-width space: remove it",
         ),
     ] {
-        assert_eq!(pairs::pair(wrong).expect_err(wrong).to_string(), words);
+        let why = pairs::pair(wrong).expect_err(wrong).to_string();
+        assert!(words.is_empty() || why == words, "{why}");
     }
 }
 
 #[test]
 fn signs_are_named_near_the_place_where_a_parser_stopped() {
-    assert!(
-        signs::at("{\n \u{201c}a\u{201d}: 1}", 2, 2).is_some_and(|sign| sign.contains("U+201C"))
-    );
+    let sign = signs::at("{\n \u{201c}a\u{201d}: 1}", 2, 2);
+    assert!(sign.is_some_and(|sign| sign.contains("U+201C")));
     assert_eq!(signs::at("{\n a: 1}", 2, 2), None);
     assert_eq!(signs::at("", 1, 0), None);
 }
@@ -289,28 +276,4 @@ fn an_address_to_listen_on_is_taken_where_it_is_clear() {
         assert!(why.contains(write), "{text}: {why}");
     }
     assert!(listen::address("127.0.0.1", None).is_err());
-}
-
-#[test]
-fn how_long_to_wait_has_three_units() {
-    assert_eq!(duration::wait("1500ms"), Ok(Duration::from_millis(1500)));
-    assert_eq!(duration::wait("30s"), Ok(Duration::from_secs(30)));
-    assert_eq!(duration::wait("10m"), Ok(LONGEST_WAIT));
-}
-
-#[test]
-fn no_other_time_to_wait_is_read() {
-    for text in ["", "30", "s", "-1s", "1.5s", "30 s", "1h", "٣s", "30S"] {
-        assert_eq!(
-            duration::wait(text),
-            Err(InvalidDuration::Unreadable),
-            "{text}"
-        );
-    }
-    assert_eq!(duration::wait("0ms"), Err(InvalidDuration::Zero));
-    assert_eq!(duration::wait("601s"), Err(InvalidDuration::TooLong));
-    assert_eq!(
-        duration::wait("99999999999999999999s"),
-        Err(InvalidDuration::TooLong)
-    );
 }

@@ -1,37 +1,26 @@
-//! What needs a person's attention, over all places of the given profiles: alarms, open rotations and changes, hand-offs,
-//! abandoned batches, groups changed elsewhere, drafts, and token ages. Reads only the directory; no API key is needed.
+//! What needs a person's attention: alarms, open rotations and changes, hand-offs, abandoned batches, groups changed
+//! elsewhere, drafts, and token ages. How bad each is, and who takes the next step.
 
+mod gathering;
 mod not_done;
 
-use std::{
-    collections::HashSet,
-    mem::discriminant,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{mem::discriminant, time::Duration};
 
 use jiff::Timestamp;
 
 use crate::{
-    config::{guard, profile::Profile},
-    directory::{
-        Alarm, Batch, DirectoryError, Mutation, MutationId, Place, PlaceId, RotationFilter,
-        RotationId, RotationRow,
-    },
+    config::profile::Profile,
+    directory::{Alarm, Batch, MutationId, PlaceId, RotationId},
     domain::{
-        age::{self, DEFAULT_LIMIT, TokenAge, due_within},
+        age::{DEFAULT_LIMIT, TokenAge, due_within},
         batch::RunnerState,
         group::UserGroupId,
         handoff::HandOffState,
         history::Operation,
-        known::KnownGroup,
         rotation::State,
     },
-    operations::{Guarded, NextStep, Operations, Refused},
+    operations::{Guarded, NextStep, Refused},
 };
-
-/// How long a group that was changed elsewhere is listed.
-const NEWS: Duration = Duration::from_hours(7 * 24);
 
 /// One kind of thing that needs attention. The variants are in the order of the list, worst first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,13 +237,6 @@ pub struct Attention {
     pub profiles: usize,
 }
 
-/// Findings from reading the groups of a place.
-#[derive(Default)]
-struct GroupFindings {
-    ages: Ages,
-    changed: Vec<(UserGroupId, Timestamp)>,
-}
-
 const HOUR: u64 = 60 * 60;
 
 /// The filter that finds the tokens counted as due.
@@ -264,289 +246,6 @@ fn due_filter(limit: Option<Duration>) -> String {
     match due.as_secs().div_ceil(HOUR) {
         hours if hours.is_multiple_of(24) => format!("due<={}d -old", hours / 24),
         hours => format!("due<={hours}h -old"),
-    }
-}
-
-impl Operations {
-    /// Collects what needs attention in the places of these profiles. Among concerns of equal rank, those of `first`
-    /// come first. Without `with_groups` no groups are read, which is enough for the counts.
-    pub async fn attention(
-        all: &[Self],
-        first: usize,
-        with_groups: bool,
-    ) -> Result<Attention, DirectoryError> {
-        let mut attention = Attention::default();
-        let places = Self::each_place(all, first).await?;
-        for &(index, operations, place) in &places {
-            attention.profiles += 1;
-            let gathering = Gathering {
-                all,
-                operations,
-                index,
-                place,
-                found: &mut attention,
-            };
-            gathering.all(with_groups).await?;
-        }
-        if let (true, Some(any)) = (with_groups, all.first()) {
-            for place in any.places().await? {
-                if places.iter().all(|(.., known)| *known != place.id) {
-                    attention.concerns.extend(without_profile(&place));
-                }
-            }
-        }
-        // The sort is stable: profiles keep their order within a rank.
-        attention
-            .concerns
-            .sort_by_key(|concern| concern.kind.rank());
-        Ok(attention)
-    }
-}
-
-/// What needs attention in a place that no profile is bound to.
-fn without_profile(place: &Place) -> Vec<Concern> {
-    let concern = |kind, since, by| Concern {
-        profile: None,
-        place: place.name.clone(),
-        kind,
-        since,
-        by,
-        place_id: place.id,
-    };
-    let mut concerns = Vec::new();
-    if let Some(first) = place.alarms.first() {
-        let (at, by) = (first.at, first.by.clone());
-        let kind = ConcernKind::Alarms(place.name.clone(), place.alarms.clone());
-        concerns.push(concern(kind, Some(at), Some(by)));
-    }
-    if place.open > 0 {
-        let kind = ConcernKind::NoProfile(place.open as usize);
-        concerns.push(concern(kind, place.last_used, None));
-    }
-    concerns
-}
-
-/// State while one place is examined.
-struct Gathering<'a> {
-    all: &'a [Operations],
-    operations: &'a Operations,
-    index: usize,
-    place: PlaceId,
-    found: &'a mut Attention,
-}
-
-impl Gathering<'_> {
-    fn push(&mut self, kind: ConcernKind, since: Option<Timestamp>, by: Option<&str>) {
-        let place = self.operations.profile().name.clone();
-        self.push_of(place, kind, since, by);
-    }
-
-    fn push_of(
-        &mut self,
-        place: String,
-        kind: ConcernKind,
-        since: Option<Timestamp>,
-        by: Option<&str>,
-    ) {
-        self.found.concerns.push(Concern {
-            profile: Some(self.index),
-            place,
-            kind,
-            since,
-            by: by.map(str::to_owned),
-            place_id: self.place,
-        });
-    }
-
-    async fn all(mut self, with_groups: bool) -> Result<(), DirectoryError> {
-        self.alarms().await?;
-        self.rotations().await?;
-        for change in self
-            .operations
-            .directory()
-            .open_mutations(self.place)
-            .await?
-        {
-            self.change(&change);
-        }
-        let mut batches = self.operations.batches_in(self.place).await?;
-        for state in [HandOffState::Failed, HandOffState::Pending] {
-            self.hand_offs(state, &batches).await?;
-        }
-        let not_done = self.operations.not_done(self.place, &batches).await?;
-        if with_groups {
-            let those = batches.iter_mut();
-            let those = those.filter(|batch| not_done.contains_key(&batch.id));
-            self.operations.look_at_retries(those).await;
-        }
-        for batch in batches {
-            if let Some(groups) = not_done.get(&batch.id) {
-                let (at, by) = (batch.ended_at, batch.by.clone());
-                let kind = ConcernKind::NotDone(Box::new(batch), *groups);
-                self.push(kind, at, Some(&by));
-            } else if batch.ended_at.is_none() {
-                let runner = batch.runner.as_ref().filter(|runner| runner.is_alive());
-                let at = runner.map_or(batch.started_at, |runner| runner.since);
-                let by = runner.map_or(&batch.by, |runner| &runner.by).clone();
-                self.push(ConcernKind::Batch(Box::new(batch)), Some(at), Some(&by));
-            }
-        }
-        if with_groups {
-            self.groups().await?;
-            for kept in self.operations.directory().drafts(self.place).await? {
-                let (draft, by) = (kept.draft, kept.by);
-                let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
-                self.push(kind, Some(draft.changed_at), Some(&by));
-            }
-        }
-        Ok(())
-    }
-
-    async fn alarms(&mut self) -> Result<(), DirectoryError> {
-        let directory = self.operations.directory();
-        let alarms = directory.alarms(self.place).await?;
-        if let Some(first) = alarms.first() {
-            let (at, by) = (first.at, first.by.clone());
-            let name = directory.place_name(self.place).await?.unwrap_or_default();
-            self.push(ConcernKind::Alarms(name, alarms), Some(at), Some(&by));
-        }
-        Ok(())
-    }
-
-    async fn rotations(&mut self) -> Result<(), DirectoryError> {
-        let filter = RotationFilter {
-            place: Some(self.place),
-            open_only: true,
-            ..RotationFilter::default()
-        };
-        for row in self.operations.directory().rotations(filter).await? {
-            // A rotation whose process may still be working on it is no concern yet.
-            if !self.operations.is_rotation_in_progress(&row) {
-                let at = row.sent_at.unwrap_or(row.started_at);
-                let kind = ConcernKind::Rotation(row.id, row.rotation.state, row.user_group_id);
-                self.push(kind, Some(at), Some(&row.by));
-            }
-        }
-        Ok(())
-    }
-
-    fn change(&mut self, change: &Mutation) {
-        let is_left = !self.operations.is_change_in_progress(change);
-        // A rotation is reported from its own journal.
-        if change.rotation.is_none() && is_left {
-            let id = change.user_group_id.clone();
-            let kind = ConcernKind::Change(change.id, change.operation, id);
-            self.push(kind, Some(change.since()), Some(&change.by));
-        }
-    }
-
-    /// Rotations of batches whose process is known to be gone: nobody is about to hand their tokens off.
-    async fn orphaned(&self, batches: &[Batch]) -> Result<HashSet<RotationId>, DirectoryError> {
-        let mut orphaned = HashSet::new();
-        for batch in batches {
-            let runner = batch.runner.as_ref();
-            if runner.is_some_and(|runner| runner.state == RunnerState::Killed) {
-                let directory = self.operations.directory();
-                let items = match directory.batch_items(self.place, batch.id).await {
-                    // Environments were merged in between.
-                    Err(DirectoryError::NoBatch(_)) => continue,
-                    items => items?,
-                };
-                orphaned.extend(items.into_iter().filter_map(|item| item.rotation));
-            }
-        }
-        Ok(orphaned)
-    }
-
-    async fn hand_offs(
-        &mut self,
-        state: HandOffState,
-        batches: &[Batch],
-    ) -> Result<(), DirectoryError> {
-        let filter = RotationFilter {
-            place: Some(self.place),
-            handoff: Some(state),
-            ..RotationFilter::default()
-        };
-        let rows = self.operations.directory().rotations(filter).await?;
-        let guards = &self.operations.profile().guards;
-        // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
-        let is_tried =
-            state == HandOffState::Pending && guard::forbidden(guards, Guarded::HandOff).is_none();
-        let may_be_in_hand = |row: &RotationRow| {
-            is_tried
-                && row.handoff.note.is_none()
-                && self.operations.settle_window_left(row).is_some()
-        };
-        // Reads all items of those batches, therefore only if it matters.
-        let orphaned = if rows.iter().any(may_be_in_hand) {
-            self.orphaned(batches).await?
-        } else {
-            HashSet::new()
-        };
-        for row in rows {
-            if !may_be_in_hand(&row) || orphaned.contains(&row.id) {
-                let kind = ConcernKind::HandOff {
-                    rotation: row.id,
-                    id: row.user_group_id,
-                    state,
-                    exit: row.handoff.exit,
-                    begun_in: self.profile_here(&row.profile).await?,
-                };
-                let at = row.sent_at.unwrap_or(row.started_at);
-                self.push_of(row.profile, kind, Some(at), Some(&row.by));
-            }
-        }
-        Ok(())
-    }
-
-    /// Index of the profile with this name, if it is bound to this place.
-    async fn profile_here(&self, name: &str) -> Result<Option<usize>, DirectoryError> {
-        let mut all = self.all.iter().enumerate();
-        let Some((at, operations)) = all.find(|(_, one)| one.profile().name == name) else {
-            return Ok(None);
-        };
-        let place = operations.place_by_name().await?;
-        Ok((place == Some(self.place)).then_some(at))
-    }
-
-    async fn groups(&mut self) -> Result<(), DirectoryError> {
-        let limit = self.operations.profile().max_token_age;
-        let limit = limit.unwrap_or(DEFAULT_LIMIT);
-        let now = self.operations.now();
-        let findings = Arc::new(Mutex::new(GroupFindings::default()));
-        let shared = Arc::clone(&findings);
-        let take = move |some: Vec<KnownGroup>| {
-            let mut findings = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            for group in some {
-                findings.ages.add(age::age(&group, now), limit);
-                let foreign = group.last_rotated.filter(|last| last.by.is_none());
-                if let Some(last) = foreign.filter(|last| age::since(last.at, now) < NEWS) {
-                    findings.changed.push((group.id, last.at));
-                }
-            }
-            true
-        };
-        self.operations
-            .directory()
-            .each_group(self.place, take)
-            .await?;
-        let findings =
-            std::mem::take(&mut *findings.lock().unwrap_or_else(PoisonError::into_inner));
-        for (id, at) in findings.changed {
-            self.push(ConcernKind::ChangedElsewhere(id), Some(at), None);
-        }
-        let ages = findings.ages;
-        let over = ages.over + ages.far;
-        if over > 0 {
-            self.push(ConcernKind::Over(over, ages.oldest), None, None);
-        }
-        if ages.due > 0 {
-            let left = limit.saturating_sub(ages.nearest);
-            self.push(ConcernKind::Due(ages.due, left), None, None);
-        }
-        self.found.ages.push((self.index, ages));
-        Ok(())
     }
 }
 

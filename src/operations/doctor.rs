@@ -195,11 +195,3 @@ fn shorten_home(text: &str, home: Option<&Path>) -> String {
         None => visible(text).into_owned(),
     }
 }
-
-/// Formats a count: `one` for 1, otherwise the number with `more`.
-fn count_of(count: u32, one: &str, more: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {more}"),
-    }
-}

@@ -1,5 +1,6 @@
 //! The life of one rotation (docs/design/rotation.md): started, settled, recovered.
 
+pub(super) mod check;
 pub(super) mod recover;
 pub(super) mod rotate;
 pub(super) mod settle;

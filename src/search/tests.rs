@@ -13,66 +13,64 @@ use crate::domain::{
     annotation::{Annotation, Label},
     group::EnvironmentTag,
     known::{Known, KnownGroup, LastRotated, Source},
-    token::Fingerprint,
+    testing::{fields, fingerprint, group, id, mapping, told},
 };
 
 const NOW: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
 #[expect(clippy::unnecessary_wraps, reason = "it fills optional fields")]
 fn known<T>(value: T) -> Option<Known<T>> {
-    Some(Known {
-        value,
-        source: Source::Returned,
-        at: NOW,
-        by: "ana".into(),
-    })
-}
-
-fn group(id: &str, name: &str) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
-    group.name = (!name.is_empty()).then(|| known(name.to_owned())).flatten();
-    group
+    Some(told(value))
 }
 
 fn world() -> Vec<KnownGroup> {
-    let mut acme = group("acme-eu", "Acme Europe");
-    acme.environment_tag = known(EnvironmentTag::Customer);
-    acme.mapping = known(
-        [("40", "213"), ("134", "386")]
-            .map(|(schema, source)| (schema.to_owned(), source.to_owned()))
-            .into_iter()
-            .collect(),
-    );
-    acme.properties =
-        known(serde_json::from_str(r#"{"tier":"Gold","seats":12}"#).expect("an object"));
-    acme.fingerprint = known(Fingerprint::from_bytes([0x3f; 32]));
-    acme.team_id = known(7_701);
-    acme.last_rotated = Some(LastRotated {
-        at: NOW - SignedDuration::from_hours(24 * 100),
-        by: None,
-    });
-    let mut globex = group("globex", "Globex Retail");
-    globex.environment_tag = known(EnvironmentTag::Testing);
-    globex.properties = known(serde_json::from_str(r#"{"tier":"silver"}"#).expect("an object"));
-    globex.last_rotated = Some(LastRotated {
-        at: NOW - SignedDuration::from_hours(24),
-        by: Some("ana@bastion2".into()),
-    });
-    let mut lost = group("gl-ob-ex", "");
-    lost.mapping = known([("7".to_owned(), "2130".to_owned())].into_iter().collect());
+    let ago = |days: i64| NOW - SignedDuration::from_hours(24 * days);
+    let rotated = |days, by: Option<&str>| LastRotated {
+        at: ago(days),
+        by: by.map(Into::into),
+    };
+    let with = |name, rows: &[_], properties| {
+        let all = fields("", rows, properties);
+        KnownGroup {
+            mapping: all.mapping.filter(|rows| !rows.is_empty()).map(told),
+            properties: all.properties.filter(|all| !all.is_empty()).map(told),
+            ..name
+        }
+    };
+    let rows = [("40", "213"), ("134", "386")];
+    let acme = KnownGroup {
+        environment_tag: known(EnvironmentTag::Customer),
+        fingerprint: known(fingerprint(0x3f)),
+        team_id: known(7_701),
+        last_rotated: Some(rotated(100, None)),
+        ..with(
+            group("acme-eu", "Acme Europe"),
+            &rows,
+            r#"{"tier":"Gold","seats":12}"#,
+        )
+    };
+    let globex = KnownGroup {
+        environment_tag: known(EnvironmentTag::Testing),
+        last_rotated: Some(rotated(1, Some("ana@bastion2"))),
+        ..with(
+            group("globex", "Globex Retail"),
+            &[],
+            r#"{"tier":"silver"}"#,
+        )
+    };
+    let mut lost = with(group("gl-ob-ex", ""), &[("7", "2130")], "{}");
     if let Some(mapping) = &mut lost.mapping {
         (mapping.source, mapping.by) = (Source::Sent, "Li@desk".into());
     }
     // Never rotated, but seen when it was created.
-    let mut zoe = group("zoé", "Zoé & Größe");
-    zoe.created_at = Some(NOW - SignedDuration::from_hours(24 * 95));
-    let mut groups = vec![acme, globex, lost, zoe];
-    groups.sort_by(|a, b| a.id.cmp(&b.id));
-    groups
+    let zoe = KnownGroup {
+        created_at: Some(ago(95)),
+        ..group("zoé", "Zoé & Größe")
+    };
+    vec![acme, lost, globex, zoe]
 }
 
 fn extras() -> GroupExtras {
-    let id = |text: &str| UserGroupId::parse(text).expect("an ID");
     let globex = Annotation {
         note: Some("Call first".into()),
         labels: Label::parse_all("vip").expect("labels"),
@@ -96,12 +94,18 @@ fn asked(text: &str) -> SearchRequest {
         sort: SortBy::Name,
         reverse: false,
         best_first: true,
-        open: Arc::new(BTreeMap::from([(
-            UserGroupId::parse("globex").expect("an ID"),
-            State::Unknown,
-        )])),
+        open: Arc::new([(id("globex"), State::Unknown)].into()),
         extras: extras(),
         at: NOW,
+    }
+}
+
+fn sorted_by(sort: SortBy, reverse: bool, text: &str) -> SearchRequest {
+    SearchRequest {
+        sort,
+        reverse,
+        best_first: false,
+        ..asked(text)
     }
 }
 
@@ -179,118 +183,66 @@ fn every_part_of_a_group_is_found() {
 }
 
 #[test]
-fn a_name_is_found_as_it_is_written_in_any_script() {
-    let names = [
-        "İstanbul Şubesi",
-        "ΣΑΣ Ελλάς",
-        "STRASSE & Größe",
-        "ǅungla",
-        "K-Å",
-        "ﬁn",
-        "Zoe\u{301} (in parts)",
-        // Signs that join what follows them, and a line break of two characters.
-        "\u{6dd}\u{fffd}\u{fffd}s",
-        "?m\u{70f}:ag\u{fffd}=",
-        "one\r\ntwo",
-        // A mark whose lower case is a letter.
-        ":m\u{345}\u{fffd}\u{fffd}I",
-    ];
-    let groups: Vec<_> = (0..)
-        .zip(names)
-        .map(|(n, name)| group(&format!("g{n}"), name))
-        .collect();
-    let index = Index::of(&groups);
-    for (number, name) in (0..).zip(names) {
-        for text in [name.to_owned(), format!("\"{name}\"")] {
-            let found = find(&index, asked(&text));
-            assert!(
-                ids(&found).contains(&format!("g{number}").as_str()),
-                "{text}"
-            );
-        }
-    }
-    assert_eq!(ids(&find(&index, asked("istanbul şubesi"))), ["g0"]);
-}
-
-#[test]
 fn the_best_match_comes_first_and_scattered_letters_last() {
     let index = Index::of(&world());
     let found = find(&index, asked("globex"));
     assert_eq!(ids(&found), ["globex", "gl-ob-ex"]);
     assert_eq!(found.loose, 1);
     assert!(found.is_exact(found.shown[0]) && !found.is_exact(found.shown[1]));
-
-    let groups = ["acme-eu-old", "xacme-eu", "acme-eu", "a-c-m-e-eu"].map(|id| group(id, ""));
-    let mut groups = groups.to_vec();
+    // The whole, the beginning, inside, scattered.
+    let order = ["acme-eu", "acme-eu-old", "xacme-eu", "a-c-m-e-eu"];
+    let mut groups = order.map(|id| group(id, ""));
     groups.sort_by(|a, b| a.id.cmp(&b.id));
-    let found = find(&Index::of(&groups), asked("acme-eu"));
-    assert_eq!(
-        ids(&found),
-        ["acme-eu", "acme-eu-old", "xacme-eu", "a-c-m-e-eu"],
-        "the whole, the beginning, inside, scattered"
-    );
+    assert_eq!(ids(&find(&Index::of(&groups), asked("acme-eu"))), order);
 }
 
 #[test]
 fn a_column_orders_what_was_found_and_the_unknown_stands_last() {
     let index = Index::of(&world());
-    let by = |sort, reverse, text: &str| {
-        let asked = SearchRequest {
-            sort,
-            reverse,
-            best_first: false,
-            ..asked(text)
-        };
-        let found = find(&index, asked);
-        ids(&found)
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        by(SortBy::Rotated, false, ""),
-        ["acme-eu", "globex", "gl-ob-ex", "zoé"]
-    );
-    assert_eq!(
-        by(SortBy::Rotated, true, ""),
-        ["globex", "acme-eu", "gl-ob-ex", "zoé"]
-    );
-    assert_eq!(by(SortBy::Mapping, false, "")[..2], ["gl-ob-ex", "acme-eu"]);
-    assert_eq!(by(SortBy::Id, true, "")[0], "zoé");
-    assert_eq!(by(SortBy::Tag, true, "")[0], "globex");
-    assert_eq!(by(SortBy::Name, true, "globex"), ["globex", "gl-ob-ex"]);
-    assert_eq!(by(SortBy::Name, false, "globex"), ["gl-ob-ex", "globex"]);
-    assert_eq!(
-        by(SortBy::Property("tier".into()), false, "")[..2],
-        ["acme-eu", "globex"]
-    );
-    assert_eq!(
-        by(SortBy::Property("tier".into()), true, "")[..2],
-        ["globex", "acme-eu"]
-    );
+    let tier = || SortBy::Property("tier".into());
+    for (sort, reverse, text, first) in [
+        (
+            SortBy::Rotated,
+            false,
+            "",
+            &["acme-eu", "globex", "gl-ob-ex", "zoé"][..],
+        ),
+        (
+            SortBy::Rotated,
+            true,
+            "",
+            &["globex", "acme-eu", "gl-ob-ex", "zoé"],
+        ),
+        (SortBy::Mapping, false, "", &["gl-ob-ex", "acme-eu"]),
+        (SortBy::Id, true, "", &["zoé"]),
+        (SortBy::Tag, true, "", &["globex"]),
+        (SortBy::Name, true, "globex", &["globex", "gl-ob-ex"]),
+        (SortBy::Name, false, "globex", &["gl-ob-ex", "globex"]),
+        (tier(), false, "", &["acme-eu", "globex"]),
+        (tier(), true, "", &["globex", "acme-eu"]),
+    ] {
+        let found = find(&index, sorted_by(sort.clone(), reverse, text));
+        assert_eq!(ids(&found)[..first.len()], *first, "{sort:?}");
+    }
     for sort in SortBy::ALL {
-        assert_eq!(by(sort.clone(), false, "").len(), 4, "{sort:?}");
+        assert_eq!(find(&index, sorted_by(sort, false, "")).shown.len(), 4);
     }
 }
 
 #[test]
 fn found_letters_are_marked_in_name_and_id() {
     let index = Index::of(&world());
-    let marks = |text: &str, id: &str| {
+    for (text, id, marks) in [
+        ("acme", "acme-eu", [vec![0, 1, 2, 3], vec![0, 1, 2, 3]]),
+        ("glx", "gl-ob-ex", [vec![], vec![0, 1, 7]]),
+        ("größe", "zoé", [vec![6, 7, 8, 9, 10], vec![]]),
+        // In the properties.
+        ("gold", "acme-eu", [vec![], vec![]]),
+    ] {
         let entry = index.number(id).and_then(|number| index.entry(number));
-        Marker::of(&asked(text).query).marks(entry.expect("a group"))
-    };
-    assert_eq!(
-        marks("acme", "acme-eu"),
-        [vec![0, 1, 2, 3], vec![0, 1, 2, 3]]
-    );
-    assert_eq!(marks("glx", "gl-ob-ex"), [vec![], vec![0, 1, 7]]);
-    assert_eq!(marks("größe", "zoé"), [vec![6, 7, 8, 9, 10], vec![]]);
-    assert_eq!(
-        marks("gold", "acme-eu"),
-        [Vec::<usize>::new(), Vec::new()],
-        "it is in the properties"
-    );
+        let mut marker = Marker::of(&asked(text).query);
+        assert_eq!(marker.marks(entry.expect("a group")), marks, "{text}");
+    }
 }
 
 #[test]
@@ -298,86 +250,22 @@ fn a_group_keeps_its_number_when_it_or_others_change() {
     let mut index = Index::of(&world());
     let before = index.clone();
     let number = index.number("globex").expect("known");
-    index.put(&group("globex", "Renamed"));
-    index.put(&group("aaa", "New"));
-    index.put(&group("aaa", "Newer"));
+    for (id, name) in [("globex", "Renamed"), ("aaa", "New"), ("aaa", "Newer")] {
+        index.put(&group(id, name));
+    }
     assert!(index != before && index.clone() == index);
     assert_eq!(index.number("globex"), Some(number));
-    let title = |index: &Index, id: &str| {
+    for (index, id, title) in [
+        (&index, "globex", Some("Renamed")),
+        (&index, "aaa", Some("Newer")),
+        (&before, "globex", Some("Globex Retail")),
+        (&before, "aaa", None),
+    ] {
         let entry = index.number(id).and_then(|number| index.entry(number));
-        entry.map(|entry| entry.title().to_owned())
-    };
-    assert_eq!(title(&index, "globex").as_deref(), Some("Renamed"));
-    assert_eq!(title(&index, "aaa").as_deref(), Some("Newer"));
-    assert_eq!(title(&before, "globex").as_deref(), Some("Globex Retail"));
-    assert_eq!(title(&before, "aaa"), None);
-    assert_eq!(index.len(), 5);
-    let by_id = SearchRequest {
-        sort: SortBy::Id,
-        ..asked("")
-    };
-    assert_eq!(
-        ids(&find(&index, by_id)),
-        ["aaa", "acme-eu", "gl-ob-ex", "globex", "zoé"]
-    );
-}
-
-#[test]
-fn numbers_in_names_and_ids_are_sorted_by_value() {
-    let names = [
-        "Acme 114",
-        "acme 12",
-        "ACME 2",
-        "Acme",
-        "Ärger 10",
-        "ärger 9",
-        "12",
-        "9",
-    ];
-    let mut groups: Vec<_> = ["g114", "g12", "G2", "g2", "g02", "g", "h10", "10"]
-        .iter()
-        .zip(names)
-        .map(|(id, name)| group(id, name))
-        .collect();
-    groups.sort_by(|a, b| a.id.cmp(&b.id));
-    let index = Index::of(&groups);
-    let by = |sort: SortBy, reverse| {
-        let asked = SearchRequest {
-            sort: sort.clone(),
-            reverse,
-            best_first: false,
-            ..asked("")
-        };
-        let found = find(&index, asked);
-        let entries = found
-            .shown
-            .iter()
-            .map(|at| index.entry(*at).expect("a group"));
-        let text = |entry: Entry<'_>| match sort {
-            SortBy::Id => entry.id().to_owned(),
-            _ => entry.title().to_owned(),
-        };
-        entries.map(text).collect::<Vec<_>>()
-    };
-    let names = [
-        "9",
-        "12",
-        "Acme",
-        "ACME 2",
-        "acme 12",
-        "Acme 114",
-        "ärger 9",
-        "Ärger 10",
-    ];
-    let ids = ["10", "G2", "g", "g02", "g2", "g12", "g114", "h10"];
-    assert_eq!(by(SortBy::Name, false), names);
-    assert_eq!(by(SortBy::Id, false), ids);
-    let mut backwards = names;
-    backwards.reverse();
-    assert_eq!(by(SortBy::Name, true), backwards);
-    // Equal ones stand in the same order in either direction.
-    let backwards = ["h10", "g114", "g12", "g02", "g2", "g", "G2", "10"];
-    assert_eq!(by(SortBy::Id, true), backwards);
+        assert_eq!(entry.map(super::row::Row::title), title, "{id}");
+    }
+    let by_id = find(&index, sorted_by(SortBy::Id, false, ""));
+    assert_eq!(ids(&by_id), ["aaa", "acme-eu", "gl-ob-ex", "globex", "zoé"]);
 }
 
 #[test]
@@ -431,7 +319,7 @@ proptest! {
             if tag.len() > 2 {
                 group.environment_tag = known(EnvironmentTag::parse(tag));
                 group.last_seen = Some(NOW - SignedDuration::from_secs(tag.len() as i64));
-                group.fingerprint = known(Fingerprint::from_bytes([tag.len() as u8; 32]));
+                group.fingerprint = known(fingerprint(tag.len() as u8));
                 let value = tag.parse::<i64>().map_or_else(|_| tag.as_str().into(), serde_json::Value::from);
                 group.properties = known([("seats".to_owned(), value)].into_iter().collect());
             }
@@ -474,74 +362,49 @@ fn every_group_is_in_one_range_and_the_ranges_are_in_order() {
 
 #[test]
 fn many_are_found_in_their_order() {
-    let groups: Vec<_> = (0..24_576)
-        .map(|number| group(&format!("g{number:06}"), &format!("Group {}", number % 977)))
-        .collect();
+    let groups = (0..24_576).map(|n| group(&format!("g{n:06}"), &format!("Group {}", n % 977)));
+    let groups: Vec<_> = groups.collect();
     let index = Index::of(&groups);
-    let by_column = SearchRequest {
-        sort: SortBy::Id,
-        best_first: false,
-        ..asked("\"7\"")
-    };
-    let expected: Vec<_> = groups
-        .iter()
-        .filter(|group| group.title().contains('7') || group.id.as_str().contains('7'))
-        .map(|group| group.id.as_str())
-        .collect();
-    assert_eq!(ids(&find(&index, by_column.clone())), expected);
+    let has_7 =
+        |group: &&KnownGroup| group.title().contains('7') || group.id.as_str().contains('7');
+    let all: Vec<_> = groups.iter().filter(has_7).collect();
+    let expected: Vec<_> = all.iter().map(|group| group.id.as_str()).collect();
+    let by_id = sorted_by(SortBy::Id, false, "\"7\"");
+    assert_eq!(ids(&find(&index, by_id)), expected);
     for reverse in [false, true] {
-        let by_name = SearchRequest {
-            sort: SortBy::Name,
-            reverse,
-            ..by_column.clone()
-        };
-        let mut by_title: Vec<_> = groups
-            .iter()
-            .filter(|group| expected.binary_search(&group.id.as_str()).is_ok())
-            .collect();
+        let mut by_title = all.clone();
         by_title.sort_by(|a, b| {
             let titles = natural(&a.title().to_lowercase(), &b.title().to_lowercase());
             let titles = if reverse { titles.reverse() } else { titles };
             titles.then_with(|| a.id.cmp(&b.id))
         });
         let by_title: Vec<_> = by_title.iter().map(|group| group.id.as_str()).collect();
+        let by_name = sorted_by(SortBy::Name, reverse, "\"7\"");
         assert_eq!(ids(&find(&index, by_name)), by_title);
     }
     let ranked = find(&index, asked("\"7\""));
+    let best = ranked.index.entry(ranked.shown[0]).and_then(Row::name);
+    assert_eq!(best, Some("Group 7"), "the word stands alone there");
     let mut all = ids(&ranked);
-    assert_eq!(
-        ranked.index.entry(ranked.shown[0]).and_then(Row::name),
-        Some("Group 7"),
-        "the word stands alone there"
-    );
     all.sort_unstable();
     assert_eq!(all, expected);
 }
 
 #[test]
 fn users_of_a_source_are_told_once_each() {
-    let rows = |rows: [(&str, &str); 2]| {
-        let rows = rows.map(|(schema, source)| (schema.to_owned(), source.to_owned()));
-        known(rows.into_iter().collect())
+    let with = |id, rows: [(&str, &str); 2]| KnownGroup {
+        mapping: known(mapping(&rows)),
+        ..group(id, "")
     };
-    let mut odd = group("odd", "");
-    odd.mapping = rows([("1\u{1f}", "77"), ("2", "77")]);
     let mut groups = world();
-    groups.push(odd);
-    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    groups.insert(3, with("odd", [("1\u{1f}", "77"), ("2", "77")]));
     let mut index = Index::of(&groups);
-    let mut twice = group("globex", "");
-    twice.mapping = rows([("1", "213"), ("2", "213")]);
-    index.put(&twice);
+    index.put(&with("globex", [("1", "213"), ("2", "213")]));
     let mut told = Vec::new();
     index.each_use_of(&["213", "77", "40"], |entry, source| {
-        told.push((entry.id().to_owned(), source));
+        told.push(format!("{} {source}", entry.id()));
     });
-    let told: Vec<_> = told
-        .iter()
-        .map(|(id, source)| (id.as_str(), *source))
-        .collect();
-    assert_eq!(told, [("acme-eu", "213"), ("globex", "213"), ("odd", "77")]);
+    assert_eq!(told, ["acme-eu 213", "globex 213", "odd 77"]);
 }
 
 proptest! {

@@ -2,9 +2,10 @@
 //! slot: they are refused without a lookup, and unknown keys are looked up only a few at a time.
 
 use std::{
+    collections::HashMap,
     net::Ipv6Addr,
     num::NonZeroU32,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -16,7 +17,6 @@ use tokio::{
 
 use super::{
     keys::{self, Caller, KeyLabel},
-    rates::Rates,
     refusal::Refusal,
     secret,
     store::{Access, Store},
@@ -153,27 +153,94 @@ fn single_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option
     values.next().is_none().then_some(value)
 }
 
+/// The requests of one second may come in one burst.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The rate limit per key, counted per process, and lost when it ends.
+struct Rates {
+    /// Interval between two requests at the limit.
+    apart: Duration,
+    /// By key: when all of its requests so far would be over at that interval.
+    over: Mutex<HashMap<i64, Instant>>,
+}
+
+impl Rates {
+    fn new(a_second: NonZeroU32) -> Self {
+        Self {
+            apart: SECOND / a_second.get(),
+            over: Mutex::default(),
+        }
+    }
+
+    /// Takes one request from the key's allowance; otherwise returns how long to wait.
+    fn take(&self, key: i64, now: Instant) -> Result<(), Duration> {
+        // Nothing panics while it holds the lock.
+        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = over.get(&key).copied().unwrap_or(now).max(now);
+        let after = before + self.apart;
+        let early = (after - now).saturating_sub(SECOND);
+        if early.is_zero() {
+            over.insert(key, after);
+            Ok(())
+        } else {
+            Err(early)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_second_s_worth_may_come_at_once_and_then_one_after_another() {
+        let rates = Rates::new(NonZeroU32::new(4).expect("not zero"));
+        let start = Instant::now();
+        for _ in 0..4 {
+            assert_eq!(rates.take(1, start), Ok(()));
+        }
+        let wait = Duration::from_millis(250);
+        assert_eq!(rates.take(1, start), Err(wait));
+        assert_eq!(rates.take(2, start), Ok(()), "each key has its own");
+        assert_eq!(
+            rates.take(1, start),
+            Err(wait),
+            "what was refused costs nothing"
+        );
+        assert_eq!(rates.take(1, start + wait), Ok(()));
+        assert!(rates.take(1, start + wait).is_err());
+        let later = start + Duration::from_mins(1);
+        for _ in 0..4 {
+            assert_eq!(rates.take(1, later), Ok(()));
+        }
+        assert!(
+            rates.take(1, later).is_err(),
+            "what was not used is not saved up"
+        );
+    }
+
+    #[test]
     fn the_key_is_what_follows_the_scheme() {
-        let key = |values: &[&str]| {
+        for (values, key) in [
+            (&["Token abc"][..], Some("abc")),
+            (&["tOKEN   abc "], Some("abc")),
+            (&["Bearer abc"], None),
+            (&["Tokenabc"], None),
+            (&["abc"], None),
+            (&["Token abc", "Token abc"], None),
+            (&[], None),
+        ] {
             let mut headers = HeaderMap::new();
             for value in values {
                 let value = HeaderValue::from_str(value).expect("a header");
                 headers.append(header::AUTHORIZATION, value);
             }
-            presented_key(&headers).map(|key| String::from_utf8_lossy(key).into_owned())
-        };
-        assert_eq!(key(&["Token abc"]).as_deref(), Some("abc"));
-        assert_eq!(key(&["tOKEN   abc "]).as_deref(), Some("abc"));
-        assert_eq!(key(&["Bearer abc"]), None);
-        assert_eq!(key(&["Tokenabc"]), None);
-        assert_eq!(key(&["abc"]), None);
-        assert_eq!(key(&["Token abc", "Token abc"]), None);
-        assert_eq!(key(&[]), None);
+            assert_eq!(
+                presented_key(&headers),
+                key.map(str::as_bytes),
+                "{values:?}"
+            );
+        }
     }
 
     #[test]
@@ -184,64 +251,30 @@ mod tests {
             headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
             check_host(&headers, ours)
         };
-        for host in [
-            "api.example.com",
-            "API.EXAMPLE.COM:8474",
-            "[::1]:1",
-            "[::1]",
-        ] {
+        for host in "api.example.com|API.EXAMPLE.COM:8474|[::1]:1|[::1]".split('|') {
             assert_eq!(check(host, &ours), Ok(()), "{host}");
         }
-        for host in [
-            "example.com",
-            "api.example.com.evil.example",
-            "127.0.0.1",
-            "[::2]",
-        ] {
+        for host in "example.com|api.example.com.evil.example|127.0.0.1|[::2]".split('|') {
             assert_eq!(check(host, &ours), Err(Refusal::UnknownHost), "{host}");
             assert_eq!(check(host, &[]), Ok(()), "{host}");
         }
         assert_eq!(check("a b", &ours), Err(Refusal::Host));
         assert!(is_host_name("api.example.com") && is_host_name("[::1]"));
-        assert!(
-            !is_host_name("api.example.com:80")
-                && !is_host_name("a/b")
-                && !is_host_name("localhost:")
-        );
+        for other in ["api.example.com:80", "a/b", "localhost:"] {
+            assert!(!is_host_name(other), "{other}");
+        }
     }
 
     #[test]
     fn a_host_is_a_name_or_an_address_and_perhaps_a_port() {
-        for good in [
-            "x",
-            "api.example.com",
-            "127.0.0.1:8474",
-            "localhost:",
-            "[::1]",
-            "[::1]:8474",
-            "a_b.example.com",
-            "a%20b",
-        ] {
+        let good =
+            "x|api.example.com|127.0.0.1:8474|localhost:|[::1]|[::1]:8474|a_b.example.com|a%20b";
+        for good in good.split('|') {
             assert!(is_host(good), "{good}");
         }
-        for bad in [
-            "",
-            ":8474",
-            "a b",
-            "a/b",
-            "user@host",
-            "a:b",
-            "a:+1",
-            "a:65536",
-            "a:1:2",
-            "::1",
-            "[::1",
-            "[x]",
-            "[]",
-            "[::1]x",
-            "a,b c",
-            "http://a",
-        ] {
+        let bad =
+            "|:8474|a b|a/b|user@host|a:b|a:+1|a:65536|a:1:2|::1|[::1|[x]|[]|[::1]x|a,b c|http://a";
+        for bad in bad.split('|') {
             assert!(!is_host(bad), "{bad}");
         }
     }

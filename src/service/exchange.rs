@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     api::wire::{Presence, ResponseBody},
-    database::Tx,
+    db::Tx,
 };
 
 const DESCRIPTION: &[u8] = include_bytes!("../../assets/openapi.json");

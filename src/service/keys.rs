@@ -8,10 +8,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{
     secret::{self, Hash},
-    store::{Access, Store, StoreError},
+    store::{Access, Result, Store, StoreError},
 };
 use crate::{
-    database::{Asked, Cursor, Fault, Read, Tx, record, values},
+    db::{Asked, Cursor, Fault, Read, Tx, record, values},
     intake::duration::{self, InvalidAge},
 };
 
@@ -86,7 +86,7 @@ impl FromStr for Expiry {
 const WHEN: &str = "expected a duration, a day or a time: 90d, 2027-01-31 or 2027-01-31T12:00:00Z";
 
 impl Expiry {
-    fn after(self, now: Timestamp) -> Result<Timestamp, StoreError> {
+    fn after(self, now: Timestamp) -> Result<Timestamp> {
         let at = match self {
             Self::At(at) => Some(at),
             Self::In(span) => {
@@ -130,7 +130,7 @@ impl Caller {
 }
 
 /// Returns when a new key ends, or why there can be no such key. Needs no database.
-pub(crate) fn check_new(new: &NewKey, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) fn check_new(new: &NewKey, now: Timestamp) -> Result<Option<Timestamp>> {
     let is_name = |text: &str| {
         (1..=MAX_NAME).contains(&text.chars().count()) && !text.contains(char::is_control)
     };
@@ -154,7 +154,7 @@ impl Store {
         environment: &str,
         tag: Option<&str>,
         read_only: bool,
-    ) -> Result<(KeyInfo, SecretString), StoreError> {
+    ) -> Result<(KeyInfo, SecretString)> {
         self.create_new_key(NewKey {
             environment: environment.to_owned(),
             tag: tag.map(ToOwned::to_owned),
@@ -164,7 +164,7 @@ impl Store {
     }
 
     /// As [`Store::create_key`], for a key that may have a name and may expire.
-    pub fn create_new_key(&self, new: NewKey) -> Result<(KeyInfo, SecretString), StoreError> {
+    pub fn create_new_key(&self, new: NewKey) -> Result<(KeyInfo, SecretString)> {
         let now = Timestamp::now();
         let expires = check_new(&new, now)?;
         let key = secret::random()?;
@@ -176,7 +176,7 @@ impl Store {
     }
 
     /// Returns all keys, including revoked ones, oldest first. Blocks.
-    pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
+    pub fn list_keys(&self) -> Result<Vec<KeyInfo>> {
         self.execute_blocking(Access::Short, |tx| {
             Ok(tx.all(format!("{SELECT} ORDER BY k.id"), values![])?)
         })
@@ -184,7 +184,7 @@ impl Store {
 
     /// Revokes a key immediately, in every process that serves this database. Revoking it again changes nothing.
     /// Blocks.
-    pub fn revoke_key(&self, id: i64) -> Result<KeyInfo, StoreError> {
+    pub fn revoke_key(&self, id: i64) -> Result<KeyInfo> {
         self.execute_blocking(Access::Write, move |tx| {
             if tx.sqlite().is_none() {
                 tx.batch(ALONE)?;
@@ -202,7 +202,7 @@ const ALONE: &str = "LOCK TABLE keys IN EXCLUSIVE MODE";
 const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at, k.name
     FROM keys k JOIN environments e ON e.id = k.environment";
 
-fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>, StoreError> {
+fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>> {
     Ok(tx.one(format!("{SELECT} WHERE k.id = $1"), values![id])?)
 }
 
@@ -231,7 +231,7 @@ INSERT INTO environments (name, tag) VALUES ($1, $2) \
 ON CONFLICT (name) DO UPDATE SET tag = coalesce(environments.tag, excluded.tag) RETURNING id, tag";
 
 /// Returns the number of the environment with this name, creating it if needed.
-fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<i64, StoreError> {
+fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<i64> {
     let named: Option<(i64, Option<String>)> =
         tx.one(NAME_ENVIRONMENT, values![environment, tag])?;
     match named.ok_or(Fault::Column)? {
@@ -251,7 +251,7 @@ fn create(
     new: &NewKey,
     hash: &Hash,
     (now, expires): (Timestamp, Option<Timestamp>),
-) -> Result<KeyInfo, StoreError> {
+) -> Result<KeyInfo> {
     let (now, expires) = (now.as_millisecond(), expires.map(Timestamp::as_millisecond));
     let environment = environment_for(tx, &new.environment, new.tag.as_deref())?;
     let values = values![
@@ -285,10 +285,7 @@ record!(Caller, "keys" {
 
 /// Returns label and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
 /// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
-pub(super) fn recognise(
-    tx: &Tx<'_>,
-    presented: &Hash,
-) -> Result<Option<(KeyLabel, Caller)>, StoreError> {
+pub(super) fn recognise(tx: &Tx<'_>, presented: &Hash) -> Result<Option<(KeyLabel, Caller)>> {
     Ok(tx.one(LIVE, values![presented, now()])?)
 }
 
@@ -297,10 +294,7 @@ SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
 /// Asks for the holder of the key, if it is still valid.
-pub(super) fn ask_caller<'t, 'c>(
-    tx: &'t Tx<'c>,
-    key: i64,
-) -> Result<Asked<'t, 'c, Caller>, StoreError> {
+pub(super) fn ask_caller<'t, 'c>(tx: &'t Tx<'c>, key: i64) -> Result<Asked<'t, 'c, Caller>> {
     Ok(tx.ask(CALLER, values![key, now()])?)
 }
 
@@ -315,11 +309,7 @@ pub(super) struct HeldKey<'t, 'c> {
 /// For a change, which can be asked for together with this: the key stays valid until it is committed. `is_use_due`: when
 /// the request arrived, the recorded time of the last use was not recent enough. Then the row is held alone from the start,
 /// because of two who share it neither could write it.
-pub(super) fn hold<'t, 'c>(
-    tx: &'t Tx<'c>,
-    key: i64,
-    is_use_due: bool,
-) -> Result<HeldKey<'t, 'c>, StoreError> {
+pub(super) fn hold<'t, 'c>(tx: &'t Tx<'c>, key: i64, is_use_due: bool) -> Result<HeldKey<'t, 'c>> {
     let held = match tx.sqlite() {
         // The change is the only writer.
         Some(_) => CALLER.into(),
@@ -336,7 +326,7 @@ pub(super) fn hold<'t, 'c>(
 
 impl HeldKey<'_, '_> {
     /// The holder; an error, which undoes the change, if the key is not valid any more. Records that it was used.
-    pub(super) fn check(self) -> Result<Caller, StoreError> {
+    pub(super) fn check(self) -> Result<Caller> {
         let caller = self.caller.one()?.ok_or(StoreError::UnknownKey(self.key))?;
         if self.is_use_due && !caller.was_used_lately() {
             let text = "UPDATE keys SET last_used_at = $1 WHERE id = $2";

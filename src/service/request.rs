@@ -172,48 +172,45 @@ mod tests {
 
     #[test]
     fn each_field_is_named_when_it_is_wrong() {
+        let entry = "entry 1 of mapping must be a string, the id of a data source";
+        for (rest, field, why) in [
+            (r#""mapping":"x""#, "mapping", "not a string"),
+            (
+                r#""mapping":{"1":"2","3":4}"#,
+                "entry 2 of mapping",
+                "not a number",
+            ),
+            (r#""mapping":{"1":{"host":"db"}}"#, entry, "not an object"),
+            (
+                r#""mapping":{"":"2"}"#,
+                "key of entry 1 of mapping",
+                "empty",
+            ),
+            (
+                r#""mapping":{"1":""}"#,
+                "value of entry 1 of mapping",
+                "empty",
+            ),
+            (r#""properties":[]"#, "properties", "not an array"),
+            (
+                r#""properties":{"a":1,"a":2}"#,
+                "properties",
+                "duplicate key",
+            ),
+            (r#""name":"""#, "name", "empty"),
+            (r#""name":[]"#, "name", "not an array"),
+        ] {
+            let found = message(&format!(r#"{{"user_group_id":"a",{rest}}}"#));
+            assert!(
+                found.contains(field) && found.contains(why),
+                "{rest}: {found}"
+            );
+        }
         for (body, field, why) in [
             ("{}", "user_group_id", "missing"),
             (r#"{"user_group_id":7}"#, "user_group_id", "not a number"),
             (r#"{"user_group_id":null}"#, "user_group_id", "not null"),
             (r#"{"user_group_id":""}"#, "user_group_id", "empty"),
-            (r#"{"user_group_id":"a","name":""}"#, "name", "empty"),
-            (r#"{"user_group_id":"a","name":[]}"#, "name", "not an array"),
-            (
-                r#"{"user_group_id":"a","mapping":"x"}"#,
-                "mapping",
-                "not a string",
-            ),
-            (
-                r#"{"user_group_id":"a","mapping":{"1":"2","3":4}}"#,
-                "entry 2 of mapping",
-                "not a number",
-            ),
-            (
-                r#"{"user_group_id":"a","mapping":{"1":{"host":"db"}}}"#,
-                "entry 1 of mapping must be a string, the id of a data source",
-                "not an object",
-            ),
-            (
-                r#"{"user_group_id":"a","mapping":{"":"2"}}"#,
-                "key of entry 1 of mapping",
-                "empty",
-            ),
-            (
-                r#"{"user_group_id":"a","mapping":{"1":""}}"#,
-                "value of entry 1 of mapping",
-                "empty",
-            ),
-            (
-                r#"{"user_group_id":"a","properties":[]}"#,
-                "properties",
-                "not an array",
-            ),
-            (
-                r#"{"user_group_id":"a","properties":{"a":1,"a":2}}"#,
-                "properties",
-                "duplicate key",
-            ),
             ("[]", "body", "not an array"),
             ("null", "body", "not null"),
             (" \n", "body", "empty"),

@@ -12,15 +12,15 @@ use super::{
     refusal::Refusal,
     request::GroupFields,
     secret,
-    store::StoreError,
+    store::{Result, StoreError},
 };
 use crate::{
     api::wire::{Presence, ResponseBody, UserGroup},
-    database::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
+    db::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
 };
 
 /// The outer error undoes the work; the inner one is an answer like any other.
-pub(super) type Verdict = Result<Result<ResponseBody, Refusal>, StoreError>;
+pub(super) type Verdict = Result<Result<ResponseBody, Refusal>>;
 
 /// A stored group.
 pub(super) struct StoredGroup {
@@ -77,7 +77,7 @@ pub(super) fn find_existing(
     tx: &Tx<'_>,
     (key, environment): (i64, i64),
     wanted: &GroupFields,
-) -> Result<Option<ResponseBody>, StoreError> {
+) -> Result<Option<ResponseBody>> {
     let caller = keys::ask_caller(tx, key)?;
     let found = ask_group(tx, environment, &wanted.user_group_id)?;
     if !caller.one()?.is_some_and(|caller| caller.was_used_lately()) {
@@ -126,7 +126,7 @@ fn get_or_create(
     Ok(Ok(got(row, wanted, true)?))
 }
 
-fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody, StoreError> {
+fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody> {
     Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
         ..success(UserGroup {
@@ -210,16 +210,13 @@ pub(super) fn ask_others<'t, 'c>(
     tx: &'t Tx<'c>,
     environment: i64,
     user_group_id: &str,
-) -> Result<Asked<'t, 'c, Option<String>>, StoreError> {
+) -> Result<Asked<'t, 'c, Option<String>>> {
     Ok(tx.ask(OTHERS, values![user_group_id, environment])?)
 }
 
 impl Caller {
     /// Whether a group may be created here: every other environment that has its id must be the counterpart.
-    pub(super) fn may_create(
-        &self,
-        others: Asked<'_, '_, Option<String>>,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn may_create(&self, others: Asked<'_, '_, Option<String>>) -> Result<bool> {
         let is_pair = |other: &Option<String>| {
             matches!(
                 (self.tag.as_deref(), other.as_deref()),
@@ -238,7 +235,7 @@ pub(super) fn ask_group<'t, 'c>(
     tx: &'t Tx<'c>,
     environment: i64,
     user_group_id: &str,
-) -> Result<Asked<'t, 'c, StoredGroup>, StoreError> {
+) -> Result<Asked<'t, 'c, StoredGroup>> {
     Ok(tx.ask(FIND, values![environment, user_group_id])?)
 }
 
@@ -252,7 +249,7 @@ pub(super) fn insert(
     environment: i64,
     wanted: &GroupFields,
     token: &SecretString,
-) -> Result<StoredGroup, StoreError> {
+) -> Result<StoredGroup> {
     let none = (IndexMap::new(), Map::new());
     let values = values![
         environment,
@@ -269,7 +266,7 @@ pub(super) fn insert(
 
 impl StoredGroup {
     /// The stored properties if the request contained some, otherwise null.
-    fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>, StoreError> {
+    fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>> {
         if !carried {
             return Ok(Presence::Null);
         }

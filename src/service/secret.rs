@@ -6,13 +6,13 @@ use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::store::StoreError;
+use super::store::{Result, StoreError};
 
 /// A SHA-256, as stored for API keys and retired tokens.
 pub(super) type Hash = [u8; 32];
 
 /// 256 bits from the operating system as 64 lower-case hex digits: the format of tokens and API keys.
-pub(super) fn random() -> Result<SecretString, StoreError> {
+pub(super) fn random() -> Result<SecretString> {
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(bytes.as_mut()).map_err(|_| StoreError::NoRandomness)?;
     let mut text = String::with_capacity(64);

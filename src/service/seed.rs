@@ -8,9 +8,9 @@ use super::{
     keys::Caller,
     request::{self, GroupFields},
     rules, secret,
-    store::{Access, Store, StoreError},
+    store::{Access, Result, Store, StoreError},
 };
-use crate::database::{Tx, values};
+use crate::db::{Tx, values};
 
 /// A group to add to an environment.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,11 +33,7 @@ pub struct Seeded {
 impl Store {
     /// Adds groups to an environment in one transaction, all or none; existing ids are skipped. Returns one entry per
     /// given group, in order. The environment must have a key. Blocks.
-    pub fn seed(
-        &self,
-        environment: &str,
-        groups: Vec<SeedGroup>,
-    ) -> Result<Vec<Seeded>, StoreError> {
+    pub fn seed(&self, environment: &str, groups: Vec<SeedGroup>) -> Result<Vec<Seeded>> {
         let environment = environment.to_owned();
         self.seed_with(move |seeder| seeder.add(&environment, groups))
     }
@@ -46,8 +42,8 @@ impl Store {
     /// `work` ends.
     pub fn seed_with<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Seeder<'_, '_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&Seeder<'_, '_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let mut work = Some(work);
         // Not repeated after a lost connection: `work` can run only once.
         self.execute_blocking(Access::WriteOnce, move |tx| {
@@ -62,11 +58,7 @@ pub struct Seeder<'t, 'c>(&'t Tx<'c>);
 
 impl Seeder<'_, '_> {
     /// As [`Store::seed`].
-    pub fn add(
-        &self,
-        environment: &str,
-        groups: Vec<SeedGroup>,
-    ) -> Result<Vec<Seeded>, StoreError> {
+    pub fn add(&self, environment: &str, groups: Vec<SeedGroup>) -> Result<Vec<Seeded>> {
         let caller = environment_of(self.0, environment)?
             .ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
         let seeded = groups.into_iter().enumerate();
@@ -76,18 +68,13 @@ impl Seeder<'_, '_> {
     }
 }
 
-fn environment_of(tx: &Tx<'_>, name: &str) -> Result<Option<Caller>, StoreError> {
+fn environment_of(tx: &Tx<'_>, name: &str) -> Result<Option<Caller>> {
     let sql = "SELECT id, tag FROM environments WHERE name = $1";
     let found: Option<(i64, Option<String>)> = tx.one(sql, values![name])?;
     Ok(found.map(|(id, tag)| Caller::of(id, tag)))
 }
 
-fn add(
-    tx: &Tx<'_>,
-    caller: &Caller,
-    number: usize,
-    group: SeedGroup,
-) -> Result<Seeded, StoreError> {
+fn add(tx: &Tx<'_>, caller: &Caller, number: usize, group: SeedGroup) -> Result<Seeded> {
     let refused = |why: String| StoreError::Seed { number, why };
     let wanted = GroupFields {
         user_group_id: group.user_group_id,

@@ -20,9 +20,9 @@ mod file;
 mod maintenance;
 mod server;
 
-pub(super) use crate::database::Access;
-use crate::database::{EPHEMERAL, Server, Session, Tx, Work, Worker, once_on_sqlite, values};
-pub use error::StoreError;
+pub(super) use crate::db::Access;
+use crate::db::{EPHEMERAL, Server, Session, Tx, Work, Worker, repeatable, values};
+pub use error::{Result, StoreError};
 use file::File;
 pub use maintenance::{BackupSummary, CheckResult, backup, check};
 pub use server::SharedStorage;
@@ -59,6 +59,7 @@ impl Default for Options {
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
+#[derive(Default)]
 struct Inner {
     /// One for a file, several for a server.
     threads: Vec<Thread>,
@@ -102,12 +103,12 @@ const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - IN
 
 impl Store {
     /// Opens the database, or creates it with mode 0600 in a folder with mode 0700. Blocks.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, Options::default())
     }
 
     /// As [`Store::open`], with other limits.
-    pub fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open_with(path: &Path, options: Options) -> Result<Self> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
         if options.is_ephemeral {
             connection.execute_batch(EPHEMERAL)?;
@@ -124,16 +125,15 @@ impl Store {
             connection: Some(connection),
         };
         let worker = Worker::start("service-store", session, sync_channel(options.queue));
-        let threads = vec![thread(worker)?];
-        Ok(Self::of_threads(threads, None, None, failures))
+        Ok(Self(Arc::new(Inner {
+            threads: vec![thread(worker)?],
+            failures,
+            ..Inner::default()
+        })))
     }
 
     /// Prepares connections to a server; they are opened on first use.
-    fn of_connections(
-        at: &SharedStorage,
-        options: Options,
-        count: usize,
-    ) -> Result<Self, StoreError> {
+    fn of_connections(at: &SharedStorage, options: Options, count: usize) -> Result<Self> {
         let start = |_| {
             let queue = sync_channel(options.queue.div_ceil(count));
             thread(Worker::start_on_server(
@@ -142,26 +142,12 @@ impl Store {
                 queue,
             ))
         };
-        let threads = (0..count).map(start).collect::<Result<_, _>>()?;
-        let failures = Arc::default();
-        let server = Some(at.server.clone());
-        Ok(Self::of_threads(threads, server, options.report, failures))
-    }
-
-    fn of_threads(
-        threads: Vec<Thread>,
-        server: Option<Server>,
-        report: Option<ReportFailure>,
-        failures: Arc<AtomicU64>,
-    ) -> Self {
-        Self(Arc::new(Inner {
-            threads,
-            server,
-            report,
-            pending_writes: Arc::default(),
-            failures,
-            writes: AtomicU64::new(0),
-        }))
+        Ok(Self(Arc::new(Inner {
+            threads: (0..count).map(start).collect::<Result<_>>()?,
+            server: Some(at.server.clone()),
+            report: options.report,
+            ..Inner::default()
+        })))
     }
 
     /// Whether other processes may write at the same time over their own connections.
@@ -193,7 +179,7 @@ impl Store {
     }
 
     /// Writes something: only that proves that writes are accepted.
-    pub(super) async fn probe(&self) -> Result<(), StoreError> {
+    pub(super) async fn probe(&self) -> Result<()> {
         const PROBE: &str = "\
 INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at";
         let at = Timestamp::now().as_millisecond();
@@ -203,16 +189,14 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
 
     /// Queues work and waits for its commit. Dropping the future does not cancel queued work. On a server the work may
     /// be executed again from the start.
-    pub(super) async fn execute<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
+    pub(super) async fn execute<T, F>(&self, access: Access, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnMut(&Tx<'_>) -> Result<T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let thread = self.idlest()?;
         // If the caller has gone away, what is committed stays committed.
-        let task = self.task(thread, access, work, move |result| drop(reply.send(result)));
-        let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
+        let (queue, task) = self.task(access, work, move |result| drop(reply.send(result)))?;
         queue.try_send(task).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Overloaded,
             TrySendError::Disconnected(_) => StoreError::Stopped,
@@ -221,34 +205,28 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
     }
 
     /// As [`Store::execute`], for callers that may block; also waits for space in the queue.
-    pub(super) fn execute_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
+    pub(super) fn execute_blocking<T, F>(&self, access: Access, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnMut(&Tx<'_>) -> Result<T> + Send + 'static,
     {
         let (reply, answer) = sync_channel(1);
-        let thread = self.idlest()?;
-        let task = self.task(thread, access, work, move |result| drop(reply.send(result)));
-        let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
+        let (queue, task) = self.task(access, work, move |result| drop(reply.send(result)))?;
         queue.send(task).map_err(|_| StoreError::Stopped)?;
         answer.recv().unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// The thread with the shortest queue.
-    fn idlest(&self) -> Result<&Thread, StoreError> {
-        let threads = self.0.threads.iter();
-        let idlest = threads.min_by_key(|thread| thread.waiting.load(Ordering::SeqCst));
-        idlest.ok_or(StoreError::Stopped)
-    }
-
-    /// Work that is executed whether or not somebody still waits for it.
+    /// Work that is executed whether or not somebody still waits for it, for the thread with the shortest queue.
     fn task<T: Send + 'static>(
         &self,
-        thread: &Thread,
         access: Access,
-        mut work: impl FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
-        reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
-    ) -> Queued {
+        mut work: impl FnMut(&Tx<'_>) -> Result<T> + Send + 'static,
+        reply: impl FnOnce(Result<T>) + Send + 'static,
+    ) -> Result<(&SyncSender<Queued>, Queued)> {
+        let threads = self.0.threads.iter();
+        let idlest = threads.min_by_key(|thread| thread.waiting.load(Ordering::SeqCst));
+        let thread = idlest.ok_or(StoreError::Stopped)?;
+        let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
         let is_write = access == Access::Write;
         let counted = (
             Counted::of(&thread.waiting),
@@ -272,7 +250,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             let failures = Arc::clone(&self.0.failures);
             (failures, self.0.report.clone())
         });
-        once_on_sqlite(access, work, move |result: Result<T, StoreError>| {
+        let task = repeatable((access, false), work, move |result: Result<T>| {
             if let (Err(error), Some((failures, report))) = (&result, failed)
                 && error.is_of_the_storage()
             {
@@ -283,11 +261,12 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             }
             drop(counted);
             reply(result);
-        })
+        });
+        Ok((queue, task))
     }
 }
 
-fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread, StoreError> {
+fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread> {
     let worker =
         worker.map_err(|error| StoreError::File(format!("no thread for the database: {error}")))?;
     Ok(Thread {

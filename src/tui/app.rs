@@ -16,23 +16,18 @@ use ratatui::layout::Position;
 use key_press::DiscardedKeys;
 
 use crate::{
-    domain::{batch::StopCause, history::Ending, known::KnownGroup},
+    domain::{Ending, KnownGroup, StopCause},
     intake::text::unmarked,
     tui::{
         keymap::Action,
         page::{View, list_page::ListPage},
         panes::{
-            PAGES, Pane, help::Help, list::List, messages::Messages, open::Open,
-            profiles::Profiles, token, token_lookup::TokenLookupPane, welcome::Welcome,
+            PAGES, Pane, connect::Welcome, help::Help, list::List, messages::Messages, open::Open,
+            profiles::Profiles, token, token_lookup::TokenLookupPane,
         },
         state::{
-            confirm::Step,
-            context::{Context, Navigation},
-            groups::Groups,
-            live::Live,
-            message::{Effect, ExitReason, Job, Msg, Outcome, ProfileIndex, Ticket},
-            navigation::PaneRequest,
-            notices::{Condition, Severity},
+            Condition, Context, Effect, ExitReason, Groups, Job, Live, Msg, Navigation, Outcome,
+            PaneRequest, ProfileIndex, Severity, Step, Ticket,
         },
     },
 };
@@ -304,7 +299,7 @@ impl App {
         match (confirm.act(action, &self.context.keys), why_not) {
             (Step::Ignored, _) => return false,
             (Step::Handled, _) => {}
-            (Step::Says(text), _) => self.context.messages.refuse(self.context.now, text),
+            (Step::Says(text), _) => self.context.refuse(text),
             (Step::Confirmed, None) => pane.carry_out(&mut self.context),
             (Step::Confirmed, Some(why)) => confirm.refuse(&format!("{why}; nothing was sent")),
         }

@@ -363,17 +363,9 @@ mod names_tests {
     /// A place can only leave out keys of an action, or add some that move.
     #[test]
     fn an_action_has_the_same_keys_everywhere() {
-        const MOVES: [&str; 9] = [
-            "enter",
-            "esc",
-            "tab",
-            "shift-tab",
-            "space",
-            "up",
-            "down",
-            "left",
-            "right",
-        ];
+        let moves: Vec<_> = "enter esc tab shift-tab space up down left right"
+            .split(' ')
+            .collect();
         let all = all();
         for focus in Focus::ALL {
             for row in focus.rows() {
@@ -382,7 +374,7 @@ mod names_tests {
                 let usual = usual.unwrap_or_else(|| panic!("{name} has no usual keys"));
                 for key in row.keys {
                     assert!(Key::named(key).is_some(), "{key} of {name}");
-                    let is_usual = usual.keys.contains(key) || MOVES.contains(key);
+                    let is_usual = usual.keys.contains(key) || moves.contains(key);
                     assert!(is_usual, "{key} of {name} in {focus:?}");
                 }
             }

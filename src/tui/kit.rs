@@ -2,6 +2,8 @@
 //! knows keys of the console, operations, profiles or the service.
 //!
 //! A cursor in a list of rows, and the window of rows around it.
+//!
+//! The severity of a message: its sign, how long it stays in the line, and whether it must be read.
 
 pub mod boxes;
 pub mod columns;
@@ -10,15 +12,31 @@ pub mod json_editor;
 pub mod mapping_table;
 pub mod paint;
 pub mod properties;
-pub mod severity;
 pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text_field;
 pub mod text_page;
 
-use std::cell::Cell;
+pub use self::{
+    boxes::{
+        FlightLine, body, choice, draw_waiting, flight_style, page, page_room, popup, rule_end,
+        severity_style, side_by_side, titled, titled_rows, with_details, words_that_fit,
+        write_waiting,
+    },
+    columns::{Cell, Column, widest},
+    form::{Form, Input},
+    mapping_table::MappingTable,
+    paint::{below, split_below, take},
+    properties::{PropertiesField, PropertiesFocus},
+    table::{Gutter, Hidden},
+    text_field::{TextField, did_not_fit},
+    text_page::{ChangeTarget, TextPage},
+};
 
+use std::cell;
+
+use jiff::SignedDuration;
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 /// How a widget reacted to a key.
@@ -65,7 +83,7 @@ pub(super) fn is_plain(key: KeyEvent) -> bool {
 pub struct Cursor {
     pub at: usize,
     /// The first row of the window when it was last drawn; only drawing knows how many rows fit.
-    top: Cell<usize>,
+    top: cell::Cell<usize>,
 }
 
 /// Number of rows that stay visible beyond the cursor.
@@ -75,7 +93,7 @@ impl Cursor {
     pub fn new(at: usize) -> Self {
         Self {
             at,
-            top: Cell::default(),
+            top: cell::Cell::default(),
         }
     }
 
@@ -107,6 +125,67 @@ impl Cursor {
         let moved = moved.min(rows.saturating_sub(height));
         self.top.set(moved);
         moved
+    }
+}
+
+/// Ordered from less to more severe; the sign carries the same meaning without colour (docs/design/console.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Why a key did nothing; only of interest until the next key.
+    Refused,
+    Info,
+    Done,
+    Warning,
+    /// Somebody else changed something.
+    News,
+    Error,
+    /// An outcome that is not known yet.
+    Unknown,
+}
+
+impl Severity {
+    pub fn of_warning(is_alarm: bool) -> Self {
+        if is_alarm { Self::Error } else { Self::Warning }
+    }
+
+    pub fn sign(self) -> char {
+        match self {
+            Self::Info => 'i',
+            Self::Done => '+',
+            Self::Refused | Self::Warning => '!',
+            Self::News => '~',
+            Self::Error => 'x',
+            Self::Unknown => '?',
+        }
+    }
+
+    /// The severity as a word, for reading aloud.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Done => "done",
+            Self::Refused | Self::Warning => "warning",
+            Self::News => "news",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// How long it stays in the line; `None`: until the next key.
+    pub fn stays(self) -> Option<SignedDuration> {
+        let seconds = match self {
+            Self::Refused => return None,
+            Self::Info => 6,
+            Self::Done => 8,
+            Self::Warning | Self::News | Self::Error => 15,
+            Self::Unknown => 30,
+        };
+        Some(SignedDuration::from_secs(seconds))
+    }
+
+    /// Whether it counts as unread, because perhaps nobody was there while it was shown.
+    pub fn must_be_read(self) -> bool {
+        self >= Self::Error
     }
 }
 

@@ -3,29 +3,20 @@
 //!
 //! What every page is for the frame and the state machine: where keys go, what it draws, what it waits for.
 
-pub mod filter;
 pub mod footer;
 pub mod group_details;
 pub mod list_page;
 pub mod prompt;
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use crate::{
     operations::Changes,
     tui::{
         keymap::{Action, Focus},
-        kit::text_field::TextField,
-        state::{
-            confirm::Confirm,
-            context::{Context, Navigation},
-            message::{Outcome, Pending, Ticket},
-        },
+        kit::TextField,
+        state::{Confirm, Context, Outcome, Pending, Ticket},
     },
 };
 
@@ -149,7 +140,7 @@ pub trait View {
     /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {
         self.leave(context);
-        context.navigate(Navigation::Pop);
+        context.close_pane();
     }
     /// Whether something on the pane changes with time alone.
     fn ticks(&self) -> bool {

@@ -7,7 +7,6 @@ pub mod batches;
 pub mod bulk_edit;
 pub mod compare;
 pub mod connect;
-pub mod copy_menu;
 pub mod edit;
 pub mod export;
 pub mod group;
@@ -21,20 +20,18 @@ pub mod open;
 pub mod place;
 pub mod profiles;
 pub mod question;
-pub mod result;
 pub mod review;
 pub mod rotations;
 pub mod token;
 pub mod token_lookup;
 pub mod views;
-pub mod welcome;
 
 use super::{
     keymap::Action,
-    state::{context::Context, navigation::PaneRequest},
+    state::{Context, PaneRequest},
 };
 pub use crate::tui::page::{Click, View};
-use crate::tui::{page::list_page::ListPage, state::forms::group::GroupForm};
+use crate::tui::{page::list_page::ListPage, state::GroupForm};
 
 /// Generates `Pane` from the names and types of the panes; a new pane is one line.
 macro_rules! panes {
@@ -61,14 +58,14 @@ macro_rules! panes {
 }
 
 panes! {
-    Welcome(welcome::Welcome),
+    Welcome(connect::Welcome),
     Connect(Box<connect::Connect>),
     List(Box<list::List>),
     Group(group::Group),
     Compare(Box<compare::Compare>),
     Edit(Box<GroupForm>),
     Review(Box<review::Review>),
-    Result(Box<result::ResultPane>),
+    Result(Box<group::ResultPane>),
     Token(Box<token::TokenPane>),
     History(Box<history::HistoryPage>),
     Open(open::Open),
@@ -77,7 +74,7 @@ panes! {
     Question(question::Question),
     Messages(Box<messages::MessagesPage>),
     Requests(Box<inspector::RequestsPage>),
-    CopyMenu(Box<copy_menu::CopyMenu>),
+    CopyMenu(Box<profiles::CopyMenu>),
     Export(export::Export),
     Note(Box<note::NotePane>),
     Views(Box<views::ViewsPane>),
@@ -147,13 +144,13 @@ impl Pane {
             }
             PaneRequest::Question(asked) => Self::Question(question::Question(asked)),
             PaneRequest::Result(done, wanted) => {
-                Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))
+                Self::Result(Box::new(group::ResultPane::of(*done, &wanted)))
             }
             PaneRequest::Token(group) => {
                 Self::Token(Box::new(token::TokenPane::open(&group, context)))
             }
             PaneRequest::CopyMenu(group) => {
-                let page = ListPage::open(copy_menu::Copies::of(&group), context);
+                let page = ListPage::open(profiles::Copies::of(&group), context);
                 Self::CopyMenu(Box::new(page))
             }
             PaneRequest::Export(ids, which) => {

@@ -10,10 +10,26 @@ pub mod drafts;
 pub mod exchanges;
 pub mod forms;
 pub mod groups;
-pub mod in_flight;
 pub mod live;
 pub mod message;
-pub mod navigation;
 pub mod notices;
-pub mod outage;
 pub mod time_format;
+
+pub use self::{
+    batch::{BatchRow, BatchRun},
+    command::{Asked, BatchAim, ColumnsChange, Command, EditSource, PaneRequest, Proposal, Then},
+    confirm::{Confirm, ConfirmationLevel, Level, Places, Step, Weight},
+    context::{Context, Navigation, Running},
+    drafts::{DraftOrigin, UnsentDraft},
+    exchanges::Exchange,
+    forms::{ConnectForm, group::GroupForm},
+    groups::{FirstRows, Groups, Listing, ListingExtras, Loading},
+    live::{ChangedField, GroupNews, Live},
+    message::{
+        BulkEditRequest, EditRequest, Effect, ExitReason, Job, JobError, Msg, Outage, OutageReason,
+        Outcome, Pending, ProfileIndex, Ticket,
+    },
+    notices::{Condition, Notice, Severity, Subject},
+};
+
+pub(crate) use self::forms::{ConnectRow, group::Section};

@@ -30,10 +30,7 @@ use crossterm::{
     terminal::{self, disable_raw_mode, enable_raw_mode},
 };
 use paint::Painter;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 use rustix::termios::{LocalModes, tcgetattr};
 use tty_writer::{TtyWriter, tty};
 
@@ -338,15 +335,17 @@ mod tests {
 
     #[test]
     fn where_there_can_be_no_console_it_says_what_to_do() {
-        assert_eq!(check(true, Some("xterm-256color")), Ok(()));
-        assert_eq!(check(true, None), Ok(()));
-        assert_eq!(
-            check(false, Some("xterm")),
-            Err(TerminalError::NotATerminal)
-        );
-        assert_eq!(check(true, Some("dumb")), Err(TerminalError::Dumb));
-        for error in [TerminalError::NotATerminal, TerminalError::Dumb] {
-            assert!(error.to_string().contains("groupdesk --help"));
+        use TerminalError::{Dumb, NotATerminal};
+        for (is_terminal, term, result) in [
+            (true, Some("xterm-256color"), Ok(())),
+            (true, None, Ok(())),
+            (false, Some("xterm"), Err(NotATerminal)),
+            (true, Some("dumb"), Err(Dumb)),
+        ] {
+            let found = check(is_terminal, term);
+            let words = found.as_ref().err().map(ToString::to_string);
+            assert!(words.is_none_or(|words| words.contains("groupdesk --help")));
+            assert_eq!(found, result);
         }
     }
 
@@ -365,12 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn restoring_what_was_never_taken_does_nothing() {
-        restore();
-        restore();
-    }
-
-    #[test]
     fn nothing_reaches_a_screen_that_is_not_ours() {
         let file = tempfile::tempfile().expect("a file");
         let out = TtyWriter::of(file.try_clone().expect("a second handle"));
@@ -382,21 +375,23 @@ mod tests {
 
     #[test]
     fn only_terminals_known_for_it_get_the_marks() {
-        let knows = |variables: &[(&str, &str)]| {
-            supports_synchronised_output(|name| {
+        for (variables, knows) in [
+            (&[("TERM", "xterm-kitty")][..], true),
+            (&[("TERM", "foot-extra")], true),
+            (&[("TERM", "xterm-256color"), ("WT_SESSION", "1")], true),
+            (&[("TERM", "xterm-256color")], false),
+            (&[("TERM", "linux")], false),
+            (
+                &[("TERM", "tmux-256color"), ("TERM_PROGRAM", "vscode")],
+                false,
+            ),
+            (&[], false),
+        ] {
+            let found = supports_synchronised_output(|name| {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| (*value).to_owned())
-            })
-        };
-        assert!(knows(&[("TERM", "xterm-kitty")]));
-        assert!(knows(&[("TERM", "foot-extra")]));
-        assert!(knows(&[("TERM", "xterm-256color"), ("WT_SESSION", "1")]));
-        assert!(!knows(&[("TERM", "xterm-256color")]));
-        assert!(!knows(&[("TERM", "linux")]));
-        assert!(!knows(&[
-            ("TERM", "tmux-256color"),
-            ("TERM_PROGRAM", "vscode")
-        ]));
-        assert!(!knows(&[]));
+            });
+            assert_eq!(found, knows, "{variables:?}");
+        }
     }
 }

@@ -7,11 +7,11 @@ mod palette;
 pub use palette::Palette;
 
 use ratatui::{
-    style::{Modifier, Style},
+    prelude::{Modifier, Style},
     symbols::border,
 };
 
-use crate::{config::Role, domain::age::TokenAge};
+use crate::{config::Role, domain::TokenAge};
 
 const ASCII_BORDER: border::Set<'static> = border::Set {
     top_left: "+",
@@ -72,13 +72,12 @@ impl Theme {
         }
     }
 
-    /// The word `PRODUCTION`, and anything that only appears there.
-    pub fn production(self) -> Style {
-        self.styled(Role::Production, Modifier::REVERSED | Modifier::BOLD)
-    }
-
-    pub fn testing(self) -> Style {
-        self.styled(Role::Testing, Modifier::BOLD)
+    pub fn environment(self, is_production: bool) -> Style {
+        if is_production {
+            self.production()
+        } else {
+            self.testing()
+        }
     }
 
     /// The row of the cursor: a background colour, or reversed. The `>` sign carries the same meaning without
@@ -122,21 +121,6 @@ impl Theme {
         }
     }
 
-    /// Rule and title of the pane with the focus, the sorted column, running work.
-    pub fn focus(self) -> Style {
-        self.styled(Role::Focus, Modifier::BOLD)
-    }
-
-    /// A marked row.
-    pub fn mark(self) -> Style {
-        self.styled(Role::Mark, Modifier::BOLD)
-    }
-
-    /// Column titles and labels.
-    pub fn heading(self) -> Style {
-        self.styled(Role::Heading, Modifier::BOLD)
-    }
-
     /// The age of a token; a sign carries the same meaning.
     pub fn age(self, age: TokenAge) -> Style {
         match age {
@@ -148,76 +132,8 @@ impl Theme {
         }
     }
 
-    /// Rows changed by another console.
-    pub fn news(self) -> Style {
-        self.styled(Role::News, Modifier::BOLD)
-    }
-
-    /// A plain message.
-    pub fn info(self) -> Style {
-        self.styled(Role::Info, Modifier::empty())
-    }
-
-    /// Labels and the sign of a favourite.
-    pub fn label(self) -> Style {
-        self.styled(Role::Label, Modifier::empty())
-    }
-
-    pub fn changed(self) -> Style {
-        self.styled(Role::Changed, Modifier::empty())
-    }
-
-    pub fn added(self) -> Style {
-        self.styled(Role::Added, Modifier::empty())
-    }
-
-    pub fn removed(self) -> Style {
-        self.styled(Role::Removed, Modifier::empty())
-    }
-
-    pub fn error(self) -> Style {
-        self.styled(Role::Error, Modifier::BOLD)
-    }
-
-    pub fn warning(self) -> Style {
-        self.styled(Role::Warning, Modifier::BOLD)
-    }
-
-    pub fn ok(self) -> Style {
-        self.styled(Role::Ok, Modifier::empty())
-    }
-
-    /// An outcome that is not known yet.
-    pub fn unknown(self) -> Style {
-        self.styled(Role::Unknown, Modifier::BOLD)
-    }
-
-    /// A key in the footer or the help.
-    pub fn key_hint(self) -> Style {
-        self.styled(Role::Key, Modifier::BOLD)
-    }
-
     pub fn title(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
-    }
-
-    /// The part of a text that matches a filter.
-    pub fn matched(self) -> Style {
-        self.styled(Role::Matched, Modifier::BOLD | Modifier::UNDERLINED)
-    }
-
-    /// Keys of a JSON object.
-    pub fn json_key(self) -> Style {
-        self.styled(Role::JsonKey, Modifier::empty())
-    }
-
-    pub fn json_string(self) -> Style {
-        self.styled(Role::JsonString, Modifier::empty())
-    }
-
-    /// Numbers, `true`, `false` and `null`.
-    pub fn json_value(self) -> Style {
-        self.styled(Role::JsonValue, Modifier::empty())
     }
 
     /// An input field that has the focus.
@@ -244,21 +160,6 @@ impl Theme {
         }
     }
 
-    /// Separates the steps of a breadcrumb path.
-    pub fn step(self) -> &'static str {
-        if self.ascii { ">" } else { "›" }
-    }
-
-    /// Says that there are columns to the left.
-    pub fn step_back(self) -> &'static str {
-        if self.ascii { "<" } else { "‹" }
-    }
-
-    /// Marks the name of a favourite.
-    pub fn star(self) -> &'static str {
-        if self.ascii { "#" } else { "★" }
-    }
-
     /// The sort direction of a column.
     pub fn order(self, is_falling: bool) -> &'static str {
         match (self.ascii, is_falling) {
@@ -276,19 +177,67 @@ impl Theme {
             border::PLAIN
         }
     }
+}
 
-    pub fn ellipsis(self) -> &'static str {
-        if self.ascii { ".." } else { "…" }
-    }
+/// A style for each role, with its modifiers; a sign for each use, in ASCII and otherwise.
+macro_rules! styles_and_signs {
+    ($($(#[$doc:meta])* $style:ident $role:ident $($modifier:ident)*;)* | $($(#[$about:meta])* $sign:ident $ascii:literal $rich:literal;)*) => {
+        impl Theme {
+            $($(#[$doc])* pub fn $style(self) -> Style {
+                self.styled(Role::$role, Modifier::empty()$(.union(Modifier::$modifier))*)
+            })*
 
+            $($(#[$about])* pub fn $sign(self) -> &'static str {
+                if self.ascii { $ascii } else { $rich }
+            })*
+        }
+    };
+}
+
+styles_and_signs! {
+    /// The word `PRODUCTION`, and anything that only appears there.
+    production Production REVERSED BOLD;
+    testing Testing BOLD;
+    /// Rule and title of the pane with the focus, the sorted column, running work.
+    focus Focus BOLD;
+    /// A marked row.
+    mark Mark BOLD;
+    /// Column titles and labels.
+    heading Heading BOLD;
+    /// Rows changed by another console.
+    news News BOLD;
+    /// A plain message.
+    info Info;
+    /// Labels and the sign of a favourite.
+    label Label;
+    changed Changed;
+    added Added;
+    removed Removed;
+    error Error BOLD;
+    warning Warning BOLD;
+    ok Ok;
+    /// An outcome that is not known yet.
+    unknown Unknown BOLD;
+    /// A key in the footer or the help.
+    key_hint Key BOLD;
+    /// The part of a text that matches a filter.
+    matched Matched BOLD UNDERLINED;
+    /// Keys of a JSON object.
+    json_key JsonKey;
+    json_string JsonString;
+    /// Numbers, `true`, `false` and `null`.
+    json_value JsonValue;
+    |
+    /// Separates the steps of a breadcrumb path.
+    step ">" "›";
+    /// Says that there are columns to the left.
+    step_back "<" "‹";
+    /// Marks the name of a favourite.
+    star "#" "★";
+    ellipsis ".." "…";
     /// Stands for one character of a secret.
-    pub fn mask(self) -> &'static str {
-        if self.ascii { "*" } else { "•" }
-    }
-
-    pub fn arrow(self) -> &'static str {
-        if self.ascii { "->" } else { "→" }
-    }
+    mask "*" "•";
+    arrow "->" "→";
 }
 
 #[cfg(test)]
@@ -340,25 +289,29 @@ mod tests {
     }
 
     #[test]
-    fn the_first_locale_that_is_set_decides() {
-        assert!(!detect(&[("LANG", "en_GB.UTF-8")]).ascii);
-        assert!(!detect(&[("LANG", "C.utf8"), ("LC_ALL", "")]).ascii);
-        assert!(detect(&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "C")]).ascii);
-        assert!(detect(&[]).ascii);
-        assert!(detect(&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")]).ascii);
-        let flagged = Theme::detect(true, |_| Some("en_GB.UTF-8".into()));
-        assert!(flagged.ascii);
+    fn the_first_locale_that_is_set_decides_and_no_color_counts_when_it_is_not_empty() {
+        let utf_8 = ("LANG", "en_GB.UTF-8");
+        for (variables, ascii) in [
+            (&[utf_8][..], false),
+            (&[("LANG", "C.utf8"), ("LC_ALL", "")], false),
+            (&[utf_8, ("LC_ALL", "C")], true),
+            (&[], true),
+            (&[utf_8, ("TERM", "linux")], true),
+        ] {
+            assert_eq!(detect(variables).ascii, ascii, "{variables:?}");
+        }
+        assert!(Theme::detect(true, |_| Some("en_GB.UTF-8".into())).ascii);
+        for (name, value, colour) in [
+            ("NO_COLOR", "", true),
+            ("NO_COLOR", "1", false),
+            ("TERM", "dumb", false),
+        ] {
+            assert_eq!(detect(&[(name, value)]).colour, colour, "{name}={value}");
+        }
     }
 
     #[test]
-    fn no_color_counts_only_when_it_is_not_empty() {
-        assert!(detect(&[("NO_COLOR", "")]).colour);
-        assert!(!detect(&[("NO_COLOR", "1")]).colour);
-        assert!(!detect(&[("TERM", "dumb")]).colour);
-    }
-
-    #[test]
-    fn without_colour_only_reverse_bold_and_underline_remain() {
+    fn without_colour_only_reverse_bold_and_underline_remain_and_usual_colours_are_named() {
         let theme = Theme {
             colour: false,
             ascii: true,
@@ -369,21 +322,11 @@ mod tests {
             assert_eq!((style.fg, style.bg), (None, None), "{style:?}");
             assert!(allowed.contains(style.add_modifier), "{style:?}");
         }
-        assert!(
-            theme
-                .production()
-                .add_modifier
-                .contains(Modifier::REVERSED | Modifier::BOLD)
-        );
-    }
-
-    #[test]
-    fn only_named_colours_are_used() {
+        let production = theme.production().add_modifier;
+        assert!(production.contains(Modifier::REVERSED | Modifier::BOLD));
         for style in every_style(Theme::default()) {
-            assert!(!matches!(
-                style.fg,
-                Some(Color::Rgb(..) | Color::Indexed(_))
-            ));
+            let is_fixed = matches!(style.fg, Some(Color::Rgb(..) | Color::Indexed(_)));
+            assert!(!is_fixed, "{style:?}");
         }
     }
 

@@ -29,6 +29,7 @@ mod messages;
 mod outage;
 mod pages;
 mod places;
+mod prelude;
 mod quitting;
 mod random;
 mod recovery;

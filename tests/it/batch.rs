@@ -5,9 +5,7 @@ mod binary;
 mod command;
 mod edit;
 mod engine;
-mod faulty_service;
 mod killed;
-mod lossy_network;
 mod lost_server;
 mod refresh;
 mod runs;
@@ -15,22 +13,57 @@ mod scheduled;
 mod settling;
 mod team;
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs::OpenOptions,
+    io,
+    path::Path,
+    process::{Output, Stdio},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use groupdesk::{
-    directory::{BatchId, BatchItem},
-    domain::batch::{Counts, LastRun},
+    config::{HandOffCommand, guard::Level},
+    directory::{BatchId, BatchItem, Directory},
+    domain::{
+        batch::{
+            BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, LastRun, Runner,
+            RunnerState, Skip, StopCause, Verdict,
+        },
+        change::DesiredFields,
+        group::UserGroupId,
+        history::Ending,
+        rotation::{State, settle_window},
+        token::Token,
+    },
     operations::{
-        Operations, UnknownIdPolicy,
-        batch::{BatchEvent, Ended, Report, Run, RunLimits},
+        Clock, Done, Failpoint, Failure, Listener, Operations, RefreshEvent, UnknownIdPolicy,
+        attention::ConcernKind,
+        batch::{BatchEvent, Ended, Report, Run, RunLimits, TokenSink},
     },
 };
-use serde_json::json;
+use jiff::{SignedDuration, Timestamp};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::{
+    io::BufReader,
+    process::{Child, Command},
+    sync::mpsc,
+};
 
 use crate::support::{
-    proxy::FaultyProxy,
-    world::{Side, World, id},
+    assertions::{assert_has, assert_is, assert_lacks},
+    bare::{GROUPDESK, args, bare, run},
+    faults::http,
+    fields, postgres,
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
+    stall::fill,
+    stderr::says,
+    wait::eventually,
+    world::{Installation, LI, Side, World, id},
 };
+use binary::{assert_adds_up, pid, read, wait};
 
 /// A world with groups `g000`, `g001`, …, all known to an installation that works through a proxy.
 struct Scene {
@@ -74,6 +107,30 @@ impl Scene {
         run.expect("it begins")
     }
 
+    /// Runs it to its end, one group at a time.
+    async fn finish(&self, batch: BatchId) -> (Vec<Ended>, Report) {
+        watch(self.run(batch, one_at_a_time()).await).await
+    }
+
+    /// Ana, once no request of now can take effect any more.
+    fn after_the_window(&self) -> Installation {
+        let later = Timestamp::now() + settle_window(self.ana.profile().timeout);
+        let installation = self.world.installation(Side::Testing).at(later);
+        installation.through(self.proxy.base_url())
+    }
+
+    async fn rotate_now(&self, group: &str) -> Result<Done, Failure> {
+        let known = UnknownIdPolicy::KnownOnly;
+        self.ana.rotate(&id(group), None, known).await
+    }
+
+    /// What happens to the next requests of this method.
+    fn next<const N: usize>(&self, method: &'static str, faults: [ProxyFault; N]) {
+        for fault in faults {
+            self.proxy.next(method, fault);
+        }
+    }
+
     async fn items(&self, batch: BatchId) -> Vec<BatchItem> {
         self.ana.batch_items(batch).await.expect("readable")
     }
@@ -89,6 +146,22 @@ impl Scene {
         assert_eq!(batch.last_run, stopped, "why it stopped is written down");
         assert_sent_once(&self.proxy);
     }
+}
+
+/// Runs a batch by these operations, one group at a time, to its end.
+async fn finish_by(operations: &Operations, batch: BatchId) -> (Vec<Ended>, Report) {
+    let run = operations.run_batch(batch, one_at_a_time(), None).await;
+    watch(run.expect("it begins")).await
+}
+
+/// A request that the service never receives, without an answer.
+fn lost() -> ProxyFault {
+    ProxyFault::swallowed(Then::Drop)
+}
+
+/// The same, answered with this status.
+fn answered(status: &str) -> ProxyFault {
+    ProxyFault::swallowed(Then::Instead(http(status, &["Retry-After: 0"], "{}")))
 }
 
 fn assert_sent_once(proxy: &FaultyProxy) {

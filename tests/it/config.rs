@@ -82,6 +82,14 @@ fn problems(text: &str) -> Vec<Problem> {
     }
 }
 
+/// Checks that the file has a problem at this line and column, with these words.
+#[track_caller]
+fn has_problem(text: &str, place: (usize, usize), words: &str) {
+    let found = problems(text);
+    let mut all = found.iter().filter(|one| (one.line, one.column) == place);
+    assert!(all.any(|one| one.what.contains(words)), "{text}: {found:?}");
+}
+
 /// A good profile, from line 1 to 3, and then `lines`, from line 4.
 fn profile_and(lines: &str) -> String {
     format!(
@@ -91,17 +99,10 @@ fn profile_and(lines: &str) -> String {
 
 #[test]
 fn a_short_profile_gets_careful_defaults() {
-    let settings = Home::with_file(&profile_and(""))
-        .load()
-        .expect("a good file");
-    assert_eq!(
-        settings.profile(None).expect("the only one"),
-        &Profile::new(
-            "eu-live",
-            "https://api.example.com",
-            KeySource::Env("EU_KEY".into())
-        )
-    );
+    let settings = Home::with_file(&profile_and("")).load().expect("good");
+    let key = KeySource::Env("EU_KEY".into());
+    let expected = Profile::new("eu-live", "https://api.example.com", key);
+    assert_eq!(settings.profile(None).expect("the only one"), &expected);
 }
 
 #[test]
@@ -124,9 +125,7 @@ fn only_the_testing_tag_makes_a_profile_not_production() {
         ("environment = \"Testing\"\nproduction = true", true),
         ("production = false", false),
     ] {
-        let settings = Home::with_file(&profile_and(lines))
-            .load()
-            .expect("a good file");
+        let settings = Home::with_file(&profile_and(lines)).load().expect("good");
         assert_eq!(settings.profiles[0].production, production, "{lines}");
     }
 }
@@ -152,13 +151,10 @@ fn every_key_is_read() {
 #[test]
 fn a_hand_off_and_an_age_are_read() {
     let lines = "max_token_age = \"12w\"\nhandoff = { command = [\"~/put\", \"eu\"] }";
-    let home = Home::with_file(&profile_and(lines));
-    let settings = home.load().expect("a good file");
+    let settings = Home::with_file(&profile_and(lines)).load().expect("good");
     let profile = &settings.profiles[0];
-    assert_eq!(
-        profile.max_token_age,
-        Some(Duration::from_hours(24 * 7 * 12))
-    );
+    let age = Duration::from_hours(24 * 7 * 12);
+    assert_eq!(profile.max_token_age, Some(age));
     let handoff = profile.handoff.as_ref().expect("one");
     assert!(handoff.command[0].ends_with("/put") && handoff.command[0].starts_with('/'));
     assert_eq!(handoff.command[1], "eu");

@@ -18,15 +18,76 @@ mod stage;
 mod system_calls;
 mod team;
 
-use std::{collections::BTreeMap, pin::pin, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    pin::pin,
+    process::{Command, Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt, future::join_all, stream};
+use groupdesk::{
+    api::{
+        answer::{Verdict, rotation::rotation_answer},
+        client::Client,
+    },
+    config::{
+        Environment, HandOffCommand,
+        profile::{KeySource, Profile},
+    },
+    directory::{
+        BatchItem, BeginResult, Directory, RotationFilter, RotationId, RotationRow, TeamLocation,
+        replay,
+    },
+    domain::{
+        batch::{BulkChange, Counts, ItemStatus},
+        change::DesiredFields,
+        group::EnvironmentTag,
+        handoff::HandOffState,
+        history::Ending,
+        rotation::{Event, RotateOutcome, Rotation, State, settle_window},
+        token::{Fingerprint, Token},
+    },
+    operations::{
+        Clock, Done, Failpoint, Operations, UnknownIdPolicy,
+        batch::{BatchEvent, Run, RunLimits, TokenSink},
+    },
+    platform::private_files::private_folder,
+};
 use jiff::Timestamp;
+use rusqlite::Connection;
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::{
+    io::{BufReader, Lines},
+    process::ChildStdout,
+};
 
-use case::{Case, RecoveryKind};
+use crate::support::{
+    clock,
+    faults::http,
+    fields, postgres,
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
+    stderr::says,
+    wait::eventually,
+    world::{ANA, Side, World, files_below, holding_one_of, id, place},
+};
+use batch::resume;
+use case::{BYTES_OUT, Case, HANDING_OFF, RecoveryKind};
+use child::{Child, MARK, ORDER, Order, Task, Watch, hand_off_operations, hex, say};
+use faults::{Ends, Fault, INVENTED};
 use mistakes::Variant;
 use run::{RunResult, play};
-use stage::Stage;
+use shipped::groupdesk;
+use sink::Sink;
+use stage::{Process, Scene, Stage, file_with_secret, opened};
 
 /// Parallel runs; each mostly waits for a disk, a process or a timeout.
 const AT_ONCE: usize = 8;

@@ -1,7 +1,6 @@
 //! What an installation remembers: recorded in one transaction, kept for ever, shared by several processes, and never a
 //! token.
 
-use crate::support::{postgres, world::place};
 mod care;
 mod drafts;
 mod harm;
@@ -21,14 +20,15 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, GroupSnapshot, HistoryFilter, Noted, Record,
-        RotationFilter, RotationId, RotationIntent, RotationStep, TeamLocation, replay,
+        BeginResult, Directory, DirectoryError, GroupSnapshot, HistoryFilter, Noted, Numbered,
+        Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
+        TeamFault, TeamLocation, replay,
     },
     domain::{
         fields::DesiredFields,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},
-        known::{Observation, Returned, Source},
+        known::{KnownGroup, Observation, Returned, Source},
         rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
@@ -37,6 +37,13 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::json;
+
+use crate::support::{
+    assertions::assert_is,
+    fields::{self, step_record},
+    postgres,
+    world::place,
+};
 
 const OLD: Fingerprint = fp(1);
 const NEW: Fingerprint = fp(2);
@@ -158,51 +165,68 @@ fn history_record(entry: Entry) -> Record {
     }
 }
 
+/// Records for the usual profile.
+async fn recorded(directory: &Directory, record: Record) -> Recorded {
+    let written = directory.record(place(directory, "eu"), record).await;
+    written.expect("written")
+}
+
+/// The whole history, the newest first.
+async fn lines(directory: &Directory) -> Vec<Numbered<Entry>> {
+    let lines = directory.history(HistoryFilter::default()).await;
+    lines.expect("read")
+}
+
+/// The groups of the usual profile.
+async fn groups(directory: &Directory) -> Vec<KnownGroup> {
+    let groups = directory.groups(place(directory, "eu")).await;
+    groups.expect("read")
+}
+
+async fn row(directory: &Directory, id: RotationId) -> RotationRow {
+    directory.rotation(id).await.expect("read").expect("there")
+}
+
+/// A group and a history line about it.
+fn both(group: &str, at: i64) -> Record {
+    Record {
+        observation: Some(observation(group, OLD, at)),
+        ..history_record(entry("eu", group, at))
+    }
+}
+
+fn named(group: &str, name: &str, at: i64) -> Record {
+    let mut observation = observation(group, NEW, at);
+    observation.returned.as_mut().expect("an answer").name = Some(name.into());
+    observation_record(observation)
+}
+
+/// What a database says to somebody who asks too much, or too late.
+fn fault_of<T>(refused: Result<T, DirectoryError>) -> TeamFault {
+    match refused {
+        Err(DirectoryError::Team { fault, .. }) => fault,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was done"),
+    }
+}
+
 fn intent(group: &str, previous: Fingerprint) -> RotationIntent {
     RotationIntent {
-        user_group_id: id(group),
-        previous,
-        by: "ana@bastion2".into(),
         reason: Some("leaked".into()),
-        at: second(0),
-        profile: "eu".into(),
-        hands_off: false,
-        key: None,
-        item: None,
-        noted: None,
-        spares: std::time::Duration::ZERO,
+        ..fields::intent(group, previous, ("ana@bastion2", "eu"), second(0))
     }
 }
 
 async fn start(directory: &Directory, intent: RotationIntent) -> RotationId {
-    match directory
-        .begin_rotation(place(directory, "eu"), intent)
-        .await
-        .expect("written")
-    {
+    let begun = directory.begin_rotation(place(directory, "eu"), intent);
+    match begun.await.expect("written") {
         BeginResult::Started(id) => id,
-        BeginResult::TakenBy(row) => panic!("taken by {row:?}"),
-        BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
-        BeginResult::RotatedBy(token) => panic!("rotated: {token:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
 fn step(id: RotationId, before: Rotation, event: Event, at: i64) -> RotationStep {
-    RotationStep {
-        id,
-        from: before.state,
-        event,
-        after: before.step(event, HORIZON).expect("in order"),
-        at: second(at),
-        note: None,
-    }
-}
-
-fn step_record(step: RotationStep) -> Record {
-    Record {
-        rotation: Some(step),
-        ..Record::default()
-    }
+    fields::step(id, before, event, HORIZON, second(at))
 }
 
 fn mode(path: &Path) -> u32 {

@@ -53,33 +53,19 @@ fn compare_or_write(name: &str, screen: &Buffer) {
     );
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn list() {
-    Box::pin(picture("list", Side::Production, "<down><down>")).await;
+/// One test per picture, so that every difference is reported.
+macro_rules! pictures {
+    ($($name:ident $side:ident $script:literal;)*) => {
+        $(#[tokio::test(flavor = "multi_thread")]
+        async fn $name() {
+            Box::pin(picture(stringify!($name), Side::$side, $script)).await;
+        })*
+    };
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn edit() {
-    let script = "e<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>";
-    Box::pin(picture("edit", Side::Testing, script)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn review() {
-    Box::pin(picture(
-        "review",
-        Side::Production,
-        "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>",
-    ))
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn rotated() {
-    Box::pin(picture(
-        "rotated",
-        Side::Production,
-        "tT<shift-tab>leaked in a ticket<tab>acme-eu<enter>",
-    ))
-    .await;
+pictures! {
+    list Production "<down><down>";
+    edit Testing "e<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>";
+    review Production "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>";
+    rotated Production "tT<shift-tab>leaked in a ticket<tab>acme-eu<enter>";
 }

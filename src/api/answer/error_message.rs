@@ -175,7 +175,7 @@ fn scalar(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::secret_text::ENCODED_SECRET;
+    use crate::{api::secret_text::ENCODED_SECRET, domain::testing::table};
     use serde_json::json;
 
     fn message_in(body: &Value) -> (Option<String>, Option<String>) {
@@ -200,108 +200,62 @@ mod tests {
             }
         }
         let prose = "current_token: this field is required";
-        assert_eq!(
-            message_in(&json!({"error": prose})).1.as_deref(),
-            Some(prose)
-        );
+        let found = message_in(&json!({"error": prose})).1;
+        assert_eq!(found.as_deref(), Some(prose));
     }
 
+    /// The body, its code, and its words.
     #[test]
     fn every_known_shape_gives_its_words() {
-        for (body, code, words) in [
-            (
-                json!({"error": {"code": "not_found", "message": "no such group"}}),
-                Some("not_found"),
-                "no such group",
-            ),
-            (
-                json!({"error": {"code": 17, "detail": "no"}}),
-                Some("17"),
-                "no",
-            ),
-            (json!({"error": "Invalid token."}), None, "Invalid token."),
-            (
-                json!({"error": "Bad Request", "message": "name is long"}),
-                None,
-                "Bad Request: name is long",
-            ),
-            (json!({"message": "Forbidden"}), None, "Forbidden"),
-            (json!({"detail": "Not found."}), None, "Not found."),
-            (
-                json!({"errors": ["one", {"message": "two"}]}),
-                None,
-                "one; two",
-            ),
-            (
-                json!({"errors": {"name": ["too long", "odd"], "mapping": ["empty"]}}),
-                None,
-                "name: too long; odd; mapping: empty",
-            ),
-            (
-                json!({"title": "Gone", "detail": "retired"}),
-                None,
-                "Gone: retired",
-            ),
-            (
-                json!({"name": ["This field is required."]}),
-                None,
-                "name: This field is required.",
-            ),
-            (json!("plain"), None, "plain"),
-        ] {
-            let expected = (code.map(str::to_owned), Some(words.to_owned()));
-            assert_eq!(message_in(&body), expected, "{body}");
-        }
-        for silent in [
-            json!({}),
-            json!(null),
-            json!([1, 2]),
-            json!({"error": null}),
-            json!({"error": {}}),
-        ] {
-            assert_eq!(message_in(&silent), (None, None), "{silent}");
+        for [body, code, words] in table(
+            r#"
+            {"error": {"code": "not_found", "message": "no such group"}} | not_found | no such group
+            {"error": {"code": 17, "detail": "no"}}               | 17 | no
+            {"error": "Invalid token."}                           |    | Invalid token.
+            {"error": "Bad Request", "message": "name is long"}   |    | Bad Request: name is long
+            {"message": "Forbidden"}                              |    | Forbidden
+            {"detail": "Not found."}                              |    | Not found.
+            {"errors": ["one", {"message": "two"}]}               |    | one; two
+            {"errors": {"name": ["too long", "odd"], "mapping": ["empty"]}} | | name: too long; odd; mapping: empty
+            {"title": "Gone", "detail": "retired"}                |    | Gone: retired
+            {"name": ["This field is required."]}                 |    | name: This field is required.
+            "plain"                                               |    | plain
+            {} | |
+            null | |
+            [1, 2] | |
+            {"error": null} | |
+            {"error": {}} | |
+            "#,
+        ) {
+            let some = |text: String| (!text.is_empty()).then_some(text);
+            let json = serde_json::from_str(&body).expect("JSON");
+            assert_eq!(message_in(&json), (some(code), some(words)), "{body}");
         }
     }
 
     #[test]
     fn secrets_hidden_characters_and_length_are_dealt_with() {
+        let clean = |text: &str| Scrub::of(&["canary-key"]).clean(text);
         let hex = "0123456789abcdefABCDEF0123456789";
         let long = format!(
             "key CANARY-key, token {hex}ff, \u{202e}end {}",
             "x".repeat(400)
         );
-        let shown = Scrub::of(&["canary-key"]).clean(&long);
-        assert!(
-            shown.starts_with("key ****, token ****, \\u{202e}end xxx"),
-            "{shown}"
-        );
+        let shown = clean(&long);
+        let start = "key ****, token ****, \\u{202e}end xxx";
+        assert!(shown.starts_with(start), "{shown}");
         assert_eq!(shown.chars().count(), LONGEST_QUOTE);
-        assert_eq!(
-            Scrub::default().clean("id 0123456789abcdef é"),
-            "id 0123456789abcdef é"
-        );
-        for disguised in [
-            "c%61nary%2Dkey",
-            "canar\\u0079-key",
-            "&#x63;anary-key",
-            "&#99;anary-key",
-        ] {
-            let shown = Scrub::of(&["canary-key"]).clean(&format!("no {disguised} here"));
+        for disguised in "c%61nary%2Dkey canar\\u0079-key &#x63;anary-key &#99;anary-key".split(' ')
+        {
+            let shown = clean(&format!("no {disguised} here"));
             assert!(shown.contains("in disguise"), "{shown}");
         }
-        assert_eq!(
-            Scrub::of(&["a\"canary"]).clean(r#"no a\"canary"#),
-            ENCODED_SECRET
-        );
-        assert_eq!(
-            Scrub::of(&["canary-key"]).clean("100%25 of it"),
-            "100%25 of it"
-        );
+        let encoded = Scrub::of(&["a\"canary"]).clean(r#"no a\"canary"#);
+        assert_eq!(encoded, ENCODED_SECRET);
+        for harmless in ["100%25 of it", "id 0123456789abcdef é"] {
+            assert_eq!(clean(harmless), harmless);
+        }
         let straddling = format!("{}canary-key", "x".repeat(LONGEST_QUOTE - 5));
-        assert!(
-            !Scrub::of(&["canary-key"])
-                .clean(&straddling)
-                .contains("can")
-        );
+        assert!(!clean(&straddling).contains("can"));
     }
 }

@@ -2,24 +2,40 @@
 //! `tests/golden/verdicts.json`.
 
 use super::*;
+use crate::domain::testing::id;
 
-fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
+fn judged_with(status: u16, not_done: bool, asked: &Expected<'_>, body: &str) -> Verdict {
     let exchange = Exchange {
         status,
         url: "https://api.example.com/api/user",
         content_type: Some("application/json"),
         location: None,
-        retry_after: Some(Duration::from_secs(7)),
-        not_done: false,
+        retry_after: (!not_done).then_some(Duration::from_secs(7)),
+        not_done,
         via: None,
         body: body.as_bytes(),
     };
     judge(&exchange, asked, Scrub::of(&["the-api-key"]))
 }
 
+fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
+    judged_with(status, false, asked, body)
+}
+
+fn rotation<'a>(expected: Option<&'a UserGroupId>, old: &'a Token) -> Expected<'a> {
+    Expected::Rotation { expected, old }
+}
+
 fn refused(status: u16, body: &str) -> Verdict {
-    let id = UserGroupId::parse("acme").expect("an ID");
-    judged(status, &Expected::Group(&id), body)
+    judged(status, &Expected::Group(&id("acme")), body)
+}
+
+fn what(verdict: &Verdict) -> String {
+    verdict.what().expect("words")
+}
+
+fn explained(verdict: &Verdict) -> String {
+    verdict.explain().expect("words")
 }
 
 #[test]
@@ -50,85 +66,58 @@ fn every_status_has_its_own_advice() {
 #[test]
 fn a_refusal_says_who_refused_and_what_to_do() {
     let stated = refused(409, r#"{"success":0,"error":{"code":"c","message":"m"}}"#);
-    assert_eq!(
-        stated.what().as_deref(),
-        Some("the service refused (HTTP 409, c): m")
-    );
-    let explained = stated.explain().expect("words");
-    assert_eq!(
-        explained,
-        "the service refused (HTTP 409, c): m; read the group again, then decide: it conflicts with what the service has"
-    );
+    let refusal = "the service refused (HTTP 409, c): m";
+    let advice = "read the group again, then decide: it conflicts with what the service has";
+    assert_eq!(what(&stated), refusal);
+    assert_eq!(explained(&stated), format!("{refusal}; {advice}"));
     let page = refused(403, "<html>");
-    let what = page.what().expect("words");
-    assert_eq!(what, "the service or a proxy refused (HTTP 403)");
-    let slow = refused(429, "{}").explain().expect("words");
+    assert_eq!(what(&page), "the service or a proxy refused (HTTP 403)");
+    let slow = explained(&refused(429, "{}"));
     assert!(slow.ends_with("wait 7 s, then try again"), "{slow}");
     let unclear = refused(500, "{}");
-    let (what, explained) = (unclear.what(), unclear.explain());
-    let (what, explained) = (what.expect("words"), explained.expect("words"));
+    let (what, explained) = (what(&unclear), explained(&unclear));
     assert!(
         what.contains("500") && explained.contains(&what),
-        "{what}: {explained}"
+        "{explained}"
     );
+    // A refusal that no service stated may come from the way.
+    for status in [400, 403, 409, 422] {
+        let unstated = super::advice(status, false, None);
+        assert!(unstated.contains("proxy or a firewall"), "{status}");
+        assert_ne!(super::advice(status, true, None), unstated, "{status}");
+    }
 }
 
 #[test]
 fn the_old_token_again_is_told_and_a_success_says_nothing() {
-    let id = UserGroupId::parse("acme").expect("an ID");
-    let old = Token::new("the-old-token".into());
-    let asked = Expected::Rotation {
-        expected: Some(&id),
-        old: &old,
+    let (acme, old) = (id("acme"), Token::new("the-old-token".into()));
+    let answer = |token: &str| {
+        let body =
+            format!(r#"{{"success":1,"user_group":{{"provided_id":"acme","token":"{token}"}}}}"#);
+        judged(200, &rotation(Some(&acme), &old), &body)
     };
-    let body = |token: &str| {
-        format!(r#"{{"success":1,"user_group":{{"provided_id":"acme","token":"{token}"}}}}"#)
-    };
-    let same = judged(200, &asked, &body("the-old-token"));
-    let what = "the service reports success but returned the old token";
-    assert_eq!(same.what().as_deref(), Some(what));
-    let explained = same.explain().expect("words");
+    let same = answer("the-old-token");
+    let words = "the service reports success but returned the old token";
+    assert_eq!(what(&same), words);
+    let explained = explained(&same);
     assert!(
-        explained.starts_with(what) && explained.contains("nothing was rotated"),
+        explained.starts_with(words) && explained.contains("nothing was rotated"),
         "{explained}"
     );
-    let new = judged(200, &asked, &body("another-token"));
+    let new = answer("another-token");
     assert_eq!((new.what(), new.explain()), (None, None));
 }
 
 #[test]
 fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     let no = r#"{"success":0,"error":{"code":"overloaded","message":"later"}}"#;
-    let id = UserGroupId::parse("acme").expect("an ID");
-    let old = Token::new("the-old-token".into());
-    let rotation = |expected| Expected::Rotation {
-        expected,
-        old: &old,
-    };
-    let group = Expected::Group(&id);
-    let verdict = |status, not_done, asked: &Expected<'_>, body: &str| {
-        let exchange = Exchange {
-            via: None,
-            status,
-            url: "https://api.example.com/api/user",
-            content_type: Some("application/json"),
-            location: None,
-            retry_after: None,
-            not_done,
-            body: body.as_bytes(),
-        };
-        judge(&exchange, asked, Scrub::default())
-    };
-    let refused = verdict(503, true, &group, no);
-    assert!(
-        matches!(&refused, Verdict::Refused { status: 503, stated: true, code: Some(code), .. } if code == "overloaded"),
-        "{refused:?}"
-    );
-    let explained = refused.explain().expect("words");
-    assert!(
-        explained.ends_with("later; wait a while, then try again"),
-        "{explained}"
-    );
+    let (acme, old) = (id("acme"), Token::new("the-old-token".into()));
+    let group = Expected::Group(&acme);
+    let refused = judged_with(503, true, &group, no);
+    let is_refused = matches!(&refused, Verdict::Refused { status: 503, stated: true, code: Some(code), .. } if code == "overloaded");
+    assert!(is_refused, "{refused:?}");
+    let end = "later; wait a while, then try again";
+    assert!(explained(&refused).ends_with(end), "{refused:?}");
     for (status, not_done, asked, body) in [
         (503, false, group, no),
         (500, true, group, no),
@@ -138,38 +127,26 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
         (503, true, group, "[]"),
         (503, true, group, "<html>"),
         (503, true, group, ""),
-        (503, true, rotation(None), no),
-        (503, true, rotation(Some(&id)), no),
+        (503, true, rotation(None, &old), no),
+        (503, true, rotation(Some(&acme), &old), no),
     ] {
-        let verdict = verdict(status, not_done, &asked, body);
-        assert!(
-            matches!(
-                verdict,
-                Verdict::Unclear(Ambiguous {
-                    kind: AmbiguousKind::ServerError { .. },
-                    ..
-                })
-            ),
-            "{status} {not_done} {asked:?} {body}: {verdict:?}"
-        );
+        let verdict = judged_with(status, not_done, &asked, body);
+        let is_open = |kind: &AmbiguousKind| matches!(kind, AmbiguousKind::ServerError { .. });
+        let is_open = matches!(&verdict, Verdict::Unclear(it) if is_open(&it.kind));
+        assert!(is_open, "{status} {not_done} {asked:?} {body}: {verdict:?}");
     }
 }
 
 #[test]
 fn only_the_statuses_of_the_interface_are_the_service_saying_no() {
+    let known = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
     for status in 400..500 {
-        let Verdict::Refused { stated, .. } = refused(status, "{}") else {
-            panic!("{status} is a refusal");
-        };
-        let known = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];
-        assert_eq!(stated, known.contains(&status), "{status}");
-        let Verdict::Refused { stated, .. } = refused(status, "[]") else {
-            panic!("{status} is a refusal");
-        };
-        assert!(
-            !stated,
-            "{status}: a list is not an answer of the interface"
-        );
+        // A list is not an answer of the interface.
+        for (body, is_known) in [("{}", known.contains(&status)), ("[]", false)] {
+            let verdict = refused(status, body);
+            let as_known = matches!(verdict, Verdict::Refused { stated, .. } if stated == is_known);
+            assert!(as_known, "{status} {body}: {verdict:?}");
+        }
     }
 }
 
@@ -197,27 +174,23 @@ fn numbers_beyond_what_a_float_can_count_are_no_team() {
 fn a_token_beside_a_refusal_is_hidden_in_its_words() {
     let body =
         r#"{"success":0,"user_group":{"token":"so-secret"},"error":{"message":"not so-secret"}}"#;
-    let what = refused(409, body).what().expect("words");
+    let what = what(&refused(409, body));
     assert!(what.ends_with(": not ****"), "{what}");
 }
 
 #[test]
 fn an_empty_id_is_none_and_new_may_be_a_text() {
-    let id = UserGroupId::parse("acme").expect("an ID");
     let judge = |given: &str, new: &str| {
         let group = format!(r#"{{"provided_id":"{given}","token":"t-o-k-e-n"}}"#);
         let body = format!(r#"{{"success":1,"new_user_group":{new},"user_group":{group}}}"#);
-        judged(200, &Expected::Group(&id), &body)
+        judged(200, &Expected::Group(&id("acme")), &body)
     };
-    let empty = judge("", "true");
-    assert_eq!(
-        empty,
-        Verdict::Unclear(Ambiguous {
-            status: 200,
-            kind: AmbiguousKind::NoId,
-            via: None,
-        })
-    );
+    let without = Ambiguous {
+        status: 200,
+        kind: AmbiguousKind::NoId,
+        via: None,
+    };
+    assert_eq!(judge("", "true"), Verdict::Unclear(without));
     for (new, expected) in [
         ("true", Some(true)),
         ("\"true\"", Some(true)),
@@ -241,26 +214,9 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         r#"{"success":0,"success":1}"#,
         r#"{"success":0,"success":0}"#,
     ] {
-        let id = UserGroupId::parse("acme").expect("an ID");
-        let verdict = judged(400, &Expected::Group(&id), body);
-        assert!(
-            matches!(
-                verdict,
-                Verdict::Unclear(Ambiguous {
-                    kind: AmbiguousKind::Twice { .. },
-                    ..
-                })
-            ),
-            "{body}: {verdict:?}"
-        );
-    }
-}
-
-#[test]
-fn a_refusal_that_no_service_stated_may_come_from_the_way() {
-    for status in [400, 403, 409, 422] {
-        let unstated = advice(status, false, None);
-        assert!(unstated.contains("proxy or a firewall"), "{status}");
-        assert_ne!(advice(status, true, None), unstated, "{status}");
+        let verdict = refused(400, body);
+        let twice = |kind: &AmbiguousKind| matches!(kind, AmbiguousKind::Twice { .. });
+        let is_twice = matches!(&verdict, Verdict::Unclear(it) if twice(&it.kind));
+        assert!(is_twice, "{body}: {verdict:?}");
     }
 }

@@ -24,12 +24,8 @@ fn masked(body: &[u8]) -> Body {
 #[track_caller]
 fn clean(body: &[u8]) -> String {
     let kept = masked(body);
-    assert!(
-        !kept.text.to_lowercase().contains("canary"),
-        "{}",
-        kept.text
-    );
-    assert!(kept.is_masked, "{}", kept.text);
+    let is_clean = !kept.text.to_lowercase().contains("canary");
+    assert!(is_clean && kept.is_masked, "{}", kept.text);
     kept.text
 }
 
@@ -37,22 +33,39 @@ fn clean(body: &[u8]) -> String {
 fn a_good_answer_keeps_all_but_its_token() {
     let answer = json!({"success": 1, "user_group": {"name": "Acme", "token": NEW, "team_id": 7}});
     let text = clean(answer.to_string().as_bytes());
-    assert!(text.contains("\"token\": \"****#2\""), "{text}");
-    assert!(
-        text.contains("\"name\": \"Acme\"") && text.contains("\"team_id\": 7"),
-        "{text}"
-    );
+    for kept in [
+        "\"token\": \"****#2\"",
+        "\"name\": \"Acme\"",
+        "\"team_id\": 7",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
     let plain = masked(b"{\"name\":\"Acme\"}");
     assert!(!plain.is_masked && !plain.is_cut && plain.size == 15);
 }
 
 #[test]
-fn an_encoded_secret_that_ends_with_hex_digits_is_hidden_as_a_whole() {
+fn odd_secrets_are_hidden_and_the_id_that_was_asked_for_may_look_like_a_token() {
     let secret = "key~0123456789abcdef0123456789abcdef";
-    let seen = SeenTokens::default();
     let body = secret.replacen('k', "%6b", 1);
-    let kept = seen.mask(secret, None).mask_body(body.as_bytes());
-    assert!(!kept.text.contains("ey~"), "{}", kept.text);
+    let seen = SeenTokens::default();
+    let kept = seen.mask(secret, None).mask_body(body.as_bytes()).text;
+    assert!(!kept.contains("ey~"), "{kept}");
+    let mut seen = SeenTokens::default();
+    seen.note("8474001122");
+    let body = b"{\"count\": 8474001122, \"token\": 12}";
+    let kept = seen.mask(KEY, None).mask_body(body).text;
+    assert!(
+        !kept.contains("8474001122") && !kept.contains("12"),
+        "{kept}"
+    );
+    let id = "0123456789abcdef0123456789abcdef";
+    let body = json!({"user_group_id": id, "x": "f".repeat(40)}).to_string();
+    let kept = SeenTokens::default()
+        .mask(KEY, Some(id))
+        .mask_body(body.as_bytes())
+        .text;
+    assert!(kept.contains(id) && !kept.contains("ffff"), "{kept}");
 }
 
 #[test]
@@ -97,39 +110,10 @@ fn what_is_not_json_is_masked_as_well() {
 }
 
 #[test]
-fn a_number_that_is_a_secret_is_hidden() {
-    let mut seen = SeenTokens::default();
-    seen.note("8474001122");
-    let kept = seen
-        .mask(KEY, None)
-        .mask_body(b"{\"count\": 8474001122, \"token\": 12}");
-    assert!(
-        !kept.text.contains("8474001122") && !kept.text.contains("12"),
-        "{}",
-        kept.text
-    );
-}
-
-#[test]
-fn the_id_that_was_asked_for_may_look_like_a_token() {
-    let id = "0123456789abcdef0123456789abcdef";
-    let seen = SeenTokens::default();
-    let body = format!(
-        "{{\"user_group_id\": \"{id}\", \"x\": \"{}\"}}",
-        "f".repeat(40)
-    );
-    let kept = seen.mask(KEY, Some(id)).mask_body(body.as_bytes());
-    assert!(
-        kept.text.contains(id) && !kept.text.contains("ffff"),
-        "{}",
-        kept.text
-    );
-}
-
-#[test]
 fn what_is_kept_is_bounded_and_no_cut_leaves_half_a_secret() {
+    let tail = "y".repeat(100);
     for lead in WINDOW - 20..WINDOW + 4 {
-        let body = format!("{}{OLD}{}", "x".repeat(lead), "y".repeat(100));
+        let body = format!("{}{OLD}{tail}", "x".repeat(lead));
         let kept = masked(body.as_bytes());
         assert!(kept.is_cut && kept.size == body.len());
         assert!(kept.text.len() <= MAX_KEPT_BODY);
@@ -137,16 +121,15 @@ fn what_is_kept_is_bounded_and_no_cut_leaves_half_a_secret() {
     // Hidden runs shorten the text, so that the cut at the window's end becomes visible.
     for lead in 0..40 {
         let body = format!(
-            "{} {}{OLD}{}",
+            "{} {}{OLD}{tail}",
             "a".repeat(WINDOW - 60),
-            " x".repeat(lead),
-            "y".repeat(100)
+            " x".repeat(lead)
         );
         let text = masked(body.as_bytes()).text;
         assert!(
             !text.contains("canar"),
-            "{lead}: {}",
-            &text[text.len().saturating_sub(60)..]
+            "{lead}: …{:?}",
+            text.get(text.len() - 60..)
         );
     }
     let pretty = json!({"rows": vec!["x".repeat(1000); 60]}).to_string();

@@ -2,10 +2,7 @@
 
 use super::prelude::*;
 use crate::{
-    cli::{
-        output::{self, human, shape::shape},
-        session,
-    },
+    cli::{error::blocking, output::human, session},
     config::directory_of,
     directory::{AuditFilter, Audited},
     domain::{
@@ -41,10 +38,8 @@ impl Run for Audit {
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let overrides = session::overrides(global);
         let at = directory_of(&overrides)?;
-        let opening = tokio::task::spawn_blocking(move || session::open_named(&at, &overrides));
-        let directory = opening
-            .await
-            .map_err(CliError::unexpected("it was interrupted"))??;
+        let open = move || session::open_named(&at, &overrides);
+        let directory = blocking("it was interrupted", open).await?;
         let filter = AuditFilter {
             user_group_id: self.id,
             who: self.by,

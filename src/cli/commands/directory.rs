@@ -7,12 +7,9 @@ use clap::ValueEnum;
 
 use super::prelude::*;
 use crate::{
-    cli::{
-        output::{self, human, shape::shape},
-        session,
-    },
+    cli::{error::blocking, output::human, session},
     config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
-    directory::{self, DirectoryError, TeamLocation},
+    directory::{self, TeamLocation},
     domain::text::{counted, visible},
     operations::team_location,
 };
@@ -435,14 +432,6 @@ fn file_at(text: &str) -> Result<PathBuf, CliError> {
     let file = file.map_err(|why| CliError::Usage(format!("a path {why}; nothing was copied")))?;
     paths::file_or_address("an argument", &file)?;
     Ok(file)
-}
-
-async fn blocking<T: Send + 'static>(
-    broke_off: &'static str,
-    work: impl FnOnce() -> Result<T, DirectoryError> + Send + 'static,
-) -> Result<T, CliError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    Ok(done.map_err(CliError::unexpected(broke_off))??)
 }
 
 /// Number, group, state and author of a rotation.

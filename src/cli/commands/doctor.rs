@@ -10,7 +10,7 @@ use crate::{
         process::signals::Signals,
         session::overrides,
     },
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, text::counted},
     operations::{
         Clock,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
@@ -107,14 +107,9 @@ fn text(report: &Report) -> String {
     let lines: Vec<_> = lines.collect();
     let columns = human::terminal_width().unwrap_or(COLUMNS);
     let lines = human::rows_within(Some(columns), [""; 3], &lines, Some(0));
-    let counts = Severity::ALL.map(|severity| {
-        let count = report.count(severity);
-        let more = if severity > Severity::Ok && count != 1 {
-            "s"
-        } else {
-            ""
-        };
-        format!("{count} {}{more}", severity.as_str())
+    let counts = Severity::ALL.map(|severity| match (report.count(severity), severity) {
+        (count, Severity::Ok) => format!("{count} ok"),
+        (count, severity) => counted(count, severity.as_str()),
     });
     format!("{lines}\n{}", counts.join(", "))
 }

@@ -5,6 +5,7 @@ use std::{slice, time::Duration};
 use super::{
     handoff::{self, HandOff},
     prelude::*,
+    run::{RunReport, Summary, follow},
 };
 use crate::{
     cli::{
@@ -12,14 +13,19 @@ use crate::{
             confirm::{Question, Review},
             known,
         },
-        output::{self, human, json},
+        output::{human, json, progress::Progress},
+        process::signals::Signals,
+        session::InFlight,
     },
-    domain::rotation::{Event, State},
-    operations::{Guarded, MutationId, Recovered, RotationId, RotationRow},
+    domain::{
+        batch::Halt,
+        rotation::{Event, State},
+    },
+    operations::{
+        CheckCounts, CheckSum, Checked, Checking, DirectoryError, Guarded, Mutation, MutationId,
+        Recovered, RotationId, RotationRow,
+    },
 };
-
-/// How many groups are read at the same time.
-const AT_ONCE: usize = 4;
 
 /// List this profile's rotations, newest first; check, abandon or hand off
 #[derive(Debug, Args)]
@@ -106,19 +112,23 @@ impl Run for Rotations {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        in_session(global, async |session| run(session, self).await).await
-    }
-}
-
-async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
-    match arguments.command {
-        None => list(session, arguments.open).await,
-        Some(Command::HandOff(which)) => handoff::run(session, which).await,
-        Some(Command::Settle { ids }) => settle(session, &ids).await,
-        Some(Command::Abandon { id, reason, yes }) => match id {
-            Abandoned::Rotation(id) => abandon(session, RotationId(id), &reason, yes).await,
-            Abandoned::Change(id) => abandon_change(session, MutationId(id), &reason, yes).await,
-        },
+        let only_open = self.open;
+        match self.command {
+            Some(Command::Settle { ids }) => settle(global, &ids).await,
+            None => in_session(global, async |session| list(session, only_open).await).await,
+            Some(Command::HandOff(which)) => {
+                in_session(global, async |session| handoff::run(session, which).await).await
+            }
+            Some(Command::Abandon { id, reason, yes }) => {
+                in_session(global, async |session| match id {
+                    Abandoned::Rotation(id) => abandon(session, RotationId(id), &reason, yes).await,
+                    Abandoned::Change(id) => {
+                        abandon_change(session, MutationId(id), &reason, yes).await
+                    }
+                })
+                .await
+            }
+        }
     }
 }
 
@@ -142,54 +152,113 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
     output::list(session.json, &rows, value, none, text)
 }
 
-async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
-    session.operations.bound().await?;
-    let rows = known::rotations(session, ids).await?;
-    let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-    let mut all = Vec::new();
-    for row in rows {
-        if !row.rotation.state.is_open() {
-            all.push(Recovered::Settled(row));
-        }
+/// A signal stops the check; reads in flight are finished and recorded.
+async fn settle(global: &Global, ids: &[i64]) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let ended = check(&session, &mut signals, ids).await;
+    if let Err(error) = &ended {
+        session.explain(error).await;
     }
-    let recovered = session.operations.recover(&ids, AT_ONCE, say).await?;
-    all.extend(recovered);
-    let place = session.operations.bound_place_name();
-    let value = |one: &Recovered| json::recovered(one, place.as_deref());
-    let rows = || all.iter().map(Recovered::row);
-    let text = || human::rotations(rows(), session.operations.now());
-    output::list(session.json, &all, value, "no open rotations", text)?;
-    let changes = if ids.is_empty() {
-        settle_changes(session).await?
-    } else {
-        Exit::Done
-    };
-    if session.operations.has_open_elsewhere().await? {
-        return Ok(Exit::Unknown);
-    }
-    Ok(match Exit::from_recovered(&all) {
-        Exit::Done => changes,
-        exit => exit,
-    })
+    ended
 }
 
-/// Settles open creates and updates as well.
-async fn settle_changes(session: &Session) -> Result<Exit, CliError> {
-    let open = session.operations.settle_changes().await?;
-    for change in &open {
+async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<Exit, CliError> {
+    let operations = &session.operations;
+    let prepared = async {
+        session.say_other_places().await?;
+        operations.bound().await?;
+        let rows = known::rotations(session, ids).await?;
+        let which: Vec<_> = rows.iter().map(|row| row.id).collect();
+        let settled = rows.into_iter();
+        let settled = settled.filter(|row| !row.rotation.state.is_open());
+        let settled: Vec<_> = settled.map(Recovered::Settled).collect();
+        Ok((settled, operations.run_check(&which).await?))
+    };
+    let (mut rotations, run) = signals.unless_signalled(prepared).await?;
+    let mut changes = Ok(Vec::new());
+    let report = Report {
+        ids,
+        rotations: &mut rotations,
+        changes: &mut changes,
+    };
+    let exit = follow(session, signals, run, report).await?;
+    let changes = changes?;
+    let place = operations.bound_place_name();
+    let value = |one: &Recovered| json::recovered(one, place.as_deref());
+    let text = || human::rotations(rotations.iter().map(Recovered::row), operations.now());
+    output::list(session.json, &rotations, value, "no open rotations", text)?;
+    for change in &changes {
         output::alarm(&format!(
             "the result of {} m{} of \"{}\" is still unknown: no response shows whether it took effect; {}",
             change.operation.as_str(),
             change.id.0,
             change.user_group_id,
-            session.operations.next_step(change)
+            operations.next_step(change)
         ));
     }
-    Ok(if open.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Unknown
-    })
+    if exit != Exit::Done {
+        return Ok(exit);
+    }
+    if operations.has_open_elsewhere().await? || !changes.is_empty() {
+        return Ok(Exit::Unknown);
+    }
+    Ok(Exit::from_recovered(&rotations))
+}
+
+/// A line for each rotation as soon as its group was read, and what was found.
+struct Report<'f> {
+    /// The numbers that were given.
+    ids: &'f [i64],
+    rotations: &'f mut Vec<Recovered>,
+    /// Creates and updates that are still open.
+    changes: &'f mut Result<Vec<Mutation>, DirectoryError>,
+}
+
+impl RunReport for Report<'_> {
+    type Of = Checking;
+
+    fn ended(
+        &mut self,
+        _session: &Session,
+        progress: &Progress,
+        checked: &Checked,
+    ) -> Option<CheckCounts> {
+        for one in &checked.rotations {
+            match Exit::from_recovered(slice::from_ref(one)) {
+                Exit::Done => progress.say(line(one)),
+                _ => progress.alarm(line(one)),
+            }
+        }
+        let rotations = checked.rotations.iter().cloned();
+        self.rotations.extend(rotations);
+        Some(checked.counts)
+    }
+
+    fn again(&self) -> Option<String> {
+        let ids: Vec<_> = self.ids.iter().map(i64::to_string).collect();
+        let command = format!("groupdesk rotations check {}", ids.join(" "));
+        Some(command.trim_end().to_owned())
+    }
+
+    async fn summary(self, _session: &Session, sum: CheckSum) -> Summary {
+        let alarms = sum.left.iter().map(line).collect();
+        self.rotations.extend(sum.left);
+        *self.changes = sum.changes;
+        let is_asked = matches!(sum.halt, Some(Halt::Asked(_)));
+        Summary {
+            exit: if is_asked {
+                Exit::Interrupted
+            } else {
+                Exit::Done
+            },
+            alarms,
+            result: None,
+            said: None,
+            next: Vec::new(),
+            is_left: sum.halt.is_some(),
+        }
+    }
 }
 
 async fn abandon_change(
@@ -209,15 +278,12 @@ async fn abandon_change(
     output::either(session.json, value, text)
 }
 
-/// Prints one line for the person as soon as the outcome is known.
-fn say(recovered: &Recovered) {
+fn line(recovered: &Recovered) -> String {
     let row = recovered.row();
     let (id, number) = (&row.user_group_id, row.id.0);
     let state = human::word(row.rotation.state.as_str());
     match recovered {
         Recovered::Settled(row) => {
-            let is_clear = row.rotation.state != State::Conflict;
-            let tell = if is_clear { output::say } else { output::alarm };
             let next = match row.rotation.state {
                 State::NotApplied => {
                     "; the old token is current, it is safe to rotate again".to_owned()
@@ -231,11 +297,9 @@ fn say(recovered: &Recovered) {
                 State::Conflict => "; the responses contradict each other: investigate".to_owned(),
                 _ => String::new(),
             };
-            tell(&format!("rotation {number} of \"{id}\": {state}{next}"));
+            format!("rotation {number} of \"{id}\": {state}{next}")
         }
-        Recovered::Alarmed(_, alarm) => {
-            output::alarm(&format!("rotation {number} of \"{id}\": {state}; {alarm}"));
-        }
+        Recovered::Alarmed(_, alarm) => format!("rotation {number} of \"{id}\": {state}; {alarm}"),
         Recovered::Open(open) => {
             let again = open
                 .again_in
@@ -243,10 +307,10 @@ fn say(recovered: &Recovered) {
                     seconds @ ..120 => format!("; check again in {seconds} s"),
                     seconds => format!("; check again in {} min", seconds.div_ceil(60)),
                 });
-            output::alarm(&format!(
+            format!(
                 "rotation {number} of \"{id}\" is still {state}: {}{again}",
                 open.why
-            ));
+            )
         }
     }
 }

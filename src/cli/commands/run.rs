@@ -58,6 +58,21 @@ pub(crate) struct Summary {
     pub(crate) is_left: bool,
 }
 
+/// Waits for a run without reporting it; passes on what has ended. Returns the sum, unless the run broke off.
+pub(crate) async fn unreported<K: Kind>(
+    mut run: Run<K>,
+    mut each: impl FnMut(K::End),
+) -> Option<K::Sum> {
+    while let Some(event) = run.progress.recv().await {
+        match event {
+            Event::Ended(end) => each(*end),
+            Event::Finished(sum) => return Some(sum),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Reports the run until it has ended.
 pub(crate) async fn follow<R: RunReport>(
     session: &Session,

@@ -148,6 +148,7 @@ impl Run for Serve {
             }
             Some(Command::Backup { file }) => {
                 paths::file_of_person("the copy", &file)?;
+                paths::in_a_folder("the copy", &file)?;
                 maintenance::backup(storage.file("backup")?, &file, global.json)
             }
             Some(Command::Check) => maintenance::check(storage.file("check")?, global.json),

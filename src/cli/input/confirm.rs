@@ -4,7 +4,12 @@
 use std::io::{self, IsTerminal};
 
 use crate::{
-    cli::{args::Mutation, error::CliError, output, session::Session},
+    cli::{
+        args::Mutation,
+        error::{CliError, blocking},
+        output,
+        session::Session,
+    },
     config::guard::{self, Level, Weight},
     domain::group::UserGroupId,
     operations::Guarded,
@@ -146,6 +151,18 @@ pub(crate) fn has_person(no_input: bool) -> bool {
     !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Reads a typed line.
+pub(crate) async fn line(
+    failed: impl FnOnce(io::Error) -> CliError + Send + 'static,
+) -> Result<String, CliError> {
+    blocking("there was no reply to the question", || {
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        read.map(|_| line).map_err(failed)
+    })
+    .await
+}
+
 /// Asks for confirmation, unless `--yes` was given.
 pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Result<(), CliError> {
     if yes {
@@ -156,17 +173,11 @@ pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Re
         Question::TypeWords(words) => output::ask(&format!("{what} Type \"{words}\" to confirm:")),
         Question::TypeId(id) => output::ask(&format!("{what} Type the ID ({id}) to confirm:")),
     }
-    let line = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().read_line(&mut line).map(|_| line)
-    })
-    .await
-    .map_err(CliError::unexpected("there was no reply to the question"))?
-    .map_err(|error| {
-        CliError::Guarded(format!(
-            "the reply cannot be read ({error}); nothing was changed"
-        ))
-    })?;
+    let line = line(|error| {
+        let why = format!("the reply cannot be read ({error}); nothing was changed");
+        CliError::Guarded(why)
+    });
+    let line = line.await?;
     let answer = line.trim_end_matches(['\n', '\r']);
     let agreed = match question {
         Question::YesOrNo => matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"),

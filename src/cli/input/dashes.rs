@@ -9,7 +9,7 @@ use crate::{
     cli::error::CliError,
     config::nearest,
     domain::{
-        dash::{begins_long, is_long, undashed},
+        dash::{begins_long, behind_odd_blanks, is_long, undashed},
         text::visible,
     },
 };
@@ -45,12 +45,17 @@ pub(crate) fn refuse(
     let mut before = String::new();
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
     while let Some(word) = words.next() {
-        if word == "--" {
+        if word == "--" && !takes_dashes(&before, &options) {
             let is_wrong = |word: &String| begins_long(word) && command.get_name() != NOTE;
             return match words.find(is_wrong) {
                 Some(word) => Err(refused(&word, &options, "")),
                 None => Ok(()),
             };
+        }
+        if takes_dashes(&before, &options) && is_option(&word, &options) {
+            return Err(CliError::Usage(format!(
+                "{before} needs a value, and an option follows it; nothing was sent. As a value: {before}=TEXT"
+            )));
         }
         if begins_long(&word) || is_misspelt(&word) && !TEXTS.contains(&before.as_str()) {
             let advice = if TEXTS.contains(&before.as_str()) {
@@ -61,6 +66,12 @@ pub(crate) fn refuse(
                 String::new()
             };
             return Err(refused(&word, &options, &advice));
+        }
+        if let Some(option) = behind_odd_blanks(&word).find_map(|part| exactly(part, &options)) {
+            return Err(CliError::Usage(format!(
+                "the blank before {option} is not a usual space, so it is not read as an option; nothing was sent. Type that \
+                 space again"
+            )));
         }
         if let Some((option, value)) = value(&word)
             && begins_long(value)
@@ -77,6 +88,22 @@ pub(crate) fn refuse(
         before = word;
     }
     Ok(())
+}
+
+/// Whether the value of this option may begin with a dash, as `-label:vip` of a filter does.
+fn takes_dashes(word: &str, options: &[&Arg]) -> bool {
+    let name = word.strip_prefix("--");
+    let mut options = options.iter().filter(|option| option.get_long() == name);
+    name.is_some() && options.any(|option| option.is_allow_hyphen_values_set())
+}
+
+/// Whether a word is an option, also a misspelt one. A filter would select all groups but those that have it as a text.
+fn is_option(word: &str, options: &[&Arg]) -> bool {
+    let letter = word
+        .strip_prefix('-')
+        .filter(|rest| rest.chars().count() == 1);
+    word.starts_with("--")
+        || letter.is_some_and(|letter| exactly(&format!("-{letter}"), options).is_some())
 }
 
 /// Whether a long dash is inside the name of an option: `--dry‑run`.
@@ -145,6 +172,14 @@ fn meant(name: &str, options: &[&Arg]) -> Option<String> {
     nearest(name, names.chain(builtin)).map(|near| format!("--{near}"))
 }
 
+/// The option of exactly this name.
+fn exactly(word: &str, options: &[&Arg]) -> Option<String> {
+    let plain = undashed(word);
+    let name = plain.split(['=', ' ']).next()?;
+    let option = meant(name, options)?;
+    (option.trim_start_matches('-') == name).then_some(option)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +188,14 @@ mod tests {
     fn refusal(words: &[&str]) -> Option<String> {
         let words = words.iter().map(OsString::from);
         refuse(words, &command()).err().map(|stop| stop.to_string())
+    }
+
+    /// Why a line is refused in which `~` stands for the dash.
+    #[track_caller]
+    fn refused(line: &str, dash: char) -> String {
+        let line = line.replace('~', &dash.to_string());
+        let words: Vec<_> = line.split(' ').collect();
+        refusal(&words).unwrap_or_else(|| panic!("taken: {line}"))
     }
 
     #[test]
@@ -175,13 +218,9 @@ mod tests {
                 ("create “~dry-run”", "--dry-run"),
                 ("get acme --token-out \u{301}~-json", "--json"),
             ] {
-                let line = line.replace('~', &dash.to_string());
-                let words: Vec<_> = line.split(' ').collect();
-                let text = refusal(&words).unwrap_or_else(|| panic!("taken: {line}"));
-                assert!(
-                    text.contains(&format!("begins with a long dash; did you mean {meant}?")),
-                    "{line}: {text}"
-                );
+                let text = refused(line, dash);
+                let wanted = format!("begins with a long dash; did you mean {meant}?");
+                assert!(text.contains(&wanted), "{line}: {text}");
             }
             for (line, meant) in [
                 ("rotate b1 -~yes", "--yes"),
@@ -192,22 +231,12 @@ mod tests {
                 ("rotate b1 --token~out=f", "--token-out"),
                 ("--pro~file=x list", "--profile"),
             ] {
-                let line = line.replace('~', &dash.to_string());
-                let words: Vec<_> = line.split(' ').collect();
-                let text = refusal(&words).unwrap_or_else(|| panic!("taken: {line}"));
+                let text = refused(line, dash);
                 let wanted = format!("contains a long dash; did you mean {meant}?");
                 assert!(text.contains(&wanted), "{line}: {text}");
             }
-            for line in [
-                "get -- ~",
-                "list -P~x",
-                "-P=~x list",
-                "rotate --from=~x",
-                "note ~x a",
-            ] {
-                let line = line.replace('~', &dash.to_string());
-                let words: Vec<_> = line.split(' ').collect();
-                assert!(refusal(&words).is_some(), "{line}");
+            for line in "get -- ~|list -P~x|-P=~x list|rotate --from=~x|note ~x a".split('|') {
+                refused(line, dash);
             }
         }
     }
@@ -220,6 +249,8 @@ mod tests {
             &["note", "a", "--", "— call first"],
             &["rotate", "acme—eu", "-y", "-o", "jsonl"],
             &["list", "-"],
+            &["create", "a", "--name", "a\u{a0}— x\u{a0}-5\u{a0}--x"],
+            &["create", "a", "--", "a\u{a0}--yes"],
         ] {
             assert_eq!(refusal(words), None, "{words:?}");
         }
@@ -230,13 +261,45 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_secret_is_not_repeated() {
-        let secret = "0123456789abcdef0123456789abcdef";
-        for word in [
-            format!("—{secret}"),
-            format!("—token={secret}"),
-            format!("—x {secret}"),
+    fn an_option_behind_a_blank_that_divides_no_words_is_refused() {
+        for words in [
+            &["create", "a\u{a0}--dry-run", "--yes"][..],
+            &["update", "a", "--property", "x=1\u{a0}--dry-run"],
+            &["rotate", "a", "--reason=x\u{2009}—dry-run"],
+            &["--profile=live\u{200b}--read-only", "list"],
+            &["create", "a\u{a0}-o=json"],
         ] {
+            let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+            assert!(text.contains("is not a usual space"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_option_is_no_filter() {
+        for words in [
+            &["rotate", "--filter", "--dry-run", "--yes"][..],
+            &["update", "--filter", "-y", "--property", "a=1"],
+            &["list", "--filter", "--jsn"],
+            &["export", "--filter", "--", "--json"],
+            &["apply", "f", "--prune-report", "--filter", "--yes"],
+        ] {
+            let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+            assert!(text.starts_with("--filter needs a value"), "{text}");
+        }
+        for words in [
+            &["list", "--filter", "-label:vip"][..],
+            &["list", "--filter=--json"],
+            &["list", "--filter", "-5"],
+            &["list", "--filter", "acme", "--json"],
+        ] {
+            assert_eq!(refusal(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_repeated() {
+        for word in ["—KEY", "—token=KEY", "—x KEY"] {
+            let word = word.replace("KEY", "0123456789abcdef0123456789abcdef");
             let text = refusal(&["whose", &word]).expect("refused");
             assert!(!text.contains("0123"), "{text}");
         }

@@ -16,7 +16,7 @@ use crate::{
     },
     domain::{batch::StopCause, proposal::quoted},
     tui::{
-        runtime::external_editor::{Editor, keep},
+        runtime::external_editor::{Editor, keep, keeping_folders},
         state::message::EditRequest,
         terminal::Signal,
     },
@@ -70,7 +70,8 @@ pub(crate) async fn edited(
 
 /// Keeps a text that is not used in a file that only its owner can read, and says where; and what to do with the file.
 pub(crate) fn say_kept(name: &str, text: &str, next: impl FnOnce(&str) -> String) {
-    let (said, path) = keep(&std::env::temp_dir(), name, text.as_bytes());
+    let folders = keeping_folders(|name| std::env::var_os(name));
+    let (said, path) = keep(&folders, name, text.as_bytes());
     let next = path.map(|path| next(&quoted(&path.to_string_lossy())));
     let next = next.filter(|next| !next.is_empty());
     let next = next.map_or_else(String::new, |next| format!(": {next}"));
@@ -109,6 +110,11 @@ pub(crate) async fn changed(
         };
         if text.trim_end() == before.trim_end() {
             break None;
+        }
+        // As an editor leaves it on a full disk; without a profile it would be valid.
+        if text.trim().is_empty() {
+            let why = "the editor left an empty file; nothing was changed";
+            return Err(CliError::Usage(why.into()));
         }
         let wrong = match change(&text) {
             Ok(edit) => break Some(edit),

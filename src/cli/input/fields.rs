@@ -9,7 +9,10 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    cli::{args::Fields, error::CliError},
+    cli::{
+        args::Fields,
+        error::{CliError, blocking},
+    },
     domain::{
         batch::BulkChange,
         change::DesiredFields,
@@ -48,19 +51,17 @@ impl Edits {
         unmap: Vec<String>,
         remove_property: Vec<String>,
     ) -> Result<Self, CliError> {
-        tokio::task::spawn_blocking(move || Self::read_now(&fields, unmap, remove_property))
-            .await
-            .map_err(CliError::unexpected("the options could not be read"))?
+        let read = move || Self::read_now(&fields, unmap, remove_property);
+        blocking("the options could not be read", read).await
     }
 
     /// Reads a whole group as `export` writes it. It must be the only group in the file and have this id.
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
-        tokio::task::spawn_blocking(move || {
+        blocking("the file could not be read", move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
-            Ok(row.map(Self::of_row).unwrap_or_default())
+            Ok::<_, CliError>(row.map(Self::of_row).unwrap_or_default())
         })
         .await
-        .map_err(CliError::unexpected("the file could not be read"))?
     }
 
     /// Replaces these fields whole.
@@ -336,6 +337,7 @@ fn usage(text: &str) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::testing::fields as desired;
 
     fn edits(fields: &Fields) -> Result<Edits, CliError> {
         Edits::read_now(fields, Vec::new(), Vec::new())
@@ -343,13 +345,11 @@ mod tests {
 
     #[test]
     fn single_changes_are_laid_over_what_is_known() {
-        let base = DesiredFields {
-            name: Some("Acme".into()),
-            mapping: Some(strict_json::mapping(r#"{"40":"213","7":"1"}"#).expect("a mapping")),
-            properties: Some(
-                strict_json::properties(r#"{"tier":"gold","x":1}"#).expect("properties"),
-            ),
-        };
+        let base = desired(
+            "Acme",
+            &[("40", "213"), ("7", "1")],
+            r#"{"tier":"gold","x":1}"#,
+        );
         let fields = Fields {
             map: vec!["40=9=9".into(), "8=2".into()],
             property: vec!["seats=25".into()],
@@ -357,11 +357,11 @@ mod tests {
         };
         let edits = Edits::read_now(&fields, vec!["7".into()], vec!["x".into()]).expect("read");
         let wanted = edits.apply(&base).expect("applied");
-        assert_eq!(wanted.name.as_deref(), Some("Acme"));
-        let mapping = serde_json::to_string(&wanted.mapping).expect("JSON");
-        assert_eq!(mapping, r#"{"40":"9=9","8":"2"}"#);
-        let properties = serde_json::to_string(&wanted.properties).expect("JSON");
-        assert_eq!(properties, r#"{"tier":"gold","seats":25}"#);
+        let rows = [("40", "9=9"), ("8", "2")];
+        assert_eq!(
+            wanted,
+            desired("Acme", &rows, r#"{"tier":"gold","seats":25}"#)
+        );
     }
 
     #[test]
@@ -373,19 +373,15 @@ mod tests {
         let rows = edits(&fields).expect("read");
         assert_eq!(rows.whole(), []);
         let wanted = rows.apply(&DesiredFields::default()).expect("applied");
-        assert_eq!(wanted.mapping.map(|rows| rows.len()), Some(1));
+        assert_eq!(
+            wanted.mapping.as_ref().map(indexmap::IndexMap::len),
+            Some(1)
+        );
         let whole = Edits {
-            replaced: wanted_mapping(),
+            replaced: wanted,
             ..Edits::default()
         };
         assert_eq!(whole.whole(), [Field::Mapping]);
-    }
-
-    fn wanted_mapping() -> DesiredFields {
-        DesiredFields {
-            mapping: Some([("40".to_owned(), "1".to_owned())].into_iter().collect()),
-            ..DesiredFields::default()
-        }
     }
 
     #[test]
@@ -405,10 +401,8 @@ mod tests {
                 property: texts(property),
                 ..Fields::default()
             };
-            assert!(
-                matches!(edits(&fields), Err(CliError::Usage(_))),
-                "{map:?} {property:?}"
-            );
+            let is_refused = matches!(edits(&fields), Err(CliError::Usage(_)));
+            assert!(is_refused, "{map:?} {property:?}");
         }
         let nothing = Edits {
             unmap: vec!["1".into()],

@@ -24,6 +24,9 @@ pub(crate) async fn ensure_groups(
     if unknown.is_empty() {
         return Ok(());
     }
+    for id in &unknown {
+        operations.no_secret_as_id(id).await?;
+    }
     session.say_elsewhere().await?;
     let known = operations.known_ids().await?;
     let named = unknown.iter().take(NAMED).map(|id| {

@@ -13,9 +13,10 @@ use crate::{
     cli::{
         args::Global,
         error::CliError,
-        session::{InFlight, Session},
+        session::{InFlight, Session, overrides},
     },
-    domain::pasted::{Shape, shape, suspicious_words},
+    config::{DirectoryAt, directory_of},
+    domain::pasted::{Pasted, Shape, may_have_token, shape, suspicious_words},
     operations::Failure,
 };
 
@@ -68,9 +69,11 @@ const NAMES: [&str; 6] = ["id", "ids", "as_id", "proof", "filter", "id_or_number
 pub(crate) struct Suspect {
     field: String,
     text: String,
+    /// Otherwise it is a token only if it is known as one.
+    is_shaped: bool,
 }
 
-/// The values that look like a token or a part of one, in every argument that there is.
+/// The values that may be a token or a part of one, in every argument that there is.
 pub(crate) fn suspects(matches: &ArgMatches, root: &Command) -> Vec<Suspect> {
     of_command(matches, root, root)
 }
@@ -97,14 +100,18 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
         };
         let is_name = NAMES.contains(&id.as_str());
         for text in values.filter_map(checked) {
-            let is_suspicious = match shape(&text) {
+            let is_shaped = match shape(&text) {
                 Some(Shape::Token) => true,
                 Some(Shape::Fragment) => !is_name,
                 None => false,
             };
-            if is_suspicious {
+            if is_shaped || !is_name && may_have_token(&text) {
                 let field = field.clone();
-                found.push(Suspect { field, text });
+                found.push(Suspect {
+                    field,
+                    text,
+                    is_shaped,
+                });
             }
         }
     }
@@ -137,23 +144,41 @@ const PLACES: [&str; 3] = ["--config", "--directory", "--profile"];
 
 /// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
 pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
-    let mut fields = suspects.iter().map(|suspect| suspect.field.as_str());
+    let shaped = suspects.iter().filter(|suspect| suspect.is_shaped);
+    let mut fields = shaped.map(|suspect| suspect.field.as_str());
     match fields.find(|field| PLACES.contains(field)) {
         Some(field) => Err(Failure::looks_secret(field).into()),
         None => Ok(()),
     }
 }
 
-/// Refuses a suspect that is not the ID of a known group.
+/// Refuses a suspect that is not the ID of a known group. Without a directory nothing is known as a token.
 pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
-    let Some(first) = suspects.first() else {
-        return Ok(());
+    let is_there = || match directory_of(&overrides(global)) {
+        Ok(DirectoryAt::File(file)) => file.exists(),
+        at => at.is_ok(),
     };
-    let Ok(session) = Session::open(global, InFlight::default()) else {
-        return Err(Failure::looks_secret(&first.field).into());
-    };
-    for Suspect { field, text } in suspects {
-        session.operations.no_secret_in_text(field, text).await?;
+    let is_asked =
+        !suspects.is_empty() && (suspects.iter().any(|suspect| suspect.is_shaped) || is_there());
+    let session = is_asked.then(|| Session::open(global, InFlight::default()).ok());
+    let session = session.flatten();
+    for suspect in suspects {
+        let field = suspect.field.as_str();
+        match &session {
+            Some(session) if suspect.is_shaped => {
+                let checked = session.operations.no_secret_in_text(field, &suspect.text);
+                checked.await?;
+            }
+            Some(session) => {
+                let text = Pasted::of(&suspect.text);
+                if let Ok(true) = session.operations.knows_secret_in(&text).await {
+                    let field = field.to_owned();
+                    return Err(Failure::HoldsSecret { field }.into());
+                }
+            }
+            None if suspect.is_shaped => return Err(Failure::looks_secret(field).into()),
+            None => {}
+        }
     }
     Ok(())
 }
@@ -164,6 +189,10 @@ pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>
         let argument = argument.to_string_lossy();
         for word in suspicious_words(&argument) {
             text = text.replace(word, "…");
+        }
+        // Of other shapes it may be one that is known.
+        if may_have_token(&argument) {
+            text = text.replace(argument.as_ref(), "…");
         }
     }
     text

@@ -59,6 +59,15 @@ impl Given {
                 "--sort, --reverse and --limit need --filter; {undone}"
             )));
         }
+        // As of a variable of a script that has no value.
+        let is_sign = |c: char| c.is_whitespace() || c == '"' || c == '-';
+        let is_nothing = |filter: &String| filter.chars().all(is_sign);
+        if older_than.is_none() && selection.filter.as_ref().is_some_and(is_nothing) {
+            return Err(CliError::Usage(format!(
+                "--filter contains no word, so it would select all groups; {undone}. To select all groups, pass the \
+                 IDs of `groupdesk list -o name` with --from -"
+            )));
+        }
         let file = selection.from.as_deref().filter(|_| !is_filter);
         let Some(file) = file else {
             return Ok(Self(None));

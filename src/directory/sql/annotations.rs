@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    database::{self, Access, Asked, Cursor, FromValue, Read, Tx, ValueRef, record, row, values},
-    directory::{Directory, DirectoryError, PlaceId},
+    db::{self, Access, Asked, Cursor, FromValue, Read, Tx, ValueRef, record, row, values},
+    directory::{Directory, PlaceId, Result},
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation, Label},
         group::UserGroupId,
@@ -16,10 +16,7 @@ use crate::{
 
 impl Directory {
     /// Returns the notes, labels and favourites of a place.
-    pub async fn annotations(
-        &self,
-        place: PlaceId,
-    ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
+    pub async fn annotations(&self, place: PlaceId) -> Result<BTreeMap<UserGroupId, Annotation>> {
         self.execute(Access::Short, move |tx| {
             let mut all = BTreeMap::new();
             tx.each(ALL, values![place], |(id, one): (String, Annotation)| {
@@ -36,7 +33,7 @@ impl Directory {
         &self,
         place: PlaceId,
         ids: Vec<UserGroupId>,
-    ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
+    ) -> Result<Vec<Option<Annotation>>> {
         self.execute(Access::Short, move |tx| {
             let all = ids.iter().map(|id| tx.ask(ONE, values![place, id]));
             let all = all.collect::<Result<Vec<_>, _>>()?;
@@ -52,7 +49,7 @@ impl Directory {
         ids: Vec<UserGroupId>,
         change: AnnotationChange,
         by: Attribution,
-    ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, DirectoryError> {
+    ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>> {
         self.write(move |tx| {
             // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
             let sorted: BTreeSet<_> = ids.iter().collect();
@@ -96,7 +93,7 @@ impl Read for Option<Attribution> {
         list.push(names);
     }
 
-    fn read(row: &mut Cursor<'_>) -> Result<Self, database::Fault> {
+    fn read(row: &mut Cursor<'_>) -> Result<Self, db::Fault> {
         let at: Option<Timestamp> = row.next().unwrap_or_default();
         let by: Option<String> = row.next()?;
         Ok(at.zip(by).map(|(at, by)| Attribution { at, by }))
@@ -105,8 +102,8 @@ impl Read for Option<Attribution> {
 
 /// A label that is not valid any more is left out.
 impl FromValue for BTreeSet<Label> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, database::Fault> {
-        let text = value.text().ok_or(database::Fault::Column)?;
+    fn from_value(value: ValueRef<'_>) -> Result<Self, db::Fault> {
+        let text = value.text().ok_or(db::Fault::Column)?;
         let labels: Vec<String> = serde_json::from_str(text).unwrap_or_default();
         Ok(labels
             .iter()

@@ -12,8 +12,8 @@ use super::{
     schema::{BUSY_TIMEOUT, OLDER},
 };
 use crate::{
-    database::file::{self, CopyFault, Part},
-    directory::DirectoryError,
+    db::file::{self, CopyFault, Part},
+    directory::{DirectoryError, Result},
     platform::private_files::with_suffix,
 };
 
@@ -71,7 +71,7 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
 }
 
 /// Copies a directory that may be in use into a new private file, completely or not at all. Blocks.
-pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
+pub fn copy_to(path: &Path, to: &Path) -> Result<()> {
     let refused = |path: &Path, source: io::Error, is_source| DirectoryError::NotCopied {
         is_source,
         file: path.to_owned(),

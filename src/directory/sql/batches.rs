@@ -1,14 +1,14 @@
-//! Batches and their items. An item is taken together with the intent of its rotation, or when its update is about to
-//! be sent; after that its state is what the journal says.
+//! Batches and their items, and the active scheduled rotation of a place. An item is taken together with the intent of its
+//! rotation, or when its update is about to be sent; after that its state is what the journal says.
 
 use jiff::Timestamp;
 
-use super::{edits, fault::Fault, stops};
+use super::{batch_text, fault::Fault};
 use crate::{
-    database::{self, Access, Asked, Tx, record, row, values},
+    db::{self, Access, Asked, Tx, record, row, values},
     directory::{
         Batch, BatchId, BatchItem, BatchOptions, BatchRun, Directory, DirectoryError, Heartbeat,
-        ItemKey, MutationId, NewBatch, PlaceId, RotationId, RunId, columns::boot_clock,
+        ItemKey, MutationId, NewBatch, PlaceId, Result, RotationId, RunId, columns::boot_clock,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
@@ -21,25 +21,21 @@ use crate::{
 
 impl Directory {
     /// Makes a batch and all of its items durable in one transaction.
-    pub async fn begin_batch(
-        &self,
-        place: PlaceId,
-        batch: NewBatch,
-    ) -> Result<BatchId, DirectoryError> {
+    pub async fn begin_batch(&self, place: PlaceId, batch: NewBatch) -> Result<BatchId> {
         self.write(move |tx| {
             let values = values![
                 place,
                 &batch.by,
                 batch.reason.as_ref(),
                 batch.at,
-                edits::kind_word(&batch.kind),
-                edits::change_text(&batch.kind, &batch.options),
+                batch_text::kind_word(&batch.kind),
+                batch_text::change_text(&batch.kind, &batch.options),
                 batch.noted,
             ];
             let id: Option<BatchId> = tx.one(ADD_BATCH, values)?;
             let id = id.ok_or(Fault::Row("batches"))?;
             for (position, (group, edit)) in batch.items.iter().enumerate() {
-                let edit = edit.as_ref().map(edits::item_text).transpose()?;
+                let edit = edit.as_ref().map(batch_text::item_text).transpose()?;
                 tx.put(ADD_ITEM, values![id, position, group, edit])?;
             }
             Ok(id)
@@ -48,16 +44,12 @@ impl Directory {
     }
 
     /// Returns all batches of a place, most recently started first.
-    pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
+    pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>> {
         self.execute(Access::Long, move |c| list(c, place)).await
     }
 
     /// Returns the items of a batch of this place, in order.
-    pub async fn batch_items(
-        &self,
-        place: PlaceId,
-        id: BatchId,
-    ) -> Result<Vec<BatchItem>, DirectoryError> {
+    pub async fn batch_items(&self, place: PlaceId, id: BatchId) -> Result<Vec<BatchItem>> {
         self.execute(Access::Long, move |tx| {
             let text = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
             let known: Option<()> = tx.one(text, values![id, place])?;
@@ -69,23 +61,15 @@ impl Directory {
 
     /// Records that an item ended before anything was sent. Returns whether it did: an item that has a rotation or an
     /// update, or has ended, is left unchanged.
-    pub async fn end_item(
-        &self,
-        item: ItemKey,
-        ending: Ending,
-        note: String,
-    ) -> Result<bool, DirectoryError> {
-        self.write(move |tx| {
-            let values = values![ending, &note, item.batch, item.position];
-            Ok(tx.write(END_ITEM, values)? == 1)
-        })
-        .await
+    pub async fn end_item(&self, item: ItemKey, ending: Ending, note: String) -> Result<bool> {
+        let values = values![ending, note, item.batch, item.position];
+        self.changes(END_ITEM, values).await
     }
 
     /// Records that a run of a batch begins.
-    pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<(), DirectoryError> {
+    pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<()> {
         self.write(move |tx| {
-            let running = stops::text(&LastRun::Begun)?;
+            let running = batch_text::run_text(&LastRun::Begun)?;
             tx.put(STOPPED, values![running, id])?;
             let row = row! {
                 batch_id: id,
@@ -103,7 +87,7 @@ impl Directory {
     }
 
     /// Records a heartbeat of a run.
-    pub async fn beat(&self, beat: Heartbeat) -> Result<(), DirectoryError> {
+    pub async fn beat(&self, beat: Heartbeat) -> Result<()> {
         self.write(move |tx| {
             let values = values![beat.at, boot_clock(), beat.is_paused, beat.batch, beat.run];
             Ok(tx.put(BEAT, values)?)
@@ -119,13 +103,13 @@ impl Directory {
         at: Timestamp,
         halt: Option<Halt>,
         goes_on: bool,
-    ) -> Result<bool, DirectoryError> {
+    ) -> Result<bool> {
         self.write(move |tx| {
             let standings: Vec<ItemStatus> = tx.readable(ITEM_STATES, values![id])?;
             tx.put(RUN_ENDED, values![id, run])?;
             if !goes_on {
                 let stopped = halt.clone().map(LastRun::Stopped);
-                let stopped = stopped.as_ref().map(stops::text).transpose()?;
+                let stopped = stopped.as_ref().map(batch_text::run_text).transpose()?;
                 tx.put(STOPPED, values![stopped, id])?;
             }
             let is_any = |status| standings.contains(&status);
@@ -139,26 +123,16 @@ impl Directory {
     }
 
     /// Returns what the command of a batch was told about how to run it.
-    pub async fn batch_options(
-        &self,
-        place: PlaceId,
-        id: BatchId,
-    ) -> Result<BatchOptions, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            let text = "SELECT change FROM batches WHERE id = $1 AND place = $2";
-            let change: Option<Option<String>> = tx.one(text, values![id, place])?;
-            let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
-            Ok(edits::options(change.as_deref()))
-        })
-        .await
+    pub async fn batch_options(&self, place: PlaceId, id: BatchId) -> Result<BatchOptions> {
+        let text = "SELECT change FROM batches WHERE id = $1 AND place = $2";
+        let change = self.one::<Option<String>>(text, values![id, place]).await?;
+        let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
+        Ok(batch_text::options(change.as_deref()))
     }
 
     /// Returns the groups that ended batches of this place did not change and no later batch of the same kind took,
     /// each with its batch, the newest batch first.
-    pub async fn failed_items(
-        &self,
-        place: PlaceId,
-    ) -> Result<Vec<(BatchId, UserGroupId)>, DirectoryError> {
+    pub async fn failed_items(&self, place: PlaceId) -> Result<Vec<(BatchId, UserGroupId)>> {
         self.execute(Access::Long, move |tx| {
             let items: Vec<(ItemStatus, BatchId, UserGroupId)> =
                 tx.all(FAILED, values![place]).map_err(of_items)?;
@@ -169,9 +143,52 @@ impl Directory {
         })
         .await
     }
+
+    /// Returns the scheduled rotation of a place whose end was not recorded, if any.
+    pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>> {
+        self.one(SCHEDULED, values![place]).await
+    }
+
+    /// Records that a scheduled rotation begins, unless another one is recorded (other than the unchanged `gone` one).
+    /// Returns whether it was recorded.
+    pub async fn begin_scheduled_run(
+        &self,
+        place: PlaceId,
+        run: BatchRun,
+        gone: Option<BatchRun>,
+    ) -> Result<bool> {
+        let gone = gone.as_ref();
+        let values = values![
+            place,
+            run.id,
+            run.by,
+            run.process,
+            run.since,
+            run.seen,
+            run.boot_clock,
+            gone.map(|gone| gone.id),
+            gone.map(|gone| gone.seen),
+        ];
+        self.changes(TAKE_OVER, values).await
+    }
+
+    /// Records a heartbeat, or the end if `ends` is set. Returns false if another run has taken over.
+    pub async fn beat_scheduled_run(
+        &self,
+        run: (PlaceId, RunId),
+        at: Timestamp,
+        ends: bool,
+    ) -> Result<bool> {
+        self.write(move |tx| {
+            let (place, run) = run;
+            let values = values![at, boot_clock(), ends, place, run];
+            Ok(tx.write(BEAT_SCHEDULED, values)? == 1)
+        })
+        .await
+    }
 }
 
-fn of_items(fault: database::Fault) -> Fault {
+fn of_items(fault: db::Fault) -> Fault {
     fault.in_table("batch_items").into()
 }
 
@@ -182,50 +199,27 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6, $7)
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2, $3, $4)";
 
-/// A batch as it is stored.
-struct Stored {
-    id: BatchId,
-    by: String,
-    reason: Option<String>,
-    started_at: Timestamp,
-    ended_at: Option<Timestamp>,
-    kind: String,
-    change: Option<String>,
-    stopped: Option<String>,
-    noted: Option<i64>,
-}
-record!(Stored, "batches" { id, by, reason, started_at, ended_at or None, kind, change, stopped, noted });
+record!(Batch, "batches" {
+    id, by, reason, started_at, ended_at or None, kind, noted = "COALESCE(noted, 0)", last_run = "stopped" or None,
+} with { counts: Counts::default(), not_handed_off: 0, runs: Vec::new(), runner: None, no_retry: None });
 
 fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
-    let batches: Vec<Stored> = tx.all(text, values![place])?;
+    let mut batches: Vec<Batch> = tx.all(text, values![place])?;
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
-    let mut waiting: Vec<(BatchId, State, u32)> = tx.all(NOT_HANDED_OFF, values![place])?;
+    let mut waiting: Vec<(BatchId, State, usize)> = tx.all(NOT_HANDED_OFF, values![place])?;
     waiting.retain(|(_, state, _)| {
         ItemStatus::of(Some(*state), None).is_not_handed_off(HandOffState::Pending)
     });
-    let batches = batches.into_iter().map(|one| {
-        let waits = waiting.iter().filter(|(of, ..)| *of == one.id);
-        let waits: u32 = waits.map(|(.., count)| count).sum();
-        let items = tx.all(ITEM_STATES, values![one.id]).map_err(of_items)?;
-        let of_it = runs.extract_if(.., |(of, _)| *of == one.id);
-        Ok(Batch {
-            id: one.id,
-            by: one.by,
-            reason: one.reason,
-            started_at: one.started_at,
-            ended_at: one.ended_at,
-            kind: edits::kind(&one.kind, one.change.as_deref()).ok_or(Fault::Row("batches"))?,
-            noted: one.noted.unwrap_or_default(),
-            counts: Counts::of(items),
-            not_handed_off: waits as usize,
-            last_run: one.stopped.as_deref().and_then(stops::read),
-            runs: of_it.map(|(_, run)| run).collect(),
-            runner: None,
-            no_retry: None,
-        })
-    });
-    batches.collect()
+    for batch in &mut batches {
+        let waits = waiting.iter().filter(|(of, ..)| *of == batch.id);
+        batch.not_handed_off = waits.map(|(.., count)| *count).sum();
+        let items = tx.all(ITEM_STATES, values![batch.id]).map_err(of_items)?;
+        batch.counts = Counts::of(items);
+        let of_it = runs.extract_if(.., |(of, _)| *of == batch.id);
+        batch.runs = of_it.map(|(_, run)| run).collect();
+    }
+    Ok(batches)
 }
 
 const NOT_HANDED_OFF: &str = "\
@@ -328,3 +322,18 @@ WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
 
 const RUN_ENDED: &str = "UPDATE batch_runs SET ended = TRUE WHERE batch_id = $1 AND run = $2";
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
+
+/// One row per place, taken over when its run has ended or its process is gone.
+const SCHEDULED: &str = "\
+SELECT run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
+WHERE place = $1 AND ended = FALSE";
+
+/// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.
+const TAKE_OVER: &str = "\
+INSERT INTO scheduled_runs (place, run, by, process, stands_since, seen, boot_clock) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+ON CONFLICT (place) DO UPDATE SET run = excluded.run, by = excluded.by, process = excluded.process, \
+ stands_since = excluded.stands_since, seen = excluded.seen, boot_clock = excluded.boot_clock, ended = FALSE \
+WHERE scheduled_runs.ended = TRUE OR scheduled_runs.run = $8 AND scheduled_runs.seen = $9";
+
+const BEAT_SCHEDULED: &str = "\
+UPDATE scheduled_runs SET seen = $1, boot_clock = $2, ended = $3 WHERE place = $4 AND run = $5 AND ended = FALSE";

@@ -5,15 +5,12 @@ use std::time::Instant;
 
 use super::{fault::Fault, groups, history, journal, open};
 use crate::{
-    database::{Tx, Value, record, values},
+    db::{Tx, Value, record, values},
     directory::{
         ChangeCursor, Changes, DraftHead, Numbered, PlaceId, PlaceStatus, Role, RotationFilter,
         ServerFault, TeamFault,
         tables::NEWEST,
-        watch::{
-            HistoryCursor, Seen,
-            snapshots::{NOTHING, ServerState, Snapshots},
-        },
+        watch::{HistoryCursor, NOTHING, Seen, ServerState, Snapshots},
     },
     domain::history::Entry,
 };

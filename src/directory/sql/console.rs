@@ -2,8 +2,8 @@
 //! is left out.
 
 use crate::{
-    database::{Access, Fault, FromValue, NewRow, ValueRef, record, row, values},
-    directory::{Directory, DirectoryError, Role},
+    db::{Access, Fault, FromValue, NewRow, ValueRef, record, row, values},
+    directory::{Directory, Result, Role},
     domain::annotation::Attribution,
     search::{ListColumn, ListView, SavedView, SortBy},
 };
@@ -39,17 +39,13 @@ fn with_view(mut row: NewRow, view: &ListView) -> NewRow {
 
 impl Directory {
     /// Returns the list view as this profile last left it, if it was saved.
-    pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
-        let profile = profile.to_owned();
-        self.execute(Access::Short, move |tx| {
-            let text = "SELECT * FROM console_views WHERE profile = $1";
-            Ok(tx.one(text, values![&profile])?)
-        })
-        .await
+    pub async fn view(&self, profile: &str) -> Result<Option<ListView>> {
+        let text = "SELECT * FROM console_views WHERE profile = $1";
+        self.one(text, values![profile]).await
     }
 
     /// Saves the list view of a profile, replacing the previous one. A viewer leaves nothing behind.
-    pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
+    pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<()> {
         if self.role() == Some(Role::Viewer) {
             return Ok(());
         }
@@ -64,7 +60,7 @@ impl Directory {
     }
 
     /// Returns the saved list views, by name.
-    pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
+    pub async fn saved_views(&self) -> Result<Vec<SavedView>> {
         self.execute(Access::Short, |tx| {
             Ok(tx.readable("SELECT * FROM saved_views ORDER BY name", values![])?)
         })
@@ -72,12 +68,7 @@ impl Directory {
     }
 
     /// Saves a view under a name, replacing any of that name.
-    pub async fn save_view(
-        &self,
-        name: &str,
-        view: ListView,
-        written: Attribution,
-    ) -> Result<(), DirectoryError> {
+    pub async fn save_view(&self, name: &str, view: ListView, written: Attribution) -> Result<()> {
         let name = name.to_owned();
         self.write(move |tx| {
             let row = row! { name: &name, at: written.at, by: &written.by };
@@ -87,12 +78,8 @@ impl Directory {
     }
 
     /// Removes a saved view; returns whether it existed.
-    pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
-        let name = name.to_owned();
-        self.write(move |tx| {
-            let removed = tx.write("DELETE FROM saved_views WHERE name = $1", values![&name])?;
-            Ok(removed > 0)
-        })
-        .await
+    pub async fn remove_view(&self, name: &str) -> Result<bool> {
+        let text = "DELETE FROM saved_views WHERE name = $1";
+        self.changes(text, values![name]).await
     }
 }

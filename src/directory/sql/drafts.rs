@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Tx, record, row, values},
+    db::{Access, Tx, record, row, values},
     directory::{
-        Directory, DirectoryError, Location, PlaceId,
+        Directory, Location, PlaceId, Result,
         columns::{micros, timestamp},
     },
     domain::{
@@ -47,7 +47,7 @@ pub enum DraftSaved {
 
 impl Directory {
     /// Returns the drafts of a place, most recently changed first. One that cannot be read is left out.
-    pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
+    pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>> {
         self.execute(Access::Short, move |tx| {
             let table = tx.sqlite().map_or("all_drafts", |_| "drafts");
             let text = format!(
@@ -67,7 +67,7 @@ impl Directory {
         draft: Draft,
         by: &str,
         seen: Option<Timestamp>,
-    ) -> Result<DraftSaved, DirectoryError> {
+    ) -> Result<DraftSaved> {
         let by = by.to_owned();
         let several_clocks = matches!(self.location(), Location::Team(_));
         self.write(move |tx| save(tx, place, (&draft, &by), seen, several_clocks))
@@ -80,7 +80,7 @@ impl Directory {
         place: PlaceId,
         id: &UserGroupId,
         (at, by): (Timestamp, &str),
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<()> {
         let (id, by) = (id.clone(), by.to_owned());
         self.write(move |tx| {
             let stored: Vec<Stored> = tx.all(DRAFTS_OF_GROUP, values![place, &id])?;

@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Asked, Tx, row, values},
-    directory::{Directory, DirectoryError, Fact, PlaceId, Statement, columns::timestamp},
+    db::{Access, Asked, Tx, row, values},
+    directory::{Directory, Fact, PlaceId, Result, Statement, columns::timestamp},
     domain::{
         facts::{Basis, Facts, Field, Stated},
         group::EnvironmentTag,
@@ -12,17 +12,13 @@ use crate::{
 
 impl Directory {
     /// Returns the facts of this place; by default nothing is known.
-    pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
+    pub async fn facts(&self, place: PlaceId) -> Result<Facts> {
         self.execute(Access::Short, move |tx| Ok(of(ask(tx, place)?.all()?)))
             .await
     }
 
     /// Records the stated facts, replacing what was known before.
-    pub async fn state_facts(
-        &self,
-        place: PlaceId,
-        statements: Vec<Statement>,
-    ) -> Result<(), DirectoryError> {
+    pub async fn state_facts(&self, place: PlaceId, statements: Vec<Statement>) -> Result<()> {
         self.write(move |tx| state(tx, place, &statements)).await
     }
 }

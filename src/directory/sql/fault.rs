@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::{
-    database::{self, ServerFault, file::is_busy},
+    db::{self, ServerFault, file::is_busy},
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 
@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     Commit(Arc<rusqlite::Error>),
     /// From a team's database.
     Server(ServerFault),
+    /// A team's directory refuses it.
+    Team(TeamFault),
     /// A column contains another type than the schema says.
     Column,
     /// A row of this table cannot be decoded.
@@ -44,14 +46,20 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-impl From<database::Fault> for Fault {
-    fn from(fault: database::Fault) -> Self {
+impl From<db::Fault> for Fault {
+    fn from(fault: db::Fault) -> Self {
         match fault {
-            database::Fault::Sqlite(error) => Self::Sqlite(error),
-            database::Fault::Column => Self::Column,
-            database::Fault::Row(table) => Self::Row(table),
-            database::Fault::Server(fault) => Self::Server(fault),
+            db::Fault::Sqlite(error) => Self::Sqlite(error),
+            db::Fault::Column => Self::Column,
+            db::Fault::Row(table) => Self::Row(table),
+            db::Fault::Server(fault) => Self::Server(fault),
         }
+    }
+}
+
+impl From<TeamFault> for Fault {
+    fn from(fault: TeamFault) -> Self {
+        Self::Team(fault)
     }
 }
 
@@ -81,6 +89,7 @@ impl Fault {
                 )
             ),
             Self::Server(_)
+            | Self::Team(_)
             | Self::Column
             | Self::Row(_)
             | Self::Refused(_)
@@ -100,6 +109,7 @@ impl Fault {
                 return DirectoryError::DamagedRow { path, table };
             }
             Self::Server(fault) => fault.into(),
+            Self::Team(fault) => fault,
             Self::Newer { found, known } => TeamFault::Newer { found, known },
             Self::Unreleased { found } => TeamFault::Unreleased { found },
             Self::Column
@@ -108,10 +118,7 @@ impl Fault {
             | Self::NotADirectory
             | Self::NotShareable => TeamFault::Server(ServerFault::NotThere),
         };
-        DirectoryError::Team {
-            at: team.to_string(),
-            fault,
-        }
+        DirectoryError::of_team(team, fault)
     }
 
     pub(crate) fn explain(self, path: &Path) -> DirectoryError {
@@ -121,7 +128,7 @@ impl Fault {
             Self::Row(table) => DirectoryError::DamagedRow { path, table },
             Self::Newer { found, known } => DirectoryError::Newer { path, found, known },
             Self::Unreleased { found } => DirectoryError::Unreleased { path, found },
-            Self::Server(_) | Self::Column | Self::NotADirectory => {
+            Self::Server(_) | Self::Team(_) | Self::Column | Self::NotADirectory => {
                 DirectoryError::NotADirectory { path }
             }
             Self::NotShareable => DirectoryError::NotShareable { path },

@@ -4,18 +4,15 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Asked, Tx, values},
-    directory::{Directory, DirectoryError, Owner, PlaceId},
+    db::{Access, Asked, Tx, values},
+    directory::{Directory, Owner, PlaceId, Result},
     domain::{group::UserGroupId, token::Fingerprint},
 };
 
 impl Directory {
     /// Returns every group of every place that has or had the token, current owners first.
-    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            Ok(tx.all(OWNERS, values![fingerprint])?)
-        })
-        .await
+    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>> {
+        self.all(Access::Short, OWNERS, values![fingerprint]).await
     }
 }
 
@@ -36,16 +33,18 @@ pub(super) fn keep(
     Ok(tx.put(KEEP_FINGERPRINT, values![fingerprint, place, id, at])?)
 }
 
-/// Whether the group has, or had, this token: a row if so.
+/// A row if the group has, or had, this token.
+pub(super) const HAD: &str =
+    "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
+
+/// As [`HAD`].
 pub(super) fn ask_had<'t, 'c>(
     tx: &'t Tx<'c>,
     place: PlaceId,
     id: &UserGroupId,
     fingerprint: Fingerprint,
 ) -> Result<Asked<'t, 'c, ()>, Fault> {
-    let text =
-        "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
-    Ok(tx.ask(text, values![fingerprint, place, id])?)
+    Ok(tx.ask(HAD, values![fingerprint, place, id])?)
 }
 
 const OWNERS: &str = "\

@@ -13,9 +13,9 @@ use super::{
     rows::Group,
 };
 use crate::{
-    database::{Access, Asked, Tx, Value, values},
+    db::{Access, Asked, Tx, Value, values},
     directory::{
-        Damaged, Directory, DirectoryError, KeyId, PlaceId, Record, Recorded, Role,
+        Damaged, Directory, KeyId, PlaceId, Record, Recorded, Result, Role,
         columns::{self, Origins},
         tables::NEWEST,
     },
@@ -32,7 +32,7 @@ impl Directory {
     ///
     /// A field that cannot be read counts as unknown, so that one damaged row hides no others; [`Self::damaged`] names
     /// it.
-    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>, DirectoryError> {
+    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>> {
         Ok(self.all_groups(place).await?.groups)
     }
 
@@ -43,12 +43,12 @@ impl Directory {
         &self,
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<()> {
         self.each_group_from(place, false, take).await
     }
 
     /// Returns the group rows of a place that [`Self::groups`] could not read in full.
-    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>, DirectoryError> {
+    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>> {
         Ok(self.all_groups(place).await?.damaged)
     }
 
@@ -58,32 +58,24 @@ impl Directory {
         place: PlaceId,
         reverse: bool,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<()> {
         let each = move |c: &Tx<'_>| each(c, place, reverse, take);
         self.execute(Access::Long, each).await
     }
 
-    async fn all_groups(&self, place: PlaceId) -> Result<Groups, DirectoryError> {
+    async fn all_groups(&self, place: PlaceId) -> Result<Groups> {
         self.execute(Access::Long, move |c| all(c, place)).await
     }
 
     /// Returns one group if it is known.
-    pub async fn group(
-        &self,
-        place: PlaceId,
-        id: &UserGroupId,
-    ) -> Result<Option<KnownGroup>, DirectoryError> {
-        let id = id.clone();
-        self.execute(Access::Short, move |c| one(c, place, &id))
-            .await
+    pub async fn group(&self, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>> {
+        let row = self.one::<Group>(GROUP, values![place, id]).await?;
+        Ok(row.and_then(|row| row.whole))
     }
 
     /// Adds groups that their places do not know yet, as they arrive, in one transaction; nothing else is written until
     /// the channel ends. They are stored as they are, without history entries.
-    pub async fn fill(
-        &self,
-        mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>,
-    ) -> Result<(), DirectoryError> {
+    pub async fn fill(&self, mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>) -> Result<()> {
         // The channel can be read only once.
         let parts = std::iter::from_fn(move || parts.blocking_recv());
         self.may(Role::Operator)?;
@@ -101,7 +93,7 @@ impl Directory {
         &self,
         place: PlaceId,
         ids: Vec<UserGroupId>,
-    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+    ) -> Result<Vec<Option<KnownGroup>>> {
         self.execute(Access::Short, move |tx| {
             let groups = ids.iter().map(|id| ask(tx, place, id));
             let groups = groups.collect::<Result<Vec<_>, _>>()?;
@@ -111,7 +103,7 @@ impl Directory {
     }
 
     /// Returns the known ids of a place in ascending order.
-    pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
+    pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>> {
         self.execute(Access::Long, move |tx| {
             // As when reading groups, an id that cannot be decoded hides no others.
             let mut ids = Vec::new();
@@ -125,7 +117,7 @@ impl Directory {
     }
 
     /// Whether [`Self::each_group`] passes the groups in the natural order of their ids.
-    pub async fn are_in_natural_order(&self, place: PlaceId) -> Result<bool, DirectoryError> {
+    pub async fn are_in_natural_order(&self, place: PlaceId) -> Result<bool> {
         self.execute(Access::Long, move |tx| {
             let (mut before, mut is_so) = (None::<String>, true);
             tx.each(IDS, values![place], |id: String| {

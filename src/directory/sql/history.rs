@@ -1,19 +1,17 @@
 //! The append-only history: entries are added and read, never changed, which the database enforces as well.
 
-use super::{fault::Fault, select::Select};
+use super::fault::Fault;
 use crate::{
-    database::{Access, Tx, Value, row, values},
-    directory::{Directory, DirectoryError, HistoryFilter, KeyId, Numbered, PlaceId},
+    db::{Access, Select, Tx, Value, row, values},
+    directory::{Directory, HistoryFilter, KeyId, Numbered, PlaceId, Result},
     domain::history::Entry,
 };
 
 impl Directory {
     /// Returns history entries, most recently written first.
-    pub async fn history(
-        &self,
-        filter: HistoryFilter,
-    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
-        self.execute(Access::Long, move |c| list(c, filter)).await
+    pub async fn history(&self, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>> {
+        let (text, values) = selected(filter);
+        self.all(Access::Long, text, values).await
     }
 }
 
@@ -87,9 +85,4 @@ pub(super) fn since(
 ) -> Result<Vec<Numbered<Entry>>, Fault> {
     let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
     Ok(tx.all(which, values![place, since])?)
-}
-
-pub(super) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {
-    let (text, values) = selected(filter);
-    Ok(tx.all(text, values)?)
 }

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::{annotations, fault::Fault, groups};
 use crate::{
-    database::{Access, Tx, record, values},
-    directory::{Directory, DirectoryError, ImportId, PlaceId, columns::at_stored_precision},
+    db::{Access, Tx, record, values},
+    directory::{Directory, ImportId, PlaceId, Result, columns::at_stored_precision},
     domain::{
         annotation::{AnnotationPlan, Attribution},
         known::{ImportResult, KnownGroup},
@@ -40,7 +40,7 @@ impl Directory {
         at: Timestamp,
         by: &str,
         replaces: bool,
-    ) -> Result<Vec<Imported>, DirectoryError> {
+    ) -> Result<Vec<Imported>> {
         let by = by.to_owned();
         self.write(move |tx| {
             let rows = rows.iter();
@@ -51,11 +51,7 @@ impl Directory {
     }
 
     /// Returns the unfinished import with this digest, if any.
-    pub async fn open_import(
-        &self,
-        place: PlaceId,
-        digest: [u8; 32],
-    ) -> Result<Option<Import>, DirectoryError> {
+    pub async fn open_import(&self, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>> {
         self.execute(Access::Long, move |tx| open(tx, place, digest))
             .await
     }
@@ -67,7 +63,7 @@ impl Directory {
         digest: [u8; 32],
         at: Timestamp,
         by: &str,
-    ) -> Result<Import, DirectoryError> {
+    ) -> Result<Import> {
         let by = by.to_owned();
         self.write(move |tx| {
             if let Some(import) = open(tx, place, digest)? {
@@ -85,18 +81,13 @@ impl Directory {
     }
 
     /// Records that a row is done, so that it is not sent again.
-    pub async fn end_row(
-        &self,
-        import: ImportId,
-        row: usize,
-        outcome: &'static str,
-    ) -> Result<(), DirectoryError> {
+    pub async fn end_row(&self, import: ImportId, row: usize, outcome: &'static str) -> Result<()> {
         self.write(move |tx| Ok(tx.put(END_ROW, values![import, row, outcome])?))
             .await
     }
 
     /// Closes an import whose rows are all done; if the same file is imported again, it starts from the beginning.
-    pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
+    pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<()> {
         self.write(move |tx| {
             tx.put(END_IMPORT, values![at, import])?;
             Ok(tx.put(FORGET_ROWS, values![import])?)
@@ -119,8 +110,7 @@ fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>,
         return Ok(None);
     };
     let text = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
-    let done: Vec<i64> = tx.all(text, values![import.id])?;
-    import.done = done.into_iter().map(|number| number as usize).collect();
+    import.done = tx.all(text, values![import.id])?;
     Ok(Some(import))
 }
 

@@ -1,10 +1,11 @@
 //! Inspects a directory file without changing it: creates no key, migrates nothing, changes no permissions. Returns
-//! counts, never contents of rows.
+//! counts, never contents of rows. Ids are completed for a shell in the same way, without a lock that would block a writer.
 
-use std::path::Path;
+use std::{fmt::Write, path::Path};
 
 use jiff::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
+use secrecy::SecretString;
 
 use super::{
     fault::Fault,
@@ -14,9 +15,10 @@ use super::{
     schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
-    database::{Tx, file},
-    directory::{BindingPreview, Caller, DirectoryError, Place},
+    db::{Tx, file, values},
+    directory::{BindingPreview, Caller, DirectoryError, Place, Result},
     domain::token::Fingerprinter,
+    platform::private_files::with_suffix,
 };
 
 /// The state of a directory file.
@@ -52,12 +54,9 @@ pub struct Contents {
 
 /// Inspects and checks the file; blocks, and reads all of it. Must not be called while this process has the file open:
 /// closing it here would drop the locks.
-pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
-    let unusable = |source: std::io::Error| DirectoryError::Unusable {
-        path: path.to_owned(),
-        source: source.into(),
-    };
-    let path = &std::path::absolute(path).map_err(unusable)?;
+pub fn inspect(path: &Path) -> Result<Inspected> {
+    let unusable = DirectoryError::unusable(path);
+    let path = &std::path::absolute(path).map_err(&unusable)?;
     let found = std::fs::metadata(path);
     file::check(path, found.as_ref().ok()).map_err(|why| unfit(path, why))?;
     let found = found.map_err(unusable)?;
@@ -74,7 +73,7 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
 pub fn preview_binding_in(
     path: &Path,
     caller: impl FnOnce(&Fingerprinter) -> Caller,
-) -> Result<BindingPreview, DirectoryError> {
+) -> Result<BindingPreview> {
     let preview = || {
         let connection = file::read_only(path, BUSY_TIMEOUT)?;
         let caller = caller(&key(&connection)?);
@@ -136,4 +135,80 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
                 .and_then(|at| Timestamp::from_microsecond(at).ok()),
         })
     })?)
+}
+
+/// Maximum number of suggestions; a shell continues with their common prefix.
+const MOST: usize = 100;
+
+const BEGINNING: &str = "\
+SELECT user_group_id FROM user_groups WHERE place = $1 AND user_group_id >= $2 AND user_group_id < $3 \
+ORDER BY user_group_id LIMIT 100";
+const LAST: &str = "\
+SELECT user_group_id FROM user_groups WHERE place = $1 AND user_group_id >= $2 AND user_group_id < $3 \
+ORDER BY user_group_id DESC LIMIT 1";
+
+/// The profile for which ids are completed.
+#[derive(Debug, Clone, Copy)]
+pub struct CompletedProfile<'a> {
+    pub name: &'a str,
+    pub url: &'a str,
+    /// The API key to compare, if it can be read at once.
+    pub key: Option<&'a SecretString>,
+    pub from_variables: bool,
+}
+
+/// The ids with this prefix in the place of this profile; none if they cannot be read, or if the place does not know
+/// the API key. If there are many, the first ones and the last one, which have the same common prefix as all of them.
+pub fn ids_beginning(file: &Path, profile: CompletedProfile<'_>, begin: &str) -> Vec<String> {
+    beginning(file, profile, begin).unwrap_or_default()
+}
+
+fn beginning(
+    file: &Path,
+    profile: CompletedProfile<'_>,
+    begin: &str,
+) -> Result<Vec<String>, Fault> {
+    let connection = open_as_is(file)?;
+    let tx = Tx::of(&connection);
+    let CompletedProfile {
+        name,
+        url,
+        key,
+        from_variables,
+    } = profile;
+    let place = match key {
+        Some(key) => {
+            let key = super::open::key(&connection)?.of_key(key);
+            places::with_key(&tx, (name, url), key, from_variables)?
+        }
+        None => places::place_of(&tx, name, url)?,
+    };
+    let Some(place) = place else {
+        return Ok(Vec::new());
+    };
+    let end = format!("{begin}{}", char::MAX);
+    let asked = || values![place, begin, &end];
+    let mut ids: Vec<String> = tx.all(BEGINNING, asked())?;
+    if ids.len() == MOST {
+        let last: Option<String> = tx.one(LAST, asked())?;
+        ids.extend(last);
+        ids.dedup();
+    }
+    Ok(ids)
+}
+
+/// If nobody has the file open, a reader would create the log files; then it is opened as immutable.
+fn open_as_is(file: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if with_suffix(file, "-shm").exists() {
+        Connection::open_with_flags(file, flags)?
+    } else {
+        let mut uri = "file:".to_owned();
+        for byte in file.as_os_str().as_encoded_bytes() {
+            let _ = write!(uri, "%{byte:02x}");
+        }
+        uri.push_str("?immutable=1");
+        Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+    };
+    Ok(connection)
 }

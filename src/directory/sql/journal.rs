@@ -1,18 +1,23 @@
-//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event, all kept permanently.
+//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event, all kept permanently; and the
+//! hand-off of a new token in its row: only the latest rotation of a group has a token worth handing off.
 
 use jiff::Timestamp;
 
-use super::{batches, fault::Fault, fingerprints, mutations, order, select::Select};
+use super::{batches, fault::Fault, fingerprints, history, mutations, order};
 use crate::{
-    database::{Access, Asked, Tx, Value, values},
+    db::{Access, Asked, Select, Tx, Value, values},
     directory::{
-        BeginResult, Directory, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter,
-        RotationId, RotationIntent, RotationRow, RotationStep,
+        BeginResult, Directory, DirectoryError, EventKind, HandOffStep, JournalEvent, PlaceId,
+        Result, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
     },
-    domain::rotation::{Event, State},
+    domain::{
+        handoff::{HandOff, HandOffState},
+        history::Entry,
+        rotation::{Event, State},
+    },
 };
 
 impl Directory {
@@ -21,39 +26,56 @@ impl Directory {
         &self,
         place: PlaceId,
         intent: RotationIntent,
-    ) -> Result<BeginResult, DirectoryError> {
+    ) -> Result<BeginResult> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.write_about(Some(subject), move |tx| begin(tx, place, &intent))
+        self.write_about(Some(subject), true, move |tx| begin(tx, place, &intent))
             .await
     }
 
     /// Returns the current state of one rotation.
-    pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
-        self.execute(Access::Short, move |tx| Ok(tx.one(ROTATION, values![id])?))
-            .await
+    pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>> {
+        self.one(ROTATION, values![id]).await
     }
 
     /// Returns the current state of rotations, most recently started first.
-    pub async fn rotations(
-        &self,
-        filter: RotationFilter,
-    ) -> Result<Vec<RotationRow>, DirectoryError> {
+    pub async fn rotations(&self, filter: RotationFilter) -> Result<Vec<RotationRow>> {
         let access = match filter.user_group_id {
             Some(_) => Access::Short,
             None => Access::Long,
         };
-        self.execute(access, move |tx| list(tx, filter)).await
+        let (text, values) = selected(filter);
+        self.all(access, text, values).await
     }
 
     /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
     /// rotation from it.
-    pub async fn journal_events(
+    pub async fn journal_events(&self, id: RotationId) -> Result<Vec<JournalEvent>> {
+        let text = "SELECT * FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
+        self.all(Access::Short, text, values![id]).await
+    }
+
+    /// Records how the hand-off of a rotation ended together with its history entry, in one transaction.
+    ///
+    /// Returns `false` if a later rotation of the group has overtaken it. The command may then have put the older token
+    /// in place, so the later hand-off becomes pending again.
+    pub async fn end_hand_off(
         &self,
         id: RotationId,
-    ) -> Result<Vec<JournalEvent>, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            let text = "SELECT * FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
-            Ok(tx.all(text, values![id])?)
+        handoff: HandOff,
+        entry: Entry,
+    ) -> Result<bool> {
+        self.write(move |tx| {
+            let row = lock(tx, id)?;
+            let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id];
+            let ended = tx.ask::<()>(END_HAND_OFF, values)?;
+            let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
+            history::add(tx, row.place, None, &entry)?;
+            let ended = ended.changed()? == 1;
+            if !ended {
+                let again = "an older token may have been delivered after it";
+                tx.put(HAND_OFF_LATER, values![again, id])?;
+            }
+            Ok(ended)
         })
         .await
     }
@@ -140,7 +162,11 @@ fn claim(
     let item = match intent.item {
         Some(item) => {
             let taker = values![item.batch, item.position];
-            Some((item, batches::ask(tx, item, id)?, tx.ask(TAKER, taker)?))
+            Some((
+                item,
+                batches::ask(tx, item, id)?,
+                tx.ask_later(TAKER, taker)?,
+            ))
         }
         None => None,
     };
@@ -162,9 +188,9 @@ fn claim(
     let begun = tx.ask(BEGIN_ROTATION, values)?;
     // Read after the claim, which may have waited for whoever held the group.
     let last = order::ask(tx, place, id)?;
-    let unsettled = tx.ask(UNSETTLED, values![place, id])?;
+    let unsettled = tx.ask_later(UNSETTLED, values![place, id])?;
     let mutation = mutations::ask_holder(tx, place, id)?;
-    let holder = tx.ask(HOLDER, values![place, id, previous])?;
+    let holder = tx.ask_later(HOLDER, values![place, id, previous])?;
     if let Some((item, state, taker)) = item
         && batches::taken(state, item)?.is_some()
     {
@@ -325,3 +351,46 @@ pub(super) fn list(tx: &Tx<'_>, filter: RotationFilter) -> Result<Vec<RotationRo
     let (text, values) = selected(filter);
     Ok(tx.all(text, values)?)
 }
+
+const OVERTAKEN: &str = "overtaken by a later rotation";
+
+const HAND_OFF: &str = "\
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3, profile = COALESCE($4, profile) WHERE id = $5";
+
+/// Unfinished hand-offs of earlier rotations of the same group.
+const OVERTAKE_HAND_OFFS: &str = "\
+UPDATE rotations SET handoff = 'none', handoff_note = $1 \
+WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
+
+/// Sets the state of the hand-off of a rotation of this place.
+pub(super) fn set_hand_off(
+    tx: &Tx<'_>,
+    row: Asked<'_, '_, RotationRow>,
+    place: PlaceId,
+    step: &HandOffStep,
+) -> Result<(), Fault> {
+    let (id, after) = (step.id, &step.after);
+    let row = row.one()?.filter(|row| row.place == place);
+    let row = row.ok_or(DirectoryError::NoRotation { id })?;
+    let (note, profile) = (after.note.as_ref(), step.moved_to.as_ref());
+    tx.put(
+        HAND_OFF,
+        values![after.state, after.exit, note, profile, id],
+    )?;
+    if after.state == HandOffState::Pending {
+        let values = values![OVERTAKEN, id, place, &row.user_group_id];
+        tx.put(OVERTAKE_HAND_OFFS, values)?;
+    }
+    Ok(())
+}
+
+/// Changes nothing if a later rotation has overtaken it.
+const END_HAND_OFF: &str = "\
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4 AND handoff <> 'none'";
+
+/// The latest later rotation of the same group that has a hand-off.
+const HAND_OFF_LATER: &str = "\
+UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
+WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
+ ON later.place = this.place AND later.user_group_id = this.user_group_id \
+ WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";

@@ -7,8 +7,8 @@ use rusqlite::{Connection, functions::FunctionFlags};
 
 use super::{fault::Fault, groups};
 use crate::{
-    database::{Access, Tx, values},
-    directory::{Directory, DirectoryError, PlaceId},
+    db::{Access, Tx, values},
+    directory::{Directory, PlaceId, Result},
     domain::{group::UserGroupId, known::KnownGroup},
     search::{Builder, FirstInOrder, Index, SortBy, title_key},
 };
@@ -32,7 +32,7 @@ impl Directory {
         sort: SortBy,
         reverse: bool,
         (all, some): (usize, usize),
-    ) -> Result<FirstGroups, DirectoryError> {
+    ) -> Result<FirstGroups> {
         self.execute(Access::Short, move |tx| {
             let order = (&sort, reverse);
             let total = count(tx, place)?;
@@ -68,18 +68,18 @@ impl Directory {
         &self,
         place: PlaceId,
         tell: impl FnMut(usize) -> bool + Send + 'static,
-    ) -> Result<Builder, DirectoryError> {
+    ) -> Result<Builder> {
         self.execute(Access::Long, move |c| load(c, place, tell))
             .await
     }
 
     /// Call before many [`Directory::fill`]; nothing may be listed until [`Directory::end_filling`].
-    pub async fn begin_filling(&self) -> Result<(), DirectoryError> {
+    pub async fn begin_filling(&self) -> Result<()> {
         self.write(|tx| tx.sqlite().map_or(Ok(()), drop_title_index))
             .await
     }
 
-    pub async fn end_filling(&self) -> Result<(), DirectoryError> {
+    pub async fn end_filling(&self) -> Result<()> {
         self.write(|tx| {
             tx.sqlite().map_or(Ok(()), |file| {
                 // An index is sorted in as much memory as pages may take, and what fills no more needs less.
@@ -94,8 +94,7 @@ impl Directory {
 /// The number of groups of a place.
 fn count(tx: &Tx<'_>, place: PlaceId) -> Result<usize, Fault> {
     let text = "SELECT COUNT(*) FROM user_groups WHERE place = $1";
-    let count: Option<i64> = tx.one(text, values![place])?;
-    Ok(usize::try_from(count.unwrap_or_default()).unwrap_or_default())
+    Ok(tx.one(text, values![place])?.unwrap_or_default())
 }
 
 /// The texts that the order compares, with their ids and in the order of their bytes, if an index provides that.

@@ -2,11 +2,11 @@
 
 use super::{batches, fault::Fault};
 use crate::{
-    database::{Access, Asked, Tx, row, values},
+    db::{Access, Asked, Tx, row, values},
     directory::{
         Claimed, Directory, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep,
-        PlaceId, RotationId, RotationIntent, RotationStep, columns::boot_clock, lanes::Subject,
-        unsettled_here::CountedStep,
+        PlaceId, Result, RotationId, RotationIntent, RotationStep, columns::boot_clock,
+        lanes::Subject, unsettled_here::CountedStep,
     },
     domain::{
         fields::DesiredFields, group::UserGroupId, history::Operation, mutation::State, rotation,
@@ -15,22 +15,14 @@ use crate::{
 
 impl Directory {
     /// Makes the intent durable, unless another mutation holds the group.
-    pub async fn begin_mutation(
-        &self,
-        place: PlaceId,
-        intent: MutationIntent,
-    ) -> Result<Claimed, DirectoryError> {
+    pub async fn begin_mutation(&self, place: PlaceId, intent: MutationIntent) -> Result<Claimed> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.write_about(Some(subject), move |tx| begin(tx, place, &intent))
+        self.write_about(Some(subject), true, move |tx| begin(tx, place, &intent))
             .await
     }
 
     /// Takes one step; [`DirectoryError::ClaimMoved`] if the mutation is not in the state that the step starts from.
-    pub async fn step_mutation(
-        &self,
-        place: PlaceId,
-        step: MutationStep,
-    ) -> Result<(), DirectoryError> {
+    pub async fn step_mutation(&self, place: PlaceId, step: MutationStep) -> Result<()> {
         let counted_steps = CountedStep::of_mutation(&step);
         let stepped = self
             .write(move |tx| claim_step(tx, place, &step)?.check(&step))
@@ -40,22 +32,14 @@ impl Directory {
     }
 
     /// Returns the creates and updates of a place whose outcome is unknown, most recently started first.
-    pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.execute(Access::Long, move |tx| Ok(tx.all(OPEN, values![place])?))
-            .await
+    pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>> {
+        self.all(Access::Long, OPEN, values![place]).await
     }
 
     /// Returns one mutation of a place.
-    pub async fn mutation(
-        &self,
-        place: PlaceId,
-        id: MutationId,
-    ) -> Result<Option<Mutation>, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            let text = "SELECT * FROM mutations WHERE place = $1 AND id = $2";
-            Ok(tx.one(text, values![place, id])?)
-        })
-        .await
+    pub async fn mutation(&self, place: PlaceId, id: MutationId) -> Result<Option<Mutation>> {
+        let text = "SELECT * FROM mutations WHERE place = $1 AND id = $2";
+        self.one(text, values![place, id]).await
     }
 }
 
@@ -156,7 +140,7 @@ pub(super) fn ask_holder<'t, 'c>(
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Asked<'t, 'c, Mutation>, Fault> {
-    Ok(tx.ask(HOLDER, values![place, id])?)
+    Ok(tx.ask_later(HOLDER, values![place, id])?)
 }
 
 /// Compare and set: changes nothing if the state is not the expected one.

@@ -1,5 +1,6 @@
 //! Opens a directory file: made private before SQLite sees it, recognised before anything is written, upgraded to the
-//! newest schema, and given its fingerprint key. A foreign file is left unchanged.
+//! newest schema, and given its fingerprint key. A foreign file is left unchanged. Of a file whose directory was moved to a
+//! team's database this version says where it is.
 
 use std::{
     cell::Cell,
@@ -16,16 +17,16 @@ use zeroize::Zeroizing;
 use super::{
     backup,
     fault::Fault,
-    list, moved,
+    list,
     schema::{BUSY_TIMEOUT, NEWEST, OLDER, migrations_from},
     under_way,
 };
 use crate::{
-    database::{
+    db::{
         Tx,
         file::{self, Unfit},
     },
-    directory::DirectoryError,
+    directory::{DirectoryError, Result},
     domain::token::Fingerprinter,
 };
 
@@ -47,7 +48,7 @@ pub(super) fn connections_opened() -> u64 {
     OPENED.get()
 }
 
-pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), DirectoryError> {
+pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter)> {
     let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     OPENED.set(OPENED.get() + 1);
     file::make_private(path).map_err(|why| unfit(path, why))?;
@@ -58,10 +59,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), Directory
 pub(super) fn unfit(path: &Path, why: Unfit) -> DirectoryError {
     let path = path.to_owned();
     match why {
-        Unfit::Io(source) => DirectoryError::Unusable {
-            path,
-            source: source.into(),
-        },
+        Unfit::Io(source) => DirectoryError::unusable(path)(source),
         Unfit::Foreign => DirectoryError::NotADirectory { path },
         Unfit::LogAlone => DirectoryError::LogAlone { path },
     }
@@ -103,7 +101,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, found, _) if found == NEWEST || OLDER.contains(&found) => Ok(found),
         (APPLICATION_ID, found @ 1..NEWEST, _) => Err(Fault::Unreleased { found }),
-        (APPLICATION_ID, found, _) if found > NEWEST => Err(moved::newer(connection, found)),
+        (APPLICATION_ID, found, _) if found > NEWEST => Err(newer(connection, found)),
         _ => Err(Fault::NotADirectory),
     }
 }
@@ -116,7 +114,7 @@ pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
     if found == NEWEST {
         Ok(())
     } else {
-        Err(moved::newer(tx, found))
+        Err(newer(tx, found))
     }
 }
 
@@ -138,13 +136,17 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
         list::fill_titles(&tx)?;
     }
     if from == 0 {
-        let mut key = Zeroizing::new([0; 32]);
-        getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
-        tx.execute(ADD_META, rusqlite::params![KEY, key.as_slice()])?;
+        tx.execute(ADD_META, rusqlite::params![KEY, random_key()?.as_slice()])?;
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     tx.pragma_update(None, "user_version", NEWEST)?;
     tx.commit().map_err(Fault::commit)
+}
+
+pub(in crate::directory) fn random_key() -> Result<Zeroizing<[u8; 32]>> {
+    let mut key = Zeroizing::new([0; 32]);
+    getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
+    Ok(key)
 }
 
 const META: &str = "SELECT value FROM meta WHERE key = $1";
@@ -156,4 +158,33 @@ pub(super) fn key(connection: &Connection) -> Result<Fingerprinter, Fault> {
         .optional()?
         .ok_or(Fault::NotADirectory)?;
     Ok(Fingerprinter::new(&key))
+}
+
+/// Newer than any schema, so that older versions refuse the file as well.
+const MOVED: i64 = 1_000_000;
+
+const MOVED_TO: &str = "moved_to";
+
+/// Marks the file within the open transaction.
+pub(in crate::directory) fn mark_moved(connection: &Connection, to: &str) -> Result<(), Fault> {
+    connection.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+        (MOVED_TO, to.as_bytes()),
+    )?;
+    connection.pragma_update(None, "user_version", MOVED)?;
+    Ok(())
+}
+
+/// The error for a schema version that this groupdesk does not know.
+fn newer(connection: &Connection, found: i64) -> Fault {
+    let known = NEWEST;
+    let text = "SELECT value FROM meta WHERE key = ?1";
+    let to = connection.query_row(text, [MOVED_TO], |row| row.get::<_, Vec<u8>>(0));
+    match to.optional() {
+        Ok(Some(to)) if found == MOVED => {
+            let to = String::from_utf8_lossy(&to).into_owned();
+            Fault::Refused(DirectoryError::MovedAway { to })
+        }
+        _ => Fault::Newer { found, known },
+    }
 }

@@ -5,25 +5,20 @@ use std::collections::HashMap;
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Asked, Tx, values},
-    directory::{
-        Directory, DirectoryError, Noted, PlaceId, RotationId, TokenChange, columns::boot_clock,
-    },
+    db::{Access, Asked, Tx, values},
+    directory::{Directory, Noted, PlaceId, Result, RotationId, TokenChange, columns::boot_clock},
     domain::{group::UserGroupId, word_enum::word_enum},
 };
 
 impl Directory {
     /// The last number in the order of the directory.
-    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
-        self.execute(Access::Short, |tx| {
-            let text = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
-            Ok(tx.one(text, values![])?.unwrap_or_default())
-        })
-        .await
+    pub async fn last_number(&self) -> Result<i64> {
+        let text = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
+        Ok(self.one(text, values![]).await?.unwrap_or_default())
     }
 
     /// Forgets when the recorded changes were recorded, for a past that was made up.
-    pub(crate) async fn forget_order(&self) -> Result<(), DirectoryError> {
+    pub(crate) async fn forget_order(&self) -> Result<()> {
         self.write(|tx| Ok(tx.put("DELETE FROM last_changes", values![])?))
             .await
     }
@@ -33,7 +28,7 @@ impl Directory {
         &self,
         place: PlaceId,
         number: i64,
-    ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
+    ) -> Result<HashMap<UserGroupId, TokenChange>> {
         self.execute(Access::Short, move |tx| {
             let rows = tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number]);
             let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
@@ -92,7 +87,7 @@ pub(super) fn ask<'t, 'c>(
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Asked<'t, 'c, Row>, Fault> {
-    Ok(tx.ask(OF_GROUP, values![place, id])?)
+    Ok(tx.ask_later(OF_GROUP, values![place, id])?)
 }
 
 pub(super) fn of_group(

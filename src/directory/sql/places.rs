@@ -3,7 +3,6 @@
 mod answering;
 mod binding;
 mod merging;
-mod renaming;
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -16,9 +15,9 @@ pub(super) use merging::MERGE;
 
 use super::{fault::Fault, fingerprints, groups};
 use crate::{
-    database::{Access, Asked, Tx, Value, record, row, values},
+    db::{Access, Asked, Tx, Value, record, row, values},
     directory::{
-        Alarm, Caller, Directory, DirectoryError, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId,
+        Alarm, Caller, Directory, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, Result,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -29,19 +28,17 @@ use crate::{
 
 impl Directory {
     /// Returns the name of a place; `None` if there is no place with that number.
-    pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>, DirectoryError> {
-        self.execute(Access::Short, move |c| name_of(c, place))
-            .await
+    pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>> {
+        self.one(NAME, values![place]).await
     }
 
     /// Returns the alarms of a place that are not acknowledged, oldest first.
-    pub async fn alarms(&self, place: PlaceId) -> Result<Vec<Alarm>, DirectoryError> {
-        self.execute(Access::Short, move |tx| Ok(tx.all(ALARMS, values![place])?))
-            .await
+    pub async fn alarms(&self, place: PlaceId) -> Result<Vec<Alarm>> {
+        self.all(Access::Short, ALARMS, values![place]).await
     }
 
     /// Returns what blocks requests with this key.
-    pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
+    pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate> {
         self.execute(Access::Short, move |tx| ask_gate(tx, place, key)?.read())
             .await
     }
@@ -52,20 +49,13 @@ impl Directory {
         place: PlaceId,
         id: &UserGroupId,
         token: Fingerprint,
-    ) -> Result<bool, DirectoryError> {
-        let id = id.clone();
-        self.execute(Access::Short, move |tx| {
-            let had = fingerprints::ask_had(tx, place, &id, token)?.one()?;
-            Ok(had.is_some())
-        })
-        .await
+    ) -> Result<bool> {
+        let had = self.one::<()>(fingerprints::HAD, values![token, place, id]);
+        Ok(had.await?.is_some())
     }
 
     /// Returns the indices of the fingerprints that are those of a token or an API key seen before, ascending.
-    pub async fn known_secrets(
-        &self,
-        fingerprints: Vec<Fingerprint>,
-    ) -> Result<Vec<usize>, DirectoryError> {
+    pub async fn known_secrets(&self, fingerprints: Vec<Fingerprint>) -> Result<Vec<usize>> {
         if fingerprints.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,17 +78,14 @@ impl Directory {
     }
 
     /// Returns all places, by name.
-    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
+    pub async fn places(&self) -> Result<Vec<Place>> {
         self.execute(Access::Long, all).await
     }
 
     /// Returns the events of a place, oldest first.
-    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
-        self.execute(Access::Long, move |tx| {
-            let text = "SELECT * FROM place_events WHERE place = $1 ORDER BY number";
-            Ok(tx.all(text, values![place])?)
-        })
-        .await
+    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>> {
+        let text = "SELECT * FROM place_events WHERE place = $1 ORDER BY number";
+        self.all(Access::Long, text, values![place]).await
     }
 
     /// Renames a place; `false` if another one has that name.
@@ -108,10 +95,10 @@ impl Directory {
         name: &str,
         at: Timestamp,
         by: &str,
-    ) -> Result<bool, DirectoryError> {
+    ) -> Result<bool> {
         let (to, by) = (name.to_owned(), by.to_owned());
         self.write(move |tx| {
-            let was = name_of(tx, place)?.ok_or(Fault::Row(TABLE))?;
+            let was = self::name(tx, place)?;
             let changed = tx.write(RENAME, values![&to, place])?;
             if changed == 1 {
                 let note = format!("{was} is {to} from here on");
@@ -131,7 +118,7 @@ impl Directory {
         at: Timestamp,
         by: &str,
         reason: &str,
-    ) -> Result<usize, DirectoryError> {
+    ) -> Result<usize> {
         let (by, reason) = (by.to_owned(), reason.to_owned());
         self.write(move |tx| {
             let (tag, by, reason) = (tag.as_ref(), by.as_str(), reason.as_str());
@@ -147,10 +134,6 @@ impl Directory {
 }
 
 const TABLE: &str = "places";
-
-fn exists(tx: &Tx<'_>, text: &'static str, values: Vec<Value>) -> Result<bool, Fault> {
-    Ok(tx.one::<()>(text, values)?.is_some())
-}
 
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
@@ -280,24 +263,22 @@ fn add_event(
     Ok(tx.insert("place_events", row)?)
 }
 
-fn name_of(tx: &Tx<'_>, place: PlaceId) -> Result<Option<String>, Fault> {
-    Ok(tx.one("SELECT name FROM places WHERE number = $1", values![place])?)
-}
+const NAME: &str = "SELECT name FROM places WHERE number = $1";
 
 fn name(tx: &Tx<'_>, place: PlaceId) -> Result<String, Fault> {
-    name_of(tx, place)?.ok_or(Fault::Row(TABLE))
+    tx.one(NAME, values![place])?.ok_or(Fault::Row(TABLE))
 }
 
 const HAS_KEY: &str = "SELECT 1 FROM place_keys WHERE place = $1 AND state <> 'withdrawn' LIMIT 1";
 
 fn has_no_key(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    Ok(!exists(tx, HAS_KEY, values![place])?)
+    Ok(tx.one::<()>(HAS_KEY, values![place])?.is_none())
 }
 
 const HAS_TOKEN: &str = "SELECT 1 FROM fingerprints WHERE place = $1 LIMIT 1";
 
 fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    Ok(!exists(tx, HAS_TOKEN, values![place])?)
+    Ok(tx.one::<()>(HAS_TOKEN, values![place])?.is_none())
 }
 
 const RENAME: &str = "\

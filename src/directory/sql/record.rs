@@ -1,12 +1,13 @@
-//! Records what an exchange with the service brought: the group, the history and the journals, in one transaction.
+//! Reads the state of one group, and records what an exchange with the service brought: the group, the history and the
+//! journals, in one transaction.
 
 use super::{
-    facts, fault::Fault, groups, handoff, history, journal, mutations, order, places, snapshot,
+    facts, fault::Fault, fingerprints, groups, history, journal, mutations, order, places,
 };
 use crate::{
-    database::{Tx, values},
+    db::{Access, Asked, Tx, values},
     directory::{
-        Directory, DirectoryError, GroupSnapshot, PlaceId, Record, Recorded, SnapshotExtras,
+        Directory, GroupSnapshot, PlaceId, Record, Recorded, Result, SnapshotExtras,
         lanes::Subject, unsettled_here::CountedStep,
     },
     domain::{
@@ -25,18 +26,14 @@ impl Directory {
     /// Records the result of one exchange: the group, the history and the journal, in one transaction.
     ///
     /// Times are stored in whole microseconds. A history entry keeps the profile that it names. With
-    /// [`DirectoryError::MovedOn`] nothing of the record is written.
-    pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded, DirectoryError> {
+    /// `DirectoryError::MovedOn` nothing of the record is written.
+    pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded> {
         let mut recorded = self.record_all(place, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())
     }
 
     /// Writes many records in one transaction, all or nothing. The results are in the same order.
-    pub async fn record_all(
-        &self,
-        place: PlaceId,
-        records: Vec<Record>,
-    ) -> Result<Vec<Recorded>, DirectoryError> {
+    pub async fn record_all(&self, place: PlaceId, records: Vec<Record>) -> Result<Vec<Recorded>> {
         let counted_steps = CountedStep::of_all(&records);
         let subject = match &records[..] {
             [record] => Subject::of(place, record),
@@ -46,11 +43,7 @@ impl Directory {
         let observed = records.iter().filter_map(|one| one.observation.as_ref());
         let is_large = observed.map(Observation::weight).sum::<usize>() > LARGE;
         let write = move |tx: &Tx<'_>| write_all(tx, place, &mut records, is_large, None);
-        let written = if is_large {
-            self.write_large(subject, write).await
-        } else {
-            self.write_about(subject, write).await
-        };
+        let written = self.write_about(subject, !is_large, write).await;
         for one in counted_steps {
             one.written(written.is_ok());
         }
@@ -67,7 +60,7 @@ impl Directory {
         fingerprint: Option<Fingerprint>,
         weight: usize,
         mut decide: impl FnMut(&GroupSnapshot, bool) -> (Vec<Record>, T) + Send + 'static,
-    ) -> Result<(Vec<Recorded>, T), DirectoryError> {
+    ) -> Result<(Vec<Recorded>, T)> {
         let extras = SnapshotExtras {
             fingerprint,
             ..SnapshotExtras::default()
@@ -77,24 +70,106 @@ impl Directory {
         let is_large = weight > LARGE;
         let write = move |tx: &Tx<'_>| {
             let may_take = is_large && tx.sqlite().is_some();
-            let found = snapshot::read(tx, place, &of_group, &extras, true)?;
+            let found = read(tx, place, &of_group, &extras, true)?;
             let (mut records, answer) = decide(&found, may_take);
             let counted_steps = CountedStep::of_all(&records);
+            let is_as_found = leave_as_found(&mut records);
             let known = Some((&of_group, found.group));
-            let recorded = write_all(tx, place, &mut records, may_take, known)?;
+            let mut recorded = write_all(tx, place, &mut records, may_take, known)?;
+            if is_as_found && let Some(recorded) = recorded.last_mut() {
+                recorded.open = found.open;
+                recorded.mutations = found.mutations;
+                recorded.facts = found.facts;
+            }
             Ok(((recorded, answer), counted_steps))
         };
-        let written = if is_large {
-            self.write_large(subject, write).await
-        } else {
-            self.write_about(subject, write).await
-        };
+        let written = self.write_about(subject, !is_large, write).await;
         let (decided, counted_steps) = written?;
         for one in counted_steps {
             one.written(true);
         }
         Ok(decided)
     }
+
+    /// Returns one group if it is known, what is open of it, the facts of the place, and the requested extras.
+    pub async fn snapshot(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        extras: SnapshotExtras,
+    ) -> Result<GroupSnapshot> {
+        let id = id.clone();
+        self.execute(Access::Short, move |tx| {
+            read(tx, place, &id, &extras, false)
+        })
+        .await
+    }
+}
+
+/// Reads the state of one group together: on a server this is one round trip. `locks` keeps it true until the end of the
+/// transaction.
+pub(super) fn read(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    id: &UserGroupId,
+    extras: &SnapshotExtras,
+    locks: bool,
+) -> Result<GroupSnapshot, Fault> {
+    let of_group = || values![place, id];
+    // Rotations before groups, as everywhere.
+    let (open, mutations, group) = if locks {
+        (
+            tx.lock(journal::OPEN_OF_GROUP, of_group())?,
+            tx.lock(mutations::OPEN_OF_GROUP, of_group())?,
+            tx.lock(groups::GROUP, of_group())?,
+        )
+    } else {
+        (
+            tx.ask(journal::OPEN_OF_GROUP, of_group())?,
+            tx.ask(mutations::OPEN_OF_GROUP, of_group())?,
+            tx.ask(groups::GROUP, of_group())?,
+        )
+    };
+    // Read after the locks, which may have waited for a change.
+    let last = order::ask(tx, place, id)?;
+    let facts = facts::ask(tx, place)?;
+    let fingerprint = extras.fingerprint;
+    let had_token = fingerprint.map(|token| fingerprints::ask_had(tx, place, id, token));
+    let profile = extras.profile.as_ref();
+    let bound = profile.map(|(profile, url)| places::ask_place(tx, profile, url));
+    let gate = extras.key.map(|key| places::ask_gate(tx, place, key));
+    let (had_token, bound, gate) = (
+        had_token.transpose()?,
+        bound.transpose()?,
+        gate.transpose()?,
+    );
+    let (open, mutations) = (open.all()?, mutations.all()?);
+    let group = groups::known(group)?;
+    let last = order::of(last.all()?)?;
+    Ok(GroupSnapshot {
+        group,
+        open,
+        mutations,
+        noted: last.noted,
+        token: last.token,
+        facts: facts::of(facts.all()?),
+        had_token: had_token.map_or(Ok(None), Asked::one)?.is_some(),
+        bound: bound.map_or(Ok(None), Asked::one)?,
+        gate: gate.map(places::GateAsked::read).transpose()?,
+    })
+}
+
+/// Whether the only record writes nothing of what is open or stated; then that need not be read again.
+fn leave_as_found(records: &mut [Record]) -> bool {
+    let [only] = records else { return false };
+    let is_as_found = !only.discards_result
+        && only.rotation.is_none()
+        && only.handoff.is_none()
+        && only.mutation.is_none()
+        && only.replaces.is_empty()
+        && only.facts.is_empty();
+    only.discards_result |= is_as_found;
+    is_as_found
 }
 
 /// Writes all of them. Above a limit (`may_take`) SQLite does this only once, so the observations can be moved;
@@ -141,16 +216,11 @@ fn write(
     let id = observation.as_ref().map(|seen| seen.id.clone());
     let entry = record.entry.as_ref();
     // Rotations before groups, as everywhere.
-    let rotation = record.rotation.as_ref();
-    let rotation = rotation.map(|step| Ok::<_, Fault>((step, journal::lock(tx, step.id)?)));
-    let rotation = rotation.transpose()?;
-    let mutation = record.mutation.as_ref();
-    let mutation =
-        mutation.map(|step| Ok::<_, Fault>((step, mutations::claim_step(tx, place, step)?)));
-    let mutation = mutation.transpose()?;
-    let handoff = record.handoff.as_ref();
-    let handoff = handoff.map(|step| Ok::<_, Fault>((step, journal::lock(tx, step.id)?)));
-    let handoff = handoff.transpose()?;
+    let rotation = asked(record.rotation.as_ref(), |step| journal::lock(tx, step.id))?;
+    let mutation = asked(record.mutation.as_ref(), |step| {
+        mutations::claim_step(tx, place, step)
+    })?;
+    let handoff = asked(record.handoff.as_ref(), |step| journal::lock(tx, step.id))?;
     let unread = id.as_ref().filter(|_| matches!(known, Earlier::Unread));
     let group = unread.map(|id| tx.lock(groups::GROUP, values![place, id]));
     let group = group.transpose()?;
@@ -162,7 +232,7 @@ fn write(
         claimed.check(step)?;
     }
     if let Some((step, row)) = handoff {
-        handoff::set(tx, row, place, step)?;
+        journal::set_hand_off(tx, row, place, step)?;
     }
     if let Some(entry) = entry {
         history::add(tx, place, record.key, entry)?;
@@ -203,6 +273,14 @@ fn write(
         recorded.facts = facts::of(facts.all().unwrap_or_default());
     }
     Ok(recorded)
+}
+
+/// A step, if there is one, with what was asked for it.
+fn asked<'r, S, A>(
+    step: Option<&'r S>,
+    ask: impl FnOnce(&'r S) -> Result<A, Fault>,
+) -> Result<Option<(&'r S, A)>, Fault> {
+    step.map(|step| Ok((step, ask(step)?))).transpose()
 }
 
 /// Counts what a record changes, or may have changed, at the service.

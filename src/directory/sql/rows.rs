@@ -3,11 +3,10 @@
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
-use super::edits;
 use crate::{
-    database::{Cursor, Fault, Read, ValueRef, record},
+    db::{Cursor, Fault, Read, ValueRef, record},
     directory::{
-        Alarm, BatchId, BatchItem, BatchRun, ItemKey, ItemUpdate, JournalEvent, KeyState, Mutation,
+        Alarm, BatchItem, BatchRun, ItemKey, ItemUpdate, JournalEvent, KeyState, Mutation,
         Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
         columns::{EventColumns, Origin, Origins},
     },
@@ -15,11 +14,11 @@ use crate::{
         annotation::Attribution,
         batch::ItemStatus,
         group::{EnvironmentTag, UserGroupId},
-        handoff::{HandOff, HandOffState},
-        history::{Ending, Entry},
+        handoff::HandOff,
+        history::Entry,
         known::{Known, KnownGroup, LastRotated},
         mutation,
-        rotation::{Rotation, State},
+        rotation::Rotation,
         token::Fingerprint,
     },
 };
@@ -27,7 +26,8 @@ use crate::{
 type Result<T> = std::result::Result<T, Fault>;
 
 record!(Rotation, "rotations" { state, previous, fingerprint, refused, read_unchanged });
-record!(HandOff, "rotations" { state = "handoff", exit = "handoff_exit", note = "handoff_note" });
+// Of an item that has no rotation there is none.
+record!(HandOff, "rotations" { state = "COALESCE(handoff, 'none')", exit = "handoff_exit", note = "handoff_note" });
 record!(RotationRow, "rotations" {
     id, place, profile, hands_off, user_group_id, rotation, by, reason, started_at, sent_at, note, handoff,
     boot_clock = "since(boot_clock)" or None,
@@ -212,47 +212,23 @@ impl Read for ItemStatus {
     }
 }
 
-impl Read for BatchItem {
+record!(ItemKey, "batch_items" { batch = "i.batch_id", position = "i.position" });
+record!(BatchItem, "batch_items" {
+    key, user_group_id = "i.user_group_id", rotation = "i.rotation_id", state = "r.state", update,
+    edit = "i.edit" or None, ending = "COALESCE(m.ending, i.outcome)", note = "COALESCE(r.note, m.note, i.note)",
+    previous = "r.previous", fingerprint = "r.fingerprint", handoff,
+    cause = "(SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' \
+        AND e.note IS NOT NULL ORDER BY e.seq LIMIT 1)",
+});
+
+impl Read for Option<ItemUpdate> {
     fn columns(_: &'static str, list: &mut Vec<&'static str>) {
-        list.push(
-            "i.batch_id, i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i.outcome), \
-             COALESCE(r.note, m.note, i.note), r.previous, r.fingerprint, i.mutation_id, m.state, i.edit, \
-             r.handoff, r.handoff_exit, r.handoff_note, \
-             (SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' \
-              AND e.note IS NOT NULL ORDER BY e.seq LIMIT 1)",
-        );
+        list.push("i.mutation_id, m.state");
     }
 
     fn read(row: &mut Cursor<'_>) -> Result<Self> {
-        let (batch, position): (BatchId, u32) = (row.next()?, row.next()?);
-        let key = ItemKey {
-            batch,
-            position: position as usize,
-        };
-        let (user_group_id, rotation) = (row.next()?, row.next()?);
-        let (state, ending): (Option<State>, Option<Ending>) = (row.next()?, row.next()?);
-        let (note, previous, fingerprint) = (row.next()?, row.next()?, row.next()?);
-        let (id, update): (Option<_>, Option<_>) = (row.next()?, row.next()?);
-        let edit: Option<String> = row.next()?;
-        let handoff: Option<HandOffState> = row.next()?;
-        Ok(Self {
-            key,
-            user_group_id,
-            rotation,
-            state,
-            update: id.zip(update).map(|(id, state)| ItemUpdate { id, state }),
-            edit: edit.as_deref().and_then(edits::item),
-            ending,
-            note,
-            previous,
-            fingerprint,
-            handoff: HandOff {
-                state: handoff.unwrap_or_default(),
-                exit: row.next()?,
-                note: row.next()?,
-            },
-            cause: row.next()?,
-        })
+        let (id, state): (Option<_>, Option<_>) = (row.next()?, row.next()?);
+        Ok(id.zip(state).map(|(id, state)| ItemUpdate { id, state }))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use crate::{
-    database::{Tx, values},
+    db::{Tx, values},
     directory::{DirectoryError, columns},
     domain::{rotation::LONGEST_SETTLE_WINDOW, text::visible},
     platform::{

@@ -1,16 +1,13 @@
 //! Creates and upgrades the tables of a team's directory: only on an admin's request, and never while somebody writes.
 
-use super::{
-    key,
-    table_status::{TableStatus, execute},
-};
+use super::{TableStatus, outside_key};
 use crate::{
-    database::{Access, Tx, values},
+    db::{Access, Tx, values},
     directory::{
-        DirectoryError, TeamLocation,
+        Result, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sql::{Fault, under_way},
+        sql::{Fault, random_key, under_way},
         tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
     },
     domain::token::Fingerprinter,
@@ -27,20 +24,17 @@ SELECT has_database_privilege(current_database(), 'CREATE'), (SELECT rolcreatero
 
 /// Creates the roles, the schema and a fingerprint key in one transaction. Blocks. Refused if the schema exists
 /// already.
-pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
+pub fn set_up(team: &TeamLocation) -> Result<()> {
     let at = team.clone();
-    execute(&Engine::of_team(team)?, Access::WriteOnce, move |tx| {
-        let outside = key::outside(&at)?;
-        let refused = |right| {
-            Err(Fault::from(DirectoryError::of_team(
-                &at,
-                TeamFault::NeedsRight(right),
-            )))
+    Engine::of_team(team)?.block(Access::WriteOnce, move |tx| {
+        let outside = outside_key(&at)?;
+        let lacks = match tx.one::<(bool, bool)>(MAY_SET_UP, values![])? {
+            Some((false, _)) => Some("CREATE on the database"),
+            Some((_, false)) => Some("CREATEROLE"),
+            _ => None,
         };
-        match tx.one::<(bool, bool)>(MAY_SET_UP, values![])? {
-            Some((false, _)) => return refused("CREATE on the database"),
-            Some((_, false)) => return refused("CREATEROLE"),
-            _ => {}
+        if let Some(right) = lacks {
+            return Err(TeamFault::NeedsRight(right).into());
         }
         tx.batch(&begin_sql(at.schema()))?;
         for migration in MIGRATIONS {
@@ -50,7 +44,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
             let check = Fingerprinter::new(key).check();
             tx.write(KEEP_CHECK, values![check])?;
         } else {
-            tx.write(ADD_KEY, values![&*key::random()?])?;
+            tx.write(ADD_KEY, values![&*random_key()?])?;
         }
         tx.batch(&with_schema(RIGHTS, at.schema()))?;
         Ok(())
@@ -152,23 +146,20 @@ pub fn migrate(
     team: &TeamLocation,
     known: &'static [Migration],
     is_done: bool,
-) -> Result<Migrated, DirectoryError> {
-    let at = team.clone();
+) -> Result<Migrated> {
     let access = if is_done {
         Access::WriteOnce
     } else {
         Access::Short
     };
-    execute(&Engine::of_team(team)?, access, move |tx| {
-        let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        let has = TableStatus::read(tx)?.membership.role;
+    let schema = team.schema().to_owned();
+    Engine::of_team(team)?.block(access, move |tx| {
+        let (owner, path) = (as_owner(&schema), search_path(&schema));
+        let status = TableStatus::read(tx)?;
         if is_done {
-            if has < Role::Admin {
-                let needs = Role::Admin;
-                return Err(refused(TeamFault::NeedsRole { needs, has }));
-            }
-            tx.batch(&as_owner(at.schema()))?;
-            tx.batch(&search_path(at.schema()))?;
+            status.requires(Role::Admin)?;
+            tx.batch(&owner)?;
+            tx.batch(&path)?;
             tx.batch(LOCK)?;
         }
         // Read the version once nobody else can change it.
@@ -176,7 +167,7 @@ pub fn migrate(
         let newest = known.last().map_or(from, |last| last.version);
         match TeamFault::of_version(from, known) {
             None | Some(TeamFault::Older { .. }) => {}
-            Some(fault) => return Err(refused(fault)),
+            Some(fault) => return Err(fault.into()),
         }
         let steps: Vec<_> = known.iter().filter(|step| step.version > from).collect();
         if is_done && !steps.is_empty() {
@@ -184,20 +175,18 @@ pub fn migrate(
             for step in &steps {
                 apply(tx, step)?;
             }
-            tx.batch(&with_schema(RIGHTS, at.schema()))?;
+            tx.batch(&with_schema(RIGHTS, &schema))?;
         }
         let last = steps.last().copied().or(known.last());
-        let (owner, schema) = (as_owner(at.schema()), at.schema());
         let texts: Vec<_> = steps.iter().map(|step| migration_sql(step)).collect();
         let sql = if texts.is_empty() {
             String::new()
         } else {
             format!(
-                "BEGIN;\n{owner};\n{};\n{LOCK};\n{}{}{}COMMIT;\n",
-                search_path(schema),
+                "BEGIN;\n{owner};\n{path};\n{LOCK};\n{}{}{}COMMIT;\n",
                 under_way::refuse_upgrade_sql(),
                 texts.concat(),
-                with_schema(RIGHTS, schema)
+                with_schema(RIGHTS, &schema)
             )
         };
         Ok(Migrated {

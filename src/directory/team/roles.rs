@@ -2,26 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::table_status::{TableStatus, execute};
+use super::TableStatus;
 use crate::{
-    database::{Access, values},
+    db::{Access, values},
     directory::{
-        DirectoryError, TeamLocation,
+        Result, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sql::Fault,
         tables::{Role, as_owner, quoted},
     },
     domain::text::visible,
 };
 
 /// Grants a database user exactly this role. Blocks.
-pub fn grant(team: &TeamLocation, name: &str, role: Role) -> Result<(), DirectoryError> {
+pub fn grant(team: &TeamLocation, name: &str, role: Role) -> Result<()> {
     change(team, name, Some(role))
 }
 
 /// Revokes all roles. Blocks.
-pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
+pub fn revoke(team: &TeamLocation, name: &str) -> Result<()> {
     change(team, name, None)
 }
 
@@ -36,9 +35,9 @@ SELECT p.rolname::text, held.role::text FROM held JOIN pg_roles p ON p.oid = hel
 
 /// Who has which role, by name; of several roles the highest. Superusers, who may do everything, are not among them.
 /// Blocks.
-pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>, DirectoryError> {
+pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>> {
     let schema = team.schema().to_owned();
-    execute(&Engine::of_team(team)?, Access::Short, move |tx| {
+    Engine::of_team(team)?.block(Access::Short, move |tx| {
         TableStatus::read(tx)?;
         let name = |role: Role| role.of(&schema).trim_matches('"').to_owned();
         // Admins are members of the owner by way of their own role: that does not make them owners.
@@ -65,23 +64,15 @@ SELECT COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'MEMBER')), FALSE) FR
 const AUDIT: &str =
     "INSERT INTO audit (who, what, before, after) VALUES (session_user, 'role', $1, $2)";
 
-fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), DirectoryError> {
+fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
     let (name, schema) = (name.to_owned(), team.schema().to_owned());
-    let at = team.clone();
-    execute(&Engine::of_team(team)?, Access::WriteOnce, move |tx| {
-        let status_row = TableStatus::read(tx)?;
-        let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        if status_row.membership.role < Role::Admin {
-            return Err(refused(TeamFault::NeedsRole {
-                needs: Role::Admin,
-                has: status_row.membership.role,
-            }));
-        }
+    Engine::of_team(team)?.block(Access::WriteOnce, move |tx| {
+        TableStatus::read(tx)?.requires(Role::Admin)?;
         // "public" would mean every user.
         let is_there = tx.one::<()>(EXISTS, values![&name])?;
         if name == "public" || is_there.is_none() {
             let role = if name == "public" { "NAME" } else { &name };
-            return Err(refused(TeamFault::Nobody(visible(role).into_owned())));
+            return Err(TeamFault::Nobody(visible(role).into_owned()).into());
         }
         let who = quoted(&name);
         let mut after = Vec::new();
@@ -114,7 +105,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
             // A higher role includes the lower ones.
             let is_kept = is == Some(true) && !is_wanted && to.is_none();
             if is_kept || is != Some(true) && is_wanted {
-                return Err(refused(TeamFault::RightStays));
+                return Err(TeamFault::RightStays.into());
             }
         }
         tx.batch(&as_owner(&schema))?;

@@ -6,8 +6,10 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{ChangeCursor, Changes, HistoryCursor};
 use crate::{
-    database::{Access, Hints, ServerFault, Tx},
-    directory::{Directory, DirectoryError, Location, Numbered, PlaceId, TeamFault, sql::changes},
+    db::{Access, Hints, ServerFault, Tx},
+    directory::{
+        Directory, DirectoryError, Location, Numbered, PlaceId, Result, TeamFault, sql::changes,
+    },
     domain::history::Entry,
     platform::file_events::FileEvents,
 };
@@ -35,7 +37,7 @@ impl Directory {
     }
 
     /// Returns the cursor from which a later read misses nothing written later.
-    pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
+    pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor> {
         // On the connection that reads the changes, so that writes of this directory in between need no read.
         self.execute(Access::Long, move |c| changes::cursor(c, place))
             .await
@@ -47,7 +49,7 @@ impl Directory {
         &self,
         place: PlaceId,
         cursor: Option<HistoryCursor>,
-    ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), DirectoryError> {
+    ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>)> {
         let read_changes = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
         self.execute(Access::Long, read_changes).await
     }
@@ -61,7 +63,12 @@ impl Directory {
             // A commit is appended to the log before it takes effect; a server sends its hint after the commit.
             events: match self.log() {
                 Some(log) => FileEvents::of(&log).map(Events::File),
-                None => self.0.engine.hints().map(Events::Team),
+                None => self
+                    .0
+                    .engine
+                    .server
+                    .clone()
+                    .map(|server| Events::Team(Hints::of(server))),
             },
             refused: None,
         }
@@ -134,10 +141,7 @@ impl Watch {
 
     /// Returns what others have changed in the place since the last call; `None` if nobody else has written. Waits for
     /// a commit in progress, so that a hint from the middle of a commit is enough.
-    pub async fn read_changes(
-        &mut self,
-        place: PlaceId,
-    ) -> Result<Option<Changes>, DirectoryError> {
+    pub async fn read_changes(&mut self, place: PlaceId) -> Result<Option<Changes>> {
         let seen = self.cursor.clone();
         // On a server nobody needs to wait.
         let access = match self.directory.location() {

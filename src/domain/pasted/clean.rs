@@ -1,5 +1,6 @@
 //! Removes what interrupts a text without being part of it: colours, tags, invisible signs.
 
+use unicode_width::UnicodeWidthChar;
 use zeroize::Zeroizing;
 
 use super::decode::{BREAK, ESC};
@@ -34,6 +35,7 @@ pub(super) fn cleaned(text: &str, removing: Removing) -> Zeroizing<String> {
             '\u{9b}' => Some(control_sequence(after)),
             '[' if removing != Removing::Little => bare_colour(after),
             '<' if removing == Removing::Tags => tag(after),
+            '"' | '\'' | '`' if removing == Removing::Tags => joint(c, after),
             _ => None,
         };
         if let Some(length) = removed {
@@ -48,9 +50,8 @@ pub(super) fn cleaned(text: &str, removing: Removing) -> Zeroizing<String> {
             // Bold type of manual pages.
             '\u{8}' => drop(out.pop()),
             c if c.is_whitespace() => out.push(' '),
-            // Signs that strike through or underline.
-            '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{fffd}' => out.push(CUT),
-            c if is_hidden(c) => out.push(CUT),
+            // Also signs that strike through or underline.
+            c if is_hidden(c) || c == '\u{fffd}' || c.width() == Some(0) => out.push(CUT),
             c => out.push(c),
         }
     }
@@ -95,6 +96,16 @@ fn control_sequence(text: &str) -> usize {
 fn bare_colour(after: &str) -> Option<usize> {
     let end = after.find(|c: char| !matches!(c, '0'..='9' | ';'))?;
     (end <= 12 && after[end..].starts_with(['m', 'K'])).then_some(end + 1)
+}
+
+/// What is between two strings that a program joins, `" + "`, and between characters in a list, `', '`.
+fn joint(quote: char, after: &str) -> Option<usize> {
+    let sign = after.trim_start();
+    let rest = sign.strip_prefix(['+', '.', '&', ','])?;
+    let rest = rest.trim_start().strip_prefix(quote)?;
+    let is_character = rest.chars().nth(1) == Some(quote);
+    let length = after.len() - rest.len();
+    (length <= LONGEST_TAG && (is_character || !sign.starts_with(','))).then_some(length)
 }
 
 fn tag(after: &str) -> Option<usize> {

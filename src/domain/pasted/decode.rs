@@ -21,14 +21,20 @@ pub(super) fn text_of(bytes: &[u8]) -> Zeroizing<String> {
         // Without a zero it has no sign of a token in two bytes: the mark is rubbish before other text.
         [0xff, 0xfe, rest @ ..] if rest.contains(&0) => wide(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] if rest.contains(&0) => wide(rest, u16::from_be_bytes),
-        _ if zeros(1) && !wide(bytes, u16::from_le_bytes).contains('\0') => {
+        _ if zeros(1) && is_likely(&wide(bytes, u16::from_le_bytes)) => {
             wide(bytes, u16::from_le_bytes)
         }
-        _ if zeros(0) && !wide(bytes, u16::from_be_bytes).contains('\0') => {
+        _ if zeros(0) && is_likely(&wide(bytes, u16::from_be_bytes)) => {
             wide(bytes, u16::from_be_bytes)
         }
         _ => Zeroizing::new(String::from_utf8_lossy(bytes).into_owned()),
     }
+}
+
+/// Bytes of two kinds, as in a log to which another program writes, become signs of all alphabets.
+fn is_likely(text: &str) -> bool {
+    let ascii = text.chars().filter(char::is_ascii).count();
+    !text.contains('\0') && ascii * 2 > text.chars().count()
 }
 
 fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Zeroizing<String> {
@@ -71,28 +77,81 @@ fn once(text: &str) -> Zeroizing<String> {
             '=' if is_mail => quoted_printable(after, out.ends_with('=')),
             '&' => entity(after),
             '^' if after.starts_with('[') => Some((ESC, 1)),
+            '^' if after.starts_with("M\n") => Some((' ', 1)),
             _ => None,
         };
         if let Some((meant, length)) = found {
             out.push(meant);
             rest = &after[length..];
-        } else {
-            out.push(plain(c));
-            rest = after;
+            continue;
         }
+        match LIGATURES.iter().find(|(ligature, _)| *ligature == c) {
+            Some((_, letters)) => out.push_str(letters),
+            None => out.push(plain(c)),
+        }
+        rest = after;
     }
     out
 }
 
-/// The ASCII sign that a typesetting program made another one of.
+/// As a PDF has them.
+const LIGATURES: [(char, &str); 5] = [
+    ('ﬀ', "ff"),
+    ('ﬁ', "fi"),
+    ('ﬂ', "fl"),
+    ('ﬃ', "ffi"),
+    ('ﬄ', "ffl"),
+];
+/// Letters that had a code before the mathematical alphabets, which lack them.
+const LETTERS: [(&str, &str); 2] = [
+    (
+        "ℂℊℋℌℍℎℐℑℒℕℙℚℛℜℝℤℨℬℭℯℰℱℳℴⅅⅆⅇⅈⅉ",
+        "CgHHHhIILNPQRRRZZBCeEFMoDdeij",
+    ),
+    ("⁰¹²³⁴⁵⁶⁷⁸⁹⓪", "01234567890"),
+];
+/// Where ten digits begin: Arabic, Persian, Devanagari, Bengali, Thai, subscripts, of old computers.
+const ZEROS: [u32; 7] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x2080, 0x1fbf0];
+/// Where 26 letters begin, and the first of them: in circles, brackets and squares.
+const CASES: [(u32, char); 7] = [
+    (0x24b6, 'A'),
+    (0x24d0, 'a'),
+    (0x249c, 'a'),
+    (0x1f110, 'A'),
+    (0x1f130, 'A'),
+    (0x1f150, 'A'),
+    (0x1f170, 'A'),
+];
+
+/// The ASCII sign that a typesetting program made another one of, or that somebody wrote in another alphabet.
 fn plain(c: char) -> char {
+    let code = u32::from(c);
+    let of = |first: char, at: u32| char::from_u32(u32::from(first) + at).unwrap_or('\u{fffd}');
     match c {
+        ..='\u{b1}' => c,
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' => '-',
-        '\u{ff01}'..='\u{ff5e}' => {
-            char::from_u32(u32::from(c) - 0xff01 + 0x21).unwrap_or('\u{fffd}')
-        }
+        '\u{ff01}'..='\u{ff5e}' => of('!', code - 0xff01),
+        '\u{1d7ce}'..='\u{1d7ff}' => of('0', (code - 0x1d7ce) % 10),
+        '\u{1d400}'..='\u{1d6a3}' => match (code - 0x1d400) % 52 {
+            at @ 0..26 => of('A', at),
+            at => of('a', at - 26),
+        },
+        '\u{2460}'..='\u{2468}' => of('1', code - 0x2460),
         '\u{241b}' => ESC,
-        _ => c,
+        _ => {
+            let within = |begin: u32, count| (begin..begin + count).contains(&code);
+            let zero = ZEROS.iter().find(|zero| within(**zero, 10));
+            let case = CASES.iter().find(|(begin, _)| within(*begin, 26));
+            let mut pairs = LETTERS
+                .iter()
+                .flat_map(|(odd, usual)| odd.chars().zip(usual.chars()));
+            match (zero, case, pairs.find(|(odd, _)| *odd == c)) {
+                (Some(zero), ..) => of('0', code - zero),
+                (_, Some((begin, first)), _) => of(*first, code - begin),
+                (.., Some((_, usual))) => usual,
+                _ => c,
+            }
+        }
     }
 }
 
@@ -137,16 +196,49 @@ fn backslash(after: &str) -> Option<(char, usize)> {
         'n' | 'r' => Some((BREAK, 1)),
         'e' | 'E' => Some((ESC, 1)),
         'x' => in_braces().or_else(|| fixed(2, meant_byte)),
-        'u' => in_braces().or_else(|| fixed(4, meant)),
+        'u' => in_braces().or_else(|| {
+            let more = rest.chars().take_while(|c| *c == 'u').count();
+            let (c, length) = of_two_bytes(&rest[more..])?;
+            Some((c, 1 + more + length))
+        }),
         'U' => fixed(8, meant),
-        '0'..='3' => match number(after, 3, 8) {
-            Some(code) => Some((meant_byte(code), 3)),
-            None => (c == '0').then_some((' ', 1)),
-        },
+        '0'..='9' => {
+            let octal = number(after, 3, 8).filter(|_| c <= '3');
+            let octal = octal.filter(|_| !after.starts_with("0000"));
+            let octal = octal.map(|code| (meant_byte(code), 3));
+            let zero = (c == '0').then_some((' ', 1));
+            octal.or_else(|| of_style_sheet(after)).or(zero)
+        }
         't' | 'f' | 'v' | 'b' | 'a' => Some((' ', 1)),
         c if c.is_ascii_punctuation() => Some((c, 1)),
         _ => None,
     }
+}
+
+/// `0039`, or a pair as `d835\\udfe1`.
+fn of_two_bytes(text: &str) -> Option<(char, usize)> {
+    let unit = number(text, 4, 16)?;
+    let second = text[4..]
+        .strip_prefix("\\u")
+        .and_then(|text| number(text, 4, 16));
+    match second.filter(|second| (0xdc00..0xe000).contains(second)) {
+        Some(second) if (0xd800..0xdc00).contains(&unit) => {
+            let code = 0x10000 + ((unit - 0xd800) << 10 | (second - 0xdc00));
+            Some((meant(code), 10))
+        }
+        _ => Some((meant(unit), 4)),
+    }
+}
+
+/// `39 ` or `000039`, as in style sheets: a blank ends it.
+fn of_style_sheet(after: &str) -> Option<(char, usize)> {
+    let digits = after.chars().take(6).take_while(char::is_ascii_hexdigit);
+    let digits = digits.count();
+    let code = number(after, digits, 16).filter(|_| digits > 1)?;
+    let is_ended = after[digits..].starts_with(' ');
+    let sign = meant(code);
+    sign.is_ascii_graphic()
+        .then_some((sign, digits + usize::from(is_ended)))
 }
 
 fn percent(after: &str) -> Option<(char, usize)> {

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::streams::Stream;
+use super::{decode::text_of, streams::Stream};
 
 /// Shorter words are no token in disguise.
 const SHORTEST: usize = 12;
@@ -20,10 +20,10 @@ pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
             return;
         }
         for bytes in [base64(word), hex(word)].into_iter().flatten() {
-            if let Ok(text) = std::str::from_utf8(&bytes)
-                && text.chars().all(|c| !c.is_control() || c.is_whitespace())
-            {
-                found.push(Stream::of(text, stream.line(at)));
+            let text = text_of(&bytes);
+            let is_text = |c: char| c != '\u{fffd}' && (!c.is_control() || c.is_whitespace());
+            if text.chars().all(is_text) {
+                found.push(Stream::of(&text, stream.line(at)));
             }
         }
     };
@@ -77,6 +77,11 @@ fn base64(word: &str) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 fn hex(word: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let word = word
+        .strip_prefix('0')
+        .filter(|rest| rest.starts_with('x'))
+        .unwrap_or(word);
+    let word = word.strip_prefix('x').unwrap_or(word);
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut bytes = Zeroizing::new(Vec::with_capacity(word.len() / 2));
     for two in word.as_bytes().chunks(2) {

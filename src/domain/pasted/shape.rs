@@ -255,7 +255,7 @@ impl Pieces {
     }
 }
 
-fn is_hex(text: &str) -> bool {
+pub(super) fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

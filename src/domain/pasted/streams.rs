@@ -98,17 +98,25 @@ pub(super) fn without_signs(text: &str) -> Stream {
     stream
 }
 
-/// One word of each line, joined: the first, the last, the longest. What stands beside it in the lines is in between.
-pub(super) fn words_of_lines(text: &str) -> [Stream; 3] {
-    let mut streams = [0; 3].map(|_| Stream::with_room(text.len()));
+/// A part of each line, joined: the first word, the last, the longest, all behind the first or behind the sign of a
+/// difference, all up to the sign of a line that goes on. What stands beside it in the lines is in between.
+pub(super) fn words_of_lines(text: &str) -> [Stream; 5] {
+    let mut streams = [0; 5].map(|_| Stream::with_room(text.len()));
     let is_between = |c: char| c.is_whitespace() || "\"'`,;()[]{}<>|:".contains(c) || !c.is_ascii();
     for (line, number) in lines(text) {
         let words = || line.split(is_between).filter(|word| has_word(word));
         let longest = words().max_by_key(|word| word.len());
-        for (stream, word) in streams
-            .iter_mut()
-            .zip([words().next(), words().next_back(), longest])
-        {
+        let behind_word = || line.trim_start().split_once(' ').map(|(_, rest)| rest);
+        let behind = line.strip_prefix(['+', '-']).or_else(behind_word);
+        let up_to = trimmed(line).trim_end_matches(['-', '+', '$']);
+        let parts = [
+            words().next(),
+            words().next_back(),
+            longest,
+            behind,
+            Some(up_to),
+        ];
+        for (stream, word) in streams.iter_mut().zip(parts) {
             if let Some(word) = word {
                 stream.add(word, number);
             }

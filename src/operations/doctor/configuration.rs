@@ -5,8 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Area, DoctorRequest, Report, count_of};
-use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
+use super::{Area, DoctorRequest, Report};
+use crate::{
+    config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown},
+    domain::text::counted,
+};
 
 const AREA: Area = Area::Configuration;
 /// What works without a readable configuration file, besides `doctor` itself.
@@ -34,8 +37,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
         (Some(file), _) => {
             let wrong = (request.wrong_keys)(&settings.keys);
             if wrong.is_empty() {
-                let count = settings.profiles.len() as u32;
-                let profiles = count_of(count, "profile", "profiles");
+                let profiles = counted(settings.profiles.len(), "profile");
                 report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
             }
             report_problems(file, &wrong, WITHOUT_CONSOLE, report);

@@ -5,7 +5,7 @@ use std::{os::unix::fs::MetadataExt, path::Path, time::Duration};
 use jiff::Timestamp;
 use rustix::fs::Access;
 
-use super::{Area, DoctorRequest, Report, count_of, places};
+use super::{Area, DoctorRequest, Report, places};
 use crate::{
     config::{
         ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
@@ -15,8 +15,8 @@ use crate::{
         Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, backup_of,
         backups_of, inspect, team_status,
     },
-    domain::{age, when},
-    operations::{Clock, team_location},
+    domain::{age, text::counted, when},
+    operations::{Clock, NextStep, Refused, team_location},
     platform::private_files::with_suffix,
 };
 
@@ -91,8 +91,10 @@ pub(super) async fn check(
     let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
     match looking {
         Ok(Ok(inspected)) => {
-            let is_whole = judge(&file, &inspected, request.clock.now(), report) && is_writable;
             let instead = (!is_writable).then_some("Make the directory writable first.");
+            let around = (profiles, instead);
+            let is_whole =
+                judge(&file, &inspected, request.clock.now(), around, report) && is_writable;
             places::check(&inspected.places, profiles, instead, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
@@ -210,7 +212,13 @@ fn broken(error: &DirectoryError, report: &mut Report) {
 }
 
 /// Reports the state of the file; returns whether it can be opened.
-fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report) -> bool {
+fn judge(
+    file: &Path,
+    inspected: &Inspected,
+    now: Timestamp,
+    around: Around<'_>,
+    report: &mut Report,
+) -> bool {
     let Inspected {
         schema,
         newest,
@@ -238,7 +246,7 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
             AREA,
             format!(
                 "{size}: SQLite's integrity check found {}",
-                count_of(faults as u32, "fault", "faults")
+                counted(faults, "fault")
             ),
             "Keep a copy. Then restore a backup, or move the file away to start with an empty directory; you must then read the \
              IDs again.",
@@ -261,7 +269,7 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
     }
     copies(file, report);
     if let Some(contents) = contents {
-        waiting(&contents, report);
+        waiting(&contents, around, report);
         in_future(&contents, now, report);
     }
     true
@@ -330,8 +338,31 @@ fn check_writable(file: &Path, report: &mut Report) -> bool {
     false
 }
 
-fn waiting(contents: &Contents, report: &mut Report) {
-    let groups = count_of(contents.groups, "group", "groups");
+/// The profiles of the configuration, if it can be read, and what to do where nothing can be written to the directory.
+type Around<'a> = (Option<&'a [Profile]>, Option<&'static str>);
+
+/// How to hand tokens off, if any profile may.
+fn to_hand_off((profiles, instead): Around<'_>) -> String {
+    let mut refused = instead.map(Refused::Directory);
+    for profile in profiles.unwrap_or_default() {
+        refused = NextStep::refused_hand_off(&profile.name, Some(profile), instead);
+        if refused.is_none() {
+            break;
+        }
+    }
+    match refused {
+        None => "To hand them off, run `groupdesk rotations handoff --pending --failed` in the profile that started them."
+            .to_owned(),
+        Some(Refused::Directory(instead)) => instead.to_owned(),
+        Some(why) => format!(
+            "No profile here can hand them off: {why}. For a list, run `groupdesk attention --all`."
+        ),
+    }
+}
+
+fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
+    let instead = around.1;
+    let groups = counted(contents.groups as usize, "group");
     report.ok(AREA, format!("{groups} known, over all profiles"));
     match contents.open_rotations {
         0 => report.ok(AREA, "no open rotation"),
@@ -339,23 +370,20 @@ fn waiting(contents: &Contents, report: &mut Report) {
             AREA,
             format!(
                 "{}: result unknown",
-                count_of(open, "open rotation", "open rotations")
+                counted(open as usize, "open rotation")
             ),
-            "To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out.",
+            instead.unwrap_or("To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out."),
         ),
     }
     if contents.open_changes > 0 {
+        let open = match contents.open_changes {
+            1 => "1 open create or update".to_owned(),
+            open => format!("{open} open creates or updates"),
+        };
         report.warning(
             AREA,
-            format!(
-                "{}: it is unknown whether they took effect",
-                count_of(
-                    contents.open_changes,
-                    "open create or update",
-                    "open creates or updates"
-                )
-            ),
-            "For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`.",
+            format!("{open}: it is unknown whether they took effect"),
+            instead.unwrap_or("For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`."),
         );
     }
     let waits = contents.pending_hand_offs;
@@ -363,14 +391,16 @@ fn waiting(contents: &Contents, report: &mut Report) {
     if waits + failed > 0 {
         report.warning(
             AREA,
-            format!("new tokens that were not delivered: {waits} pending, {failed} failed hand-offs"),
-            "To hand them off, run `groupdesk rotations handoff --pending --failed` in the profile that started them.",
+            format!(
+                "new tokens that were not delivered: {waits} pending, {failed} failed hand-offs"
+            ),
+            &to_hand_off(around),
         );
     }
     if contents.drafts > 0 {
         report.note(
             AREA,
-            count_of(contents.drafts, "unsent draft", "unsent drafts"),
+            counted(contents.drafts as usize, "unsent draft"),
             "The console offers them when it opens the profile.",
         );
     }

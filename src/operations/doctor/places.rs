@@ -1,10 +1,14 @@
 //! Checks the places of the directory: who uses them, and what in them needs attention.
 
-use super::{Area, Report, count_of};
+use super::{Area, Report};
 use crate::{
     config::Profile,
     directory::{KeyState, Place},
-    domain::{proposal::quoted, text::visible, when},
+    domain::{
+        proposal::quoted,
+        text::{counted, visible},
+        when,
+    },
 };
 
 const AREA: Area = Area::Directory;
@@ -27,7 +31,7 @@ pub(super) fn check(
             AREA,
             format!(
                 "environment {name}: {}, {} open; {users}",
-                count_of(place.groups, "group", "groups"),
+                counted(place.groups as usize, "group"),
                 place.open
             ),
         );
@@ -74,7 +78,7 @@ fn orphan(place: &Place, profiles: &[Profile], instead: Option<&str>, report: &m
         AREA,
         format!(
             "no profile of the configuration is bound to environment {name}, which has {} and {} open",
-            count_of(place.groups, "group", "groups"),
+            counted(place.groups as usize, "group"),
             place.open
         ),
         &or_else(instead, || format!(
@@ -106,8 +110,8 @@ fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,
                 format!(
-                    "{} of environment {name} were written with API key {fingerprint}, which was withdrawn",
-                    count_of(key.recorded, "line of the history", "lines of the history")
+                    "{} of the history of environment {name} were written with API key {fingerprint}, which was withdrawn",
+                    counted(key.recorded as usize, "line")
                 ),
                 &format!(
                     "These values may come from another environment. {}",

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_behind_the_name_of_a_file() {
+    fn columns_stand_behind_the_name_of_a_file_and_its_ending_asks_for_a_format() {
         let read = |text: &str| path_and_columns(Path::new(text));
         let usual = Columns::default();
         assert_eq!(read("my groups.csv"), Ok(("my groups.csv".into(), usual)));
@@ -64,10 +64,6 @@ mod tests {
         assert_eq!(Columns::parse("+note,+labels"), Ok(columns));
         let wrong = read("c.csv +notes").expect_err("no column");
         assert!(wrong.contains("did you mean note?"), "{wrong}");
-    }
-
-    #[test]
-    fn the_ending_of_a_name_asks_for_a_format() {
         for (name, format) in [
             ("groups.csv", Some(Format::Csv)),
             ("groups.JSON", Some(Format::Json)),

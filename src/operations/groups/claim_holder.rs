@@ -4,7 +4,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, history::Operation, mutation::State, text::visible, when};
+use crate::{
+    domain::{group::UserGroupId, history::Operation, mutation::State, text::visible, when},
+    operations::Warning,
+};
 
 /// The mutation that holds a group which somebody else wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub struct ClaimHolder {
     pub since: Timestamp,
     /// When the claim ends at the latest if the outcome stays unknown; never set for a rotation.
     pub until: Option<Timestamp>,
+    /// What a read of the group noticed that was to find out what became of it.
+    pub noticed: Vec<Warning>,
 }
 
 impl fmt::Display for ClaimHolder {
@@ -30,12 +35,16 @@ impl fmt::Display for ClaimHolder {
         };
         write!(
             f,
-            "\"{}\" is locked by the {} of {} (since {})",
+            "\"{}\" is locked by the {} of {} (since {}",
             self.id,
             what,
             visible(&self.by),
             when::second(self.since)
         )?;
+        for warning in &self.noticed {
+            write!(f, "; a read showed: {warning}")?;
+        }
+        f.write_str(")")?;
         match (self.state, self.until) {
             (State::Unknown, None) => f.write_str(
                 ", whose result is unknown. To find out, run `groupdesk rotations check`",

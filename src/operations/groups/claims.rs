@@ -272,6 +272,7 @@ impl Operations {
             is_own: self.is_own_lost(holder),
             since: holder.since(),
             until,
+            noticed: Vec::new(),
         };
         let patience = wait.until.saturating_duration_since(Instant::now());
         // Do not wait for a mutation that may take effect later than the timeout.

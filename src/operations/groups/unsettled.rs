@@ -12,10 +12,7 @@ use crate::{
         operation_record::SETTLED,
         when,
     },
-    operations::{
-        Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence,
-        circuit_breaker::CircuitBreaker,
-    },
+    operations::{Failure, Guarded, Operations, answer::observe::ReadEvidence},
 };
 
 impl Operations {
@@ -25,24 +22,18 @@ impl Operations {
         self.directory().open_mutations(place).await
     }
 
-    /// Settles those that can be settled, by elapsed time and by reading known groups. Returns those that stay open.
-    pub async fn settle_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
-        let mut read = Vec::new();
-        let trouble = CircuitBreaker::default();
-        for mutation in self.open_changes().await? {
-            let id = &mutation.user_group_id;
+    /// Whether a read may settle it now.
+    pub(crate) fn is_change_due(&self, mutation: &Mutation) -> bool {
+        match mutation.state {
+            State::Unknown | State::Open => true,
             // One that was sent a moment ago is still the business of its process.
-            let is_due = match mutation.state {
-                State::Unknown | State::Open => true,
-                State::Sent => self.window_left(&mutation).is_zero(),
-                State::Intended | State::Ended => false,
-            };
-            if is_due && !read.contains(id) && trouble.get().is_none() {
-                // If the group cannot be read, the change stays open and is listed with the rest.
-                trouble.note(&self.look_up(id, UnknownIdPolicy::KnownOnly).await);
-                read.push(id.clone());
-            }
+            State::Sent => self.window_left(mutation).is_zero(),
+            State::Intended | State::Ended => false,
         }
+    }
+
+    /// Releases the claims of this place whose time is over. Returns the creates and updates that stay open.
+    pub(crate) async fn release_expired_claims(&self) -> Result<Vec<Mutation>, DirectoryError> {
         for mutation in self.open_changes().await? {
             self.release_expired_claim(&mutation).await?;
         }

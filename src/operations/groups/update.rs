@@ -135,7 +135,12 @@ impl Operations {
             earlier_warnings = earlier.warnings;
             earlier_warnings.retain(|warning| !warning.is_stale());
         }
-        let mut claim = claim?;
+        let mut claim = claim.map_err(|mut failure| {
+            if let Failure::Held(holder) = &mut failure {
+                holder.noticed.clone_from(&earlier_warnings);
+            }
+            failure
+        })?;
         let unread = |failure: Failure| failure.before(id, "updated");
         let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
         let read = self.unless_cancelled(id, "updated", read).await;

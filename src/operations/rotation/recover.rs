@@ -1,24 +1,18 @@
-//! Recovers rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
-//! person. Never sends a rotation, and reads only ids that the directory knows.
+//! Rotations that a process left open (docs/design/rotation.md): found, ended if nothing was sent, or closed by a person.
 
-use std::{collections::BTreeMap, time::Duration};
-
-use futures_util::{StreamExt, stream};
+use std::time::Duration;
 
 use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
     directory::{
-        DirectoryError, Noted, PlaceId, Record, RotationFilter, RotationId, RotationRow,
-        RotationStep,
+        DirectoryError, Noted, Record, RotationFilter, RotationId, RotationRow, RotationStep,
     },
     domain::{
         history::{Ending, Entry, Operation},
         operation_record::SETTLED,
         rotation::{Event, State},
     },
-    operations::{
-        Failure, Guarded, Operations, UnknownIdPolicy, Warning, circuit_breaker::CircuitBreaker,
-    },
+    operations::{Failure, Guarded, Operations, Warning},
 };
 
 /// Maximum number of gets per group: the old token must be read twice (docs/design/rotation.md, "The states").
@@ -72,92 +66,13 @@ impl Operations {
             .ok_or(Failure::NoRotation { id })
     }
 
-    /// Settles the open rotations of this place (all, or those in `only`) by reading their groups, `limit` groups at a
-    /// time. Each result is reported as soon as it is known.
-    ///
-    /// Intended and Sent ones count as orphaned only after the settle window: before that, their process may be alive.
-    pub async fn recover(
-        &self,
-        only: &[RotationId],
-        limit: usize,
-        mut on_each: impl FnMut(&Recovered),
-    ) -> Result<Vec<Recovered>, Failure> {
-        let mut groups: BTreeMap<String, Vec<RotationRow>> = BTreeMap::new();
-        let open = self.open_rotations().await.map_err(Failure::NothingSent)?;
-        if !open.is_empty() {
-            // With a key of another place nothing that is read says anything about these.
-            self.may_send(None).await?;
-        } else if self.place().await.map_err(Failure::NothingSent)? == PlaceId::NONE {
-            // An unknown key finds nothing open, which says nothing about the place of this profile.
-            self.bound().await?;
-        }
-        for row in open {
-            if only.is_empty() || only.contains(&row.id) {
-                let id = row.user_group_id.as_str().to_owned();
-                groups.entry(id).or_default().push(row);
-            }
-        }
-        let trouble = CircuitBreaker::default();
-        let reads: Vec<_> = groups
-            .into_values()
-            .map(|rows| self.recover_group(rows, &trouble))
-            .collect();
-        let mut reading = stream::iter(reads).buffer_unordered(limit.max(1));
-        let mut all = Vec::new();
-        while let Some(group) = reading.next().await {
-            for each in group.map_err(Failure::NothingSent)? {
-                on_each(&each);
-                all.push(each);
-            }
-        }
-        Ok(all)
-    }
-
-    /// All rows belong to one group.
-    async fn recover_group(
-        &self,
-        rows: Vec<RotationRow>,
-        trouble: &CircuitBreaker,
-    ) -> Result<Vec<Recovered>, DirectoryError> {
-        let mut rows = self.expire_orphaned_rotations(rows).await?;
-        let mut why = None;
-        let mut alarm = None;
-        for read in 0..READS {
-            let Some(due) = rows.iter().find(|row| self.is_due(row, read == 0)) else {
-                break;
-            };
-            why = trouble.get();
-            if why.is_some() {
-                break;
-            }
-            let answer = self
-                .look_up(&due.user_group_id, UnknownIdPolicy::KnownOnly)
-                .await;
-            trouble.note(&answer);
-            match answer {
-                Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
-                    why = Some(Warning::StaleAnswer.to_string());
-                }
-                Ok(done) => alarm = done.warnings.into_iter().find(Warning::is_alarm),
-                Err(failure) => why = Some(failure.to_string()),
-            }
-            rows = self.reload_rows(rows).await?;
-            if why.is_some() {
-                break;
-            }
-        }
-        let told = rows
-            .into_iter()
-            .map(|row| self.recovery_result(row, why.as_deref(), alarm.as_ref()));
-        Ok(told.collect())
-    }
-
     /// Ends orphaned rotations. One left before sending: nothing was sent, no get is needed. One left after sending:
     /// unknown from now on.
     pub(crate) async fn expire_orphaned_rotations(
         &self,
         rows: Vec<RotationRow>,
     ) -> Result<Vec<RotationRow>, DirectoryError> {
+        let mut is_any = false;
         for row in &rows {
             let open_before = OpenBeforeGet {
                 open: vec![row.clone()],
@@ -169,16 +84,20 @@ impl Operations {
             if settled.steps.is_empty() {
                 continue;
             }
+            is_any = true;
             match self.directory().record_all(row.place, settled.steps).await {
                 // Another process has advanced it already.
                 Ok(_) | Err(DirectoryError::MovedOn { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        self.reload_rows(rows).await
+        if is_any {
+            return self.reload_rows(rows).await;
+        }
+        Ok(rows)
     }
 
-    async fn reload_rows(
+    pub(super) async fn reload_rows(
         &self,
         rows: Vec<RotationRow>,
     ) -> Result<Vec<RotationRow>, DirectoryError> {
@@ -191,7 +110,7 @@ impl Operations {
     }
 
     /// Whether a get can decide anything about it now.
-    fn is_due(&self, row: &RotationRow, is_first: bool) -> bool {
+    pub(super) fn is_due(&self, row: &RotationRow, is_first: bool) -> bool {
         match row.rotation.state {
             State::Unknown if !is_first => self.settle_window_left(row).is_none(),
             State::Rotated | State::Unknown => is_first,
@@ -206,7 +125,7 @@ impl Operations {
         (!left.is_zero()).then_some(left)
     }
 
-    fn recovery_result(
+    pub(super) fn recovery_result(
         &self,
         row: RotationRow,
         why: Option<&str>,

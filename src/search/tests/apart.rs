@@ -17,8 +17,8 @@ fn a_word_is_not_found_across_two_parts() {
         ("770113", false),
         ("\"770140\"", false),
     ] {
-        let found = ids(&find(&index, asked(text))).contains(&"acme-eu");
-        let exact = found && find(&index, asked(text)).loose == 0;
+        let found = find(&index, asked(text));
+        let exact = ids(&found).contains(&"acme-eu") && found.loose == 0;
         assert_eq!(exact, is_found, "{text}");
     }
 }
@@ -26,18 +26,13 @@ fn a_word_is_not_found_across_two_parts() {
 /// The separators of the index may also occur in a text.
 #[test]
 fn a_group_with_the_signs_in_between_is_found_by_what_it_says() {
-    let mut odd = group("odd", "Odd");
     let value = "x\u{1e}y\u{1f}z";
-    odd.mapping = known(
-        [("7\u{1f}8".to_owned(), value.to_owned())]
-            .into_iter()
-            .collect(),
-    );
-    let mut properties = serde_json::Map::new();
-    properties.insert("tier".into(), value.into());
-    odd.properties = known(properties);
-    let plain = group("plain", "Plain");
-    let index = Index::of(&[odd.clone(), plain]);
+    let odd = KnownGroup {
+        mapping: known(mapping(&[("7\u{1f}8", value)])),
+        properties: known([("tier".to_owned(), value.into())].into_iter().collect()),
+        ..group("odd", "Odd")
+    };
+    let index = Index::of(&[odd.clone(), group("plain", "Plain")]);
     for (text, expected) in [
         ("prop:tier", &["odd"][..]),
         ("prop:y", &[]),
@@ -47,8 +42,7 @@ fn a_group_with_the_signs_in_between_is_found_by_what_it_says() {
     ] {
         assert_eq!(ids(&find(&index, asked(text))), expected, "{text}");
     }
-    let entry = index.entry(0).expect("a group");
-    assert_eq!(entry.to_group(), odd);
+    assert_eq!(index.entry(0).expect("a group").to_group(), odd);
     let mut users = Vec::new();
     index.each_use_of(&[value, "z", ""], |entry, source| {
         users.push((entry.id().to_owned(), source.to_owned()));
@@ -59,40 +53,29 @@ fn a_group_with_the_signs_in_between_is_found_by_what_it_says() {
 #[test]
 fn an_earlier_answer_to_another_question_spares_nothing() {
     let index = Index::of(&world());
-    let first = asked("e");
-    let before = find(&index, first.clone());
     let other_time = SearchRequest {
         at: NOW + SignedDuration::from_hours(24 * 365),
         ..asked("e age>200d")
     };
-    let none_open = SearchRequest {
+    let closed = |text| SearchRequest {
         open: Arc::default(),
-        ..asked("e state:open")
+        ..asked(text)
     };
-    let turned = SearchRequest {
-        reverse: true,
-        best_first: false,
-        ..asked("e")
-    };
-    let by_id = SearchRequest {
-        sort: SortBy::Id,
-        best_first: false,
-        ..asked("e")
-    };
-    for now in [other_time, none_open, turned, by_id, first] {
+    for (before, now) in [
+        ("e", other_time),
+        ("e", closed("e state:open")),
+        ("e", sorted_by(SortBy::Name, true, "e")),
+        ("e", sorted_by(SortBy::Id, false, "e")),
+        ("e", asked("e")),
+        ("state:open", closed("state:open")),
+    ] {
+        let before = find(&index, asked(before));
         let spared = run_search(&index, now.clone(), Some(&before), &|| true).expect("wanted");
         let whole = find(&index, now);
-        assert_eq!(spared.shown, whole.shown);
-        assert_eq!(spared.loose, whole.loose);
+        assert_eq!((&spared.shown, spared.loose), (&whole.shown, whole.loose));
     }
-    let open = find(&index, asked("state:open"));
-    assert_eq!(ids(&open), ["globex"]);
-    let closed = SearchRequest {
-        open: Arc::default(),
-        ..asked("state:open")
-    };
-    let closed = run_search(&index, closed, Some(&open), &|| true).expect("wanted");
-    assert!(ids(&closed).is_empty());
+    assert_eq!(ids(&find(&index, asked("state:open"))), ["globex"]);
+    assert_eq!(ids(&find(&index, closed("state:open"))), [""; 0]);
     assert!(!index.is_empty() && Index::default().is_empty());
 }
 
@@ -106,19 +89,6 @@ fn half_a_row_of_a_mapping_is_looked_for_on_either_side() {
         ("map:7=213", &[]),
         ("prop:tier=", &["acme-eu", "globex"]),
     ] {
-        let mut found = ids(&find(&index, asked(text)))
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>();
-        found.sort();
-        assert_eq!(found, expected, "{text}");
-    }
-    for text in ["prop:", "prop:=", "prop:=gold"] {
-        let wrong = Query::parse(text, None).wrong;
-        assert_eq!(wrong.len(), 1, "{text}");
-        assert!(
-            matches!(wrong[0].why, FilterErrorKind::NoProperty),
-            "{wrong:?}"
-        );
+        assert_eq!(ids(&find(&index, asked(text))), expected, "{text}");
     }
 }

@@ -1,33 +1,18 @@
 //! Every text finds the group that contains it: every code point, at every position of a word, in either case.
 
 use super::*;
-use crate::{
-    domain::known::{Known, KnownGroup, Source},
-    search::{
-        normalize,
-        words::{Needle, Words},
-    },
+use crate::search::{
+    normalize,
+    words::{Needle, Words},
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "it fills optional fields")]
-fn known<T>(value: T) -> Option<Known<T>> {
-    Some(Known {
-        value,
-        source: Source::Returned,
-        at: Timestamp::UNIX_EPOCH,
-        by: "ana".into(),
-    })
-}
-
-fn group(name: &str) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse("g").expect("an ID"));
-    group.name = known(name.to_owned());
-    group
+fn named(name: &str) -> KnownGroup {
+    super::group("g", name)
 }
 
 /// Whether a filter matches a name; `Some(true)` if it matches exactly.
 fn found(name: &str, typed: &str) -> Option<bool> {
-    let index = Index::of(&[group(name)]);
+    let index = Index::of(&[named(name)]);
     let entry = index.entry(0).expect("a group");
     let fit = Words::of(&Query::parse(typed, None)).fit(entry);
     fit.map(|fit| fit.exact)
@@ -35,7 +20,7 @@ fn found(name: &str, typed: &str) -> Option<bool> {
 
 /// The graphemes of a name that are highlighted.
 fn marked(name: &str, typed: &str) -> Vec<usize> {
-    let index = Index::of(&[group(name)]);
+    let index = Index::of(&[named(name)]);
     let entry = index.entry(0).expect("a group");
     let [marks, _] = Marker::of(&Query::parse(typed, None)).marks(entry);
     marks
@@ -55,6 +40,24 @@ fn a_part_is_found_wherever_it_stands() {
         ("one\r\ntwo é", "e\r\nt"),
     ] {
         assert_eq!(found(name, &format!("\"{typed}\"")), Some(true), "{name}");
+    }
+    for name in [
+        "İstanbul Şubesi",
+        "ΣΑΣ Ελλάς",
+        "STRASSE & Größe",
+        "ǅungla",
+        "K-Å",
+        "ﬁn",
+        "Zoe\u{301} (in parts)",
+        // Signs that join what follows them, and a line break of two characters.
+        "\u{6dd}\u{fffd}\u{fffd}s",
+        "?m\u{70f}:ag\u{fffd}=",
+        "one\r\ntwo",
+        // A mark whose lower case is a letter.
+        ":m\u{345}\u{fffd}\u{fffd}I",
+    ] {
+        assert!(found(name, name).is_some(), "{name}");
+        assert!(found(name, &format!("\"{name}\"")).is_some(), "{name}");
     }
 }
 
@@ -167,31 +170,12 @@ fn every_code_point_of_plane_14_and_some_of_the_empty_ones_are_found_by_themselv
 
 #[test]
 fn the_whole_way_finds_what_has_marks_a_case_or_letters_of_several_parts() {
-    for c in [
-        'Ⱥ',
-        'Ⱦ',
-        'ⱥ',
-        'Å',
-        '\u{345}',
-        'ᾳ',
-        'ǅ',
-        'ẞ',
-        'ꭰ',
-        'Ꭰ',
-        'Ა',
-        '한',
-        '\u{1f600}',
-        '\u{6dd}',
-        '\u{301}',
-    ] {
+    for c in "ȺȾⱥÅ\u{345}ᾳǅẞꭰᎠᲐ한\u{1f600}\u{6dd}\u{301}".chars() {
         for word in around(c) {
             for typed in [format!("\"{word}\""), word.clone()] {
-                assert_eq!(found(&word, &typed), Some(true), "{word:?}");
-                assert_eq!(
-                    found(&format!("x-{word}-y"), &typed),
-                    Some(true),
-                    "{word:?}"
-                );
+                for name in [word.clone(), format!("x-{word}-y")] {
+                    assert_eq!(found(&name, &typed), Some(true), "{word:?}");
+                }
             }
         }
     }
@@ -199,32 +183,15 @@ fn the_whole_way_finds_what_has_marks_a_case_or_letters_of_several_parts() {
 
 #[test]
 fn a_test_finds_what_is_written_as_it_is() {
-    let mut group = group("g");
     // A sigma at the end of a word has another form, and where a word ends depends on its surroundings.
-    let rows = [("Σ".to_owned(), "ΑΣ".to_owned())];
-    group.mapping = known(rows.into_iter().collect());
-    let rows = [("Σ".to_owned(), "ΑΣ".into())];
-    group.properties = known(rows.into_iter().collect());
+    let group = KnownGroup {
+        mapping: known(mapping(&[("Σ", "ΑΣ")])),
+        properties: known([("Σ".to_owned(), "ΑΣ".into())].into_iter().collect()),
+        ..named("g")
+    };
     let index = Index::of(&[group]);
-    for typed in [
-        "map:Σ",
-        "map:Σ=ΑΣ",
-        "map:ας",
-        "MAP:ΑΣ",
-        "prop:Σ",
-        "prop:σ=ας",
-    ] {
-        let asked = SearchRequest {
-            query: Query::parse(typed, None),
-            sort: SortBy::Name,
-            reverse: false,
-            best_first: false,
-            open: Arc::default(),
-            extras: GroupExtras::default(),
-            at: Timestamp::UNIX_EPOCH,
-        };
-        let found = run_search(&index, asked, None, &|| true).expect("it is wanted");
-        assert_eq!(found.shown.len(), 1, "{typed}");
+    for typed in "map:Σ map:Σ=ΑΣ map:ας MAP:ΑΣ prop:Σ prop:σ=ας".split(' ') {
+        assert_eq!(find(&index, asked(typed)).shown.len(), 1, "{typed}");
     }
 }
 

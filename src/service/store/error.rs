@@ -1,6 +1,9 @@
 //! What can go wrong in the service's storage, in messages that say what to do. They never contain values from the
 //! database.
 
+/// What the storage does, or why it could not.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// A storage error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {

@@ -13,8 +13,8 @@ use std::{
 
 use rusqlite::{Connection, MAIN_DB, Transaction, TransactionBehavior};
 
-use super::{ReportFailure, StoreError};
-use crate::database::{
+use super::{ReportFailure, Result, StoreError};
+use crate::db::{
     Database,
     file::{self, Unfit},
 };
@@ -39,12 +39,12 @@ pub(super) struct File {
 impl Database for File {
     type Error = StoreError;
 
-    fn open(&self) -> Result<Connection, StoreError> {
+    fn open(&self) -> Result<Connection> {
         file::guard_logs(&self.path).map_err(|error| StoreError::File(error.to_string()))?;
         open(&self.path, self.busy_timeout)
     }
 
-    fn commit(&self, tx: Transaction<'_>) -> Result<(), StoreError> {
+    fn commit(&self, tx: Transaction<'_>) -> Result<()> {
         tx.commit().map_err(|error| match StoreError::from(error) {
             StoreError::Unexpected(text) => StoreError::Failed(text),
             other => other,
@@ -76,7 +76,7 @@ impl Database for File {
 }
 
 /// Creates the file if it does not exist, opens it and upgrades its schema.
-pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connection> {
     file::make_private(path).map_err(|why| match why {
         Unfit::Io(error) => StoreError::File(error.to_string()),
         Unfit::Foreign => StoreError::Foreign(path.display().to_string()),
@@ -86,7 +86,7 @@ pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connecti
 }
 
 /// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
-fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+fn open(path: &Path, patience: Duration) -> Result<Connection> {
     let mut connection = file::open(path, patience).map_err(|error| of_file(&error, path))?;
     if connection.is_readonly(MAIN_DB)? {
         return Err(not_writable(path));
@@ -125,7 +125,7 @@ fn of_file(error: &rusqlite::Error, path: &Path) -> StoreError {
     }
 }
 
-fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Checked again under the lock: another process may have been faster.
     let version = version(&transaction, path)?;
@@ -137,7 +137,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Number of migrations that the file has had; an error if it is not ours or newer than we know.
-pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize> {
     let foreign = || StoreError::Foreign(path.display().to_string());
     let number = |pragma: &str| {
         connection

@@ -13,11 +13,11 @@ use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::{
-    StoreError,
+    Result, StoreError,
     file::{MIGRATIONS, version},
 };
 use crate::{
-    database::file::{self, CopyFault},
+    db::file::{self, CopyFault},
     platform::private_files::{self, with_suffix},
     service::secret::{self, Hash},
 };
@@ -40,7 +40,7 @@ pub struct CheckResult {
 }
 
 /// Copies the database, which may be in use, to a new private file, completely or not at all. Blocks.
-pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
+pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary> {
     read_only(database)?;
     let part = with_suffix(to, ".part");
     let copied = file::copy(database, &part, patience()).map_err(|fault| match fault {
@@ -52,7 +52,7 @@ pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
     Ok(summary)
 }
 
-fn summarize(part: &Path) -> Result<BackupSummary, StoreError> {
+fn summarize(part: &Path) -> Result<BackupSummary> {
     let copy = read_only(part)?;
     if let Some(wrong) = integrity(&copy)? {
         return Err(StoreError::Failed(wrong));
@@ -65,7 +65,7 @@ fn summarize(part: &Path) -> Result<BackupSummary, StoreError> {
 }
 
 /// Checks the file, its integrity according to SQLite, and whether its contents follow the rules. Blocks.
-pub fn check(database: &Path) -> Result<Vec<CheckResult>, StoreError> {
+pub fn check(database: &Path) -> Result<Vec<CheckResult>> {
     let connection = read_only(database)?;
     let mut all = vec![modes(database), schema(&connection, database)?];
     let wrong = integrity(&connection)?;
@@ -82,7 +82,7 @@ pub fn check(database: &Path) -> Result<Vec<CheckResult>, StoreError> {
 }
 
 /// Never creates or changes a file.
-fn read_only(path: &Path) -> Result<Connection, StoreError> {
+fn read_only(path: &Path) -> Result<Connection> {
     let found = fs::symlink_metadata(path).map_err(|error| file_error(path, &error))?;
     if !found.is_file() {
         let name = path.display();
@@ -116,7 +116,7 @@ fn modes(database: &Path) -> CheckResult {
     result("files", names.is_empty(), found)
 }
 
-fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, StoreError> {
+fn schema(connection: &Connection, database: &Path) -> Result<CheckResult> {
     let (found, known) = (version(connection, database)?, MIGRATIONS.len());
     let found = if found < known {
         format!("version {found}; the next groupdesk serve makes it {known}")
@@ -127,12 +127,12 @@ fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, Store
 }
 
 /// What is wrong according to SQLite.
-fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
+fn integrity(connection: &Connection) -> Result<Option<String>> {
     let report: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     Ok((report != "ok").then(|| format!("{report}; replace it with a backup")))
 }
 
-fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
+fn references(connection: &Connection) -> Result<CheckResult> {
     let orphans = count(connection, "SELECT count(*) FROM pragma_foreign_key_check")?;
     Ok(counted(
         "references",
@@ -143,7 +143,7 @@ fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
 }
 
 /// Checks the contents of groups, and that no current token is a retired one.
-fn groups(connection: &Connection) -> Result<[CheckResult; 2], StoreError> {
+fn groups(connection: &Connection) -> Result<[CheckResult; 2]> {
     let mut retired =
         connection.prepare("SELECT 1 FROM retired_tokens WHERE hash = ?1 AND environment = ?2")?;
     let mut statement =
@@ -178,7 +178,7 @@ fn groups(connection: &Connection) -> Result<[CheckResult; 2], StoreError> {
     ])
 }
 
-fn pairs(connection: &Connection) -> Result<CheckResult, StoreError> {
+fn pairs(connection: &Connection) -> Result<CheckResult> {
     let wrong = count(
         connection,
         "SELECT count(*) FROM groups a
@@ -194,7 +194,7 @@ fn pairs(connection: &Connection) -> Result<CheckResult, StoreError> {
     ))
 }
 
-fn keys(connection: &Connection) -> Result<CheckResult, StoreError> {
+fn keys(connection: &Connection) -> Result<CheckResult> {
     let expiry = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'expires_at'";
     let ends = match count(connection, expiry)? {
         0 => "1 << 62",
@@ -209,7 +209,7 @@ fn keys(connection: &Connection) -> Result<CheckResult, StoreError> {
     Ok(result("keys", true, format!("{live} of {all} are valid")))
 }
 
-fn count(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
+fn count(connection: &Connection, sql: &str) -> Result<u64> {
     Ok(connection
         .query_row(sql, [], |row| row.get::<_, i64>(0))?
         .unsigned_abs())

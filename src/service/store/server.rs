@@ -3,8 +3,8 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{Access, Options, Store, StoreError};
-use crate::database::{AddressFault, Advice, Fault, Password, Server, ServerFault, values};
+use super::{Access, Options, Result, Store, StoreError};
+use crate::db::{AddressFault, Advice, Fault, Password, Server, ServerFault, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -26,14 +26,14 @@ pub struct SharedStorage {
 impl SharedStorage {
     /// `url` in PostgreSQL's notation: `postgres://USER@HOST/DATABASE`, or with a Unix socket
     /// `postgres://USER@/DATABASE?host=/run/postgresql`. `schema` is a plain name.
-    pub fn parse(url: &str, schema: &str) -> Result<Self, StoreError> {
+    pub fn parse(url: &str, schema: &str) -> Result<Self> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if schema.is_empty() || !schema.chars().all(is_plain) {
             return Err(StoreError::Address(
                 "the name of a schema has lower-case letters, digits and _ only",
             ));
         }
-        let server = Server::parse(url, schema).map_err(|fault| {
+        let mut server = Server::parse(url, schema).map_err(|fault| {
             StoreError::Address(match fault {
                 AddressFault::NotAnAddress => {
                     "the storage is not the address of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
@@ -49,35 +49,36 @@ impl SharedStorage {
                 }
             })
         })?;
+        server.hints = false;
         Ok(Self {
             shown: format!("{url} ({schema})"),
-            server: server.without_hints(),
+            server,
         })
     }
 
     /// Whether a connection goes over a network and so needs [`Self::with_tls`].
     pub fn needs_tls(&self) -> bool {
-        self.server.needs_tls()
+        self.server.needs_tls
     }
 
     /// Sets the TLS configuration with the certificates to trust.
     #[must_use]
     pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
-        self.server = self.server.with_tls(tls);
+        self.server.tls = Some(tls);
         self
     }
 
     /// Sets the source of the password; it is read once, and again after a password was refused.
     #[must_use]
     pub fn with_password(mut self, password: Password) -> Self {
-        self.server = self.server.with_password(password);
+        self.server.password = Some(password);
         self
     }
 
     /// Creates the schema in one transaction and grants a database role access to it. Refused if the schema exists
     /// already. Blocks.
-    pub fn set_up(&self, role: Option<&str>) -> Result<(), StoreError> {
-        let schema = quoted(self.server.schema());
+    pub fn set_up(&self, role: Option<&str>) -> Result<()> {
+        let schema = quoted(&self.server.schema);
         let mut text = format!("CREATE SCHEMA {schema}; {BEGIN}");
         if let Some(role) = role {
             // "public" would mean every user.
@@ -115,7 +116,7 @@ fn quoted(name: &str) -> String {
 
 impl Store {
     /// Opens a schema that was set up before. Blocks.
-    pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self, StoreError> {
+    pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self> {
         let store = Self::of_connections(at, options, CONNECTIONS)?;
         let version = store.execute_blocking(Access::Short, |tx| {
             Ok(tx.one::<Option<i64>>(VERSION, values![])?)

@@ -16,6 +16,16 @@ fn temporary() -> (tempfile::TempDir, std::path::PathBuf) {
     (folder, path)
 }
 
+fn opened() -> (tempfile::TempDir, std::path::PathBuf, Store) {
+    with(Options::default())
+}
+
+fn with(options: Options) -> (tempfile::TempDir, std::path::PathBuf, Store) {
+    let (folder, path) = temporary();
+    let store = Store::open_with(&path, options).expect("open");
+    (folder, path, store)
+}
+
 fn add(name: &'static str) -> impl FnMut(&Connection) -> Result<(), StoreError> + Send + 'static {
     move |connection| {
         connection.execute("INSERT INTO environments (name) VALUES (?1)", [name])?;
@@ -94,91 +104,47 @@ fn queue<T: Send + 'static>(
 }
 
 #[test]
-fn every_file_is_private_from_the_start() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
+fn every_file_is_private_from_the_start_and_durable() {
+    use rusqlite::types::Value as Setting;
+    let (folder, _, store) = opened();
     on_file(&store, Access::Write, add("one")).expect("done");
-    for suffix in ["", "-wal", "-shm"] {
-        let file = format!("{}{suffix}", path.display());
-        let mode = std::fs::metadata(&file).expect("it exists").mode() & 0o777;
-        assert_eq!(mode, 0o600, "{file}");
+    for (file, expected) in [
+        ("service", 0o700),
+        ("service/service.db", 0o600),
+        ("service/service.db-wal", 0o600),
+        ("service/service.db-shm", 0o600),
+    ] {
+        let found = std::fs::metadata(folder.path().join(file)).expect("it exists");
+        assert_eq!(found.mode() & 0o777, expected, "{file}");
     }
-    let folder = std::fs::metadata(path.parent().expect("a folder")).expect("it exists");
-    assert_eq!(folder.mode() & 0o777, 0o700);
-}
-
-#[test]
-fn the_settings_that_make_it_durable_are_on() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
-    let settings = on_file(&store, Access::Short, |connection| {
-        let text = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
-        let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
-        let mode: String = text("journal_mode")?;
-        let synchronous: i64 = number("synchronous")?;
-        let foreign_keys: i64 = number("foreign_keys")?;
-        Ok((mode, synchronous, foreign_keys))
-    });
-    assert_eq!(settings, Ok(("wal".into(), 2, 1)));
-}
-
-#[test]
-fn an_acknowledged_write_is_seen_by_another_connection_and_after_reopening() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
-    for name in ["one", "two", "three"] {
-        on_file(&store, Access::Write, add(name)).expect("done");
-        assert!(names(&path).contains(&name.to_owned()));
+    for (pragma, expected) in [
+        ("journal_mode", Setting::from("wal".to_owned())),
+        ("synchronous", Setting::from(2)),
+        ("foreign_keys", Setting::from(1)),
+    ] {
+        let setting = on_file(&store, Access::Short, move |connection| {
+            Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
+        });
+        assert_eq!(setting, Ok(expected), "{pragma}");
     }
-    drop(store);
-    drop(Store::open(&path).expect("open again"));
-    assert_eq!(names(&path).len(), 3);
-}
-
-#[test]
-fn what_is_queued_becomes_one_transaction_and_one_refusal_undoes_only_itself() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
-    let release = block_store(&store);
-    let before = queue(&store, add("before"));
-    let double = queue(&store, |connection| {
-        add("undone")(connection)?;
-        add("before")(connection)
-    });
-    let after = queue(&store, |connection| {
-        add("after")(connection)?;
-        assert!(!connection.is_autocommit());
-        Ok(())
-    });
-    assert_eq!(store.pending_writes(), 3);
-    drop(release);
-    let (before, double, after) = finish(async { (before.await, double.await, after.await) });
-    assert_eq!((before, after), (Ok(()), Ok(())));
-    assert!(matches!(double, Err(StoreError::Unexpected(_))));
-    assert_eq!(names(&path), ["after", "before"]);
-    assert_eq!(store.pending_writes(), 0);
 }
 
 #[test]
 fn a_caller_that_goes_away_does_not_cancel_its_work() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
+    let (_folder, path, store) = opened();
     let release = block_store(&store);
     drop(queue(&store, add("orphan")));
     drop(release);
-    // Dropping the last store waits for the queue.
     on_file(&store, Access::Short, |_| Ok(())).expect("done");
     assert_eq!(names(&path), ["orphan"]);
 }
 
 #[test]
 fn dropping_the_store_finishes_what_is_queued() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
+    let (_folder, path, store) = opened();
     let release = block_store(&store);
     let queued = ["a", "b", "c"].map(|name| drop(queue(&store, add(name))));
-    drop(release);
-    drop(store);
+    drop((release, store));
     // The holder's clone may be the last one: wait for the file, with a deadline.
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     while names(&path).len() < queued.len() {
@@ -189,16 +155,14 @@ fn dropping_the_store_finishes_what_is_queued() {
 
 #[test]
 fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
-    let (_folder, path) = temporary();
     let reports = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&reports);
-    let options = Options {
+    let (_folder, path, store) = with(Options {
         report: Some(Arc::new(move |error| {
             heard.lock().expect("not poisoned").push(error.clone());
         })),
         ..Options::default()
-    };
-    let store = Store::open_with(&path, options).expect("open");
+    });
     on_file(&store, Access::Write, add("before")).expect("done");
     let release = block_store(&store);
     let innocent = queue(&store, add("innocent"));
@@ -207,11 +171,15 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
         add_large(connection)
     });
+    assert_eq!(store.pending_writes(), 2);
     drop(release);
     for result in finish(async { [innocent.await, guilty.await] }) {
         assert!(matches!(result, Err(StoreError::Failed(_))), "{result:?}");
     }
-    assert_eq!(names(&path), ["before"]);
+    assert_eq!(
+        (names(&path), store.pending_writes()),
+        (vec!["before".into()], 0)
+    );
     assert_eq!(reports.lock().expect("not poisoned").len(), 1);
     // The limit applied to the old connection; this one is new.
     on_file(&store, Access::Write, add_large).expect("reopened");
@@ -219,38 +187,13 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
 }
 
 #[test]
-fn a_commit_that_fails_acknowledges_nothing() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
-    let release = block_store(&store);
-    let innocent = queue(&store, add("innocent"));
-    let guilty = queue(&store, |connection| {
-        connection.pragma_update(None, "defer_foreign_keys", true)?;
-        connection.execute(
-            "INSERT INTO keys (environment, hash, read_only, created_at) VALUES (999, ?1, 0, 0)",
-            [[0_u8; 32]],
-        )?;
-        Ok(())
-    });
-    drop(release);
-    for result in finish(async { [innocent.await, guilty.await] }) {
-        assert!(matches!(result, Err(StoreError::Failed(_))), "{result:?}");
-    }
-    assert!(names(&path).is_empty());
-}
-
-#[test]
 fn a_panic_is_a_failure_and_not_the_end() {
-    let (_folder, path) = temporary();
-    let store = Store::open(&path).expect("open");
-    let result = on_file(
-        &store,
-        Access::Write,
-        |connection| -> Result<(), StoreError> {
-            add("half")(connection)?;
-            std::panic::panic_any("on purpose")
-        },
-    );
+    let (_folder, path, store) = opened();
+    let panics = |connection: &Connection| -> Result<(), StoreError> {
+        add("half")(connection)?;
+        std::panic::panic_any("on purpose")
+    };
+    let result = on_file(&store, Access::Write, panics);
     assert!(matches!(result, Err(StoreError::Failed(_))));
     on_file(&store, Access::Write, add("after")).expect("done");
     assert_eq!(names(&path), ["after"]);
@@ -258,30 +201,24 @@ fn a_panic_is_a_failure_and_not_the_end() {
 
 #[test]
 fn a_full_queue_is_overload() {
-    let (_folder, path) = temporary();
-    let options = Options {
+    let (_folder, _path, store) = with(Options {
         queue: 1,
         ..Options::default()
-    };
-    let store = Store::open_with(&path, options).expect("open");
+    });
     let release = block_store(&store);
     let queued = queue(&store, add("queued"));
-    let refused = store.execute(Access::Write, of_file(add("refused")));
-    let refused = finish(refused);
+    let refused = finish(store.execute(Access::Write, of_file(add("refused"))));
     assert_eq!(refused, Err(StoreError::Overloaded));
-    assert_eq!(store.pending_writes(), 1);
     drop(release);
     assert_eq!(finish(queued), Ok(()));
 }
 
 #[test]
 fn another_process_that_holds_the_lock_makes_writes_busy_but_not_reads() {
-    let (_folder, path) = temporary();
-    let options = Options {
+    let (_folder, path, store) = with(Options {
         busy_timeout: Duration::from_millis(20),
         ..Options::default()
-    };
-    let store = Store::open_with(&path, options).expect("open");
+    });
     let other = Connection::open(&path).expect("open");
     other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
     let busy = on_file(&store, Access::Write, add("late"));
@@ -293,27 +230,19 @@ fn another_process_that_holds_the_lock_makes_writes_busy_but_not_reads() {
 
 #[test]
 fn newer_and_foreign_files_are_refused_and_left_alone() {
-    let (folder, path) = temporary();
-    drop(Store::open(&path).expect("open"));
+    let (folder, path, store) = opened();
+    drop(store);
     let other = Connection::open(&path).expect("open");
     other.pragma_update(None, "user_version", 99).expect("set");
-    drop(other);
     let newer = Store::open(&path).expect_err("newer");
-    assert_eq!(
-        newer,
-        StoreError::Newer {
-            found: 99,
-            known: 2
-        }
-    );
+    let (found, known) = (99, 2);
+    assert_eq!(newer, StoreError::Newer { found, known });
     assert!(newer.to_string().contains("use a newer groupdesk"));
-
     let foreign = folder.path().join("foreign.db");
     let other = Connection::open(&foreign).expect("open");
     other
         .execute_batch("CREATE TABLE precious (x)")
         .expect("made");
-    drop(other);
     let text = folder.path().join("notes.txt");
     std::fs::write(
         &text,

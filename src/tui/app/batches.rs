@@ -10,25 +10,18 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    domain::{history::Ending, proposal::quoted, rotation::State, text::counted},
+    domain::{Ending, counted, proposal::quoted, rotation::State},
     operations::{
         Batch, BatchItem, Done, HandedOff, Mutation, NextStep, Recovered, RotationRow, Warning,
         batch::BatchEvent,
     },
     tui::{
         keymap::Focus,
-        state::{batch::BatchRun, notices::Condition},
+        state::{BatchRun, Condition},
     },
 };
 
 impl App {
-    pub(super) fn runs_a_batch(&self) -> bool {
-        self.context
-            .bulk
-            .as_ref()
-            .is_some_and(BatchRun::is_under_way)
-    }
-
     pub(super) fn news(&mut self, ticket: Ticket, news: Vec<BatchEvent>) {
         let now = self.context.now;
         let is_wrong = news.iter().any(|one| match one {
@@ -116,7 +109,7 @@ impl App {
 
     /// Reports batches that an earlier session or another process did not finish; does not resume them.
     pub(super) fn report_unfinished_batches(&mut self, batches: &[Batch]) {
-        let running = self.context.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = self.context.running_batch();
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()

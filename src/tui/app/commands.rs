@@ -7,17 +7,12 @@
 
 use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{
-    domain::{annotation::AnnotationChange, group::UserGroupId},
+    domain::{AnnotationChange, UserGroupId},
     operations::PlaceProblem,
     tui::{
         keymap::Action,
         panes::{open::Open, place::PlacePane},
-        state::{
-            command::Command,
-            context::Navigation,
-            message::JobError,
-            navigation::{BatchAim, PaneRequest},
-        },
+        state::{BatchAim, Command, JobError, PaneRequest},
     },
 };
 
@@ -25,8 +20,7 @@ impl App {
     pub(super) fn run(&mut self, command: Command) {
         match command {
             Command::Go(id) if self.context.groups.contains(&id) => {
-                self.context
-                    .navigate(Navigation::Push(PaneRequest::Group(id)));
+                self.context.open_pane(PaneRequest::Group(id));
             }
             Command::Go(id) => {
                 // Gone since the palette was opened. A get could create it; the dialog says so.
@@ -39,7 +33,7 @@ impl App {
                 let opening = run.map_or(PaneRequest::Batch(id, BatchAim::Look), |run| {
                     PaneRequest::WatchBulk(run.ticket)
                 });
-                self.context.navigate(Navigation::Push(opening));
+                self.context.open_pane(opening);
             }
             Command::Theme(ground) => {
                 let theme = &mut self.context.theme;

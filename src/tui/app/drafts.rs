@@ -7,22 +7,12 @@ use jiff::SignedDuration;
 
 use super::{Action, App, Effect, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    domain::{
-        batch::StopCause,
-        group::UserGroupId,
-        text::{is_same_person, visible},
-    },
+    domain::{StopCause, UserGroupId, text::is_same_person, visible},
     operations::{DraftSaved, KeptDraft, OtherDraft, batch::RunCommand},
     tui::{
         keymap::Focus,
         panes::attention::draft_is_gone,
-        state::{
-            confirm::Confirm,
-            context::Navigation,
-            forms::group::GroupForm,
-            message::ExitReason,
-            navigation::{Asked, PaneRequest, Then},
-        },
+        state::{Asked, Confirm, ExitReason, GroupForm, PaneRequest, Then},
     },
 };
 
@@ -166,11 +156,8 @@ impl App {
             context.say(Severity::Info, draft_is_gone(&id));
             return;
         }
-        context.loads_drafts_of_others = true;
-        let form = GroupForm::reopen(&id, context);
-        context.loads_drafts_of_others = false;
-        if let Some(form) = form {
-            context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
+        if let Some(form) = GroupForm::reopen(&id, context) {
+            context.open_pane(PaneRequest::Edit(Box::new(form)));
             self.navigate();
         }
     }
@@ -261,15 +248,14 @@ impl App {
         let Some(losses) = self.losses() else {
             return self.leave(ExitReason::Asked, StopCause::Quit);
         };
-        let confirm = Confirm::with_key(Focus::ConfirmKey);
         let asked = Asked {
             title: "Quit",
             text: format!("{losses}."),
-            confirm: confirm.of("quits", "").with_verb("QUIT"),
+            confirm: Confirm::asked("quits", "QUIT"),
             then: Then::Quit,
         };
         self.context
-            .navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+            .open_pane(PaneRequest::Question(Box::new(asked)));
     }
 
     /// The key of an action in the focused place.
@@ -290,11 +276,7 @@ impl App {
 
     /// What the running batch leaves undone, and where to find it later.
     fn left_of_the_batch(&self) -> Option<String> {
-        let run = self
-            .context
-            .bulk
-            .as_ref()
-            .filter(|run| run.is_under_way())?;
+        let run = self.context.running_batch()?;
         let counts = run.counts();
         let left = counts.not_started.saturating_sub(run.under_way());
         let resume = self.context.keys.key(Focus::Batches, Action::Resume);
@@ -311,7 +293,7 @@ impl App {
 
     /// Whether the console is ending but still waits for what a bulk rotation has in flight.
     pub fn waits_for_a_batch(&self) -> bool {
-        self.leaving.is_some() && self.runs_a_batch()
+        self.leaving.is_some() && self.context.running_batch().is_some()
     }
 
     pub(super) fn leave(&mut self, reason: ExitReason, cause: StopCause) {

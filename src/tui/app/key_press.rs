@@ -15,7 +15,7 @@ use crate::tui::{
     keymap::{Action, Focus, Press},
     kit::boxes::is_too_small,
     page::{Click, footer},
-    state::message::{JobError, Msg},
+    state::{JobError, Msg},
 };
 
 /// Keys within this pause were typed without looking; later ones were typed after looking.
@@ -125,7 +125,7 @@ impl App {
 
     /// Shows why the key did nothing.
     pub(super) fn refuse(&mut self, why: String) {
-        self.context.messages.refuse(self.context.now, why.clone());
+        self.context.refuse(why.clone());
         self.refused = Some(why);
     }
 

@@ -3,20 +3,14 @@
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, token};
 use crate::{
     domain::{
-        annotation::InvalidAnnotation, change::DesiredFields, group::UserGroupId, history::Ending,
-        rotation::State, text::visible,
+        DesiredFields, Ending, UserGroupId, annotation::InvalidAnnotation, rotation::State, visible,
     },
     operations::{Done, Recovered, RotationRow, Warning},
     tui::{
         keymap::Focus,
         page::list_page::profile_name,
         panes::{export::exported, token::handoff::describe},
-        state::{
-            context::{Navigation, Running},
-            groups::{self, Listing, ListingExtras},
-            message::JobError,
-            notices::Subject,
-        },
+        state::{JobError, Listing, ListingExtras, Navigation, Running, Subject, groups},
     },
 };
 

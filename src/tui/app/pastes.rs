@@ -8,13 +8,13 @@ use zeroize::Zeroizing;
 use super::{App, Context, Job, Outcome, Severity, Ticket};
 use crate::{
     domain::{
-        group::UserGroupId,
+        UserGroupId,
         pasted::{Pasted, Shape, may_have_token, shape},
     },
     tui::{
         keymap::{Action, Focus},
         kit::is_plain,
-        state::message::{Effect, Msg},
+        state::{Effect, Msg},
         terminal::is_burst,
     },
 };

@@ -4,18 +4,13 @@ use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
 use std::time::Duration;
 
 use crate::{
-    domain::{
-        group::UserGroupId,
-        text::{counted, visible},
-    },
+    domain::{UserGroupId, counted, visible},
     operations::{ChangeCursor, Changes, RotationRow},
     tui::{
         keymap::{Action, Focus},
         state::{
-            live::{GroupNews, last_learnt, news_between, news_of_all},
-            message::Effect,
-            notices::Condition,
-            outage::{Outage, OutageReason},
+            Condition, Effect, GroupNews, Outage, OutageReason,
+            live::{last_learnt, news_between, news_of_all},
         },
     },
 };

@@ -2,18 +2,17 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
+use super::{ANSWER_WIDTH, in_flight};
 use crate::{
-    domain::text::visible,
+    domain::visible,
     operations::PlaceProblem,
     tui::{
         app::App,
         kit::paint::{self, columns, cut},
-        state::context::Context,
+        state::Context,
         theme::Theme,
     },
 };
-
-use super::message;
 
 /// Draws the word of the environment; returns the column where it ends.
 pub(super) fn draw_environment(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
@@ -21,11 +20,7 @@ pub(super) fn draw_environment(buffer: &mut Buffer, line: Rect, context: &Contex
         return line.x;
     };
     let text = format!(" {} ", profile.environment_word());
-    let style = if profile.production {
-        context.theme.production()
-    } else {
-        context.theme.testing()
-    };
+    let style = context.theme.environment(profile.production);
     paint::text(buffer, line.x, line.y, line.width, &text, style)
 }
 
@@ -97,10 +92,10 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     // What is in flight matters more than the address and the operator.
     let rights_width = columns(rights) + 2;
     let left = usize::from(line.right().saturating_sub(x));
-    let (right, right_style) = message::in_flight(
+    let (right, right_style) = in_flight(
         context,
         left.saturating_sub(rights_width + 1)
-            .max(message::ANSWER_WIDTH.into())
+            .max(ANSWER_WIDTH.into())
             .min(left),
     );
     let right_width = columns(&right) as u16;
@@ -111,7 +106,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     };
     let end = line
         .right()
-        .saturating_sub(right_width.max(message::ANSWER_WIDTH) + 1 + badge_width);
+        .saturating_sub(right_width.max(ANSWER_WIDTH) + 1 + badge_width);
     for (text, style) in parts {
         // A part that does not fit is left out as a whole: cut off, it could be read as something else.
         if text.is_empty() || x + columns(text) as u16 > end {
@@ -124,7 +119,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         paint::text(buffer, at, line.y, right_width, &right, right_style);
     }
     // To the left of the last answer, so that it does not move with each answer.
-    let before = right_width.max(message::ANSWER_WIDTH) + badge_width;
+    let before = right_width.max(ANSWER_WIDTH) + badge_width;
     let at = line.right().saturating_sub(before);
     if badge_width > 0 && at >= x {
         paint::text(buffer, at, line.y, badge_width, &badge, theme.warning());

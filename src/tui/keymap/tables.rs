@@ -14,11 +14,21 @@ struct Place {
     rows: &'static [&'static [Binding]],
 }
 
+/// Rows of a page with columns; letters have other meanings on some of them.
+static COLUMNS: &[Binding] = &[
+    Binding::shared(Action::ScrollRight, COMMANDS)
+        .with_keys(&["right"])
+        .with_words("", "more columns"),
+    Binding::shared(Action::ScrollLeft, COMMANDS)
+        .with_keys(&["left"])
+        .with_words("", "previous columns"),
+];
+
 /// A row is: action, keys, footer hint, help. Generates `Focus` from the names of the places.
 macro_rules! places {
     ($($(#[$doc:meta])* $place:ident $takes_text:ident {
         $($action:ident $([$($key:literal)+])? $($hint:literal $help:literal)?;)*
-    } $(+ $more:ident)?)*) => {
+    } $(+ $more:ident)*)*) => {
         /// The place that receives keys now; determined only by [`crate::tui::page::View::focus`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Focus {
@@ -301,7 +311,7 @@ places! {
         CopyCurl "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";
-    } + MOVE
+    } + MOVE + COLUMNS
 
     Open TEXT {
         Enter "continue" "open, or new group form";
@@ -350,7 +360,7 @@ places! {
         FailedOnly "failed only" "show failed ones only, or all";
         Filter;
         Back "back" "back";
-    } + MOVE
+    } + MOVE + COLUMNS
 
     /// A single request in full.
     Request COMMANDS {
@@ -369,7 +379,7 @@ places! {
         Abandon "ABANDON" "abandon: close without a result; asks for a reason";
         Filter;
         Back "back" "back";
-    } + MOVE
+    } + MOVE + COLUMNS
 
     AbandonReason TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
@@ -480,7 +490,7 @@ places! {
         NextField "this profile" "this profile / all profiles";
         Filter;
         Back "back" "back";
-    } + MOVE
+    } + MOVE + COLUMNS
 
     Batches COMMANDS {
         Resume "RESUME" "resume what was not started";
@@ -492,7 +502,7 @@ places! {
         Filter;
         NextField "all profiles" "this profile / all profiles";
         Back "back" "back";
-    } + MOVE
+    } + MOVE + COLUMNS
 
     /// Choosing the environment of a profile.
     PlaceChoice COMMANDS {

@@ -1,16 +1,15 @@
 //! The rules above panes, boxes over them, and the text in them.
 
 use ratatui::{
-    buffer::{Buffer, Cell},
-    layout::{Margin, Rect},
-    style::Style,
-    widgets::{Block, Borders, Clear, Widget},
+    buffer::Cell,
+    prelude::{Buffer, Margin, Rect, Style, Widget},
+    widgets::{Block, Borders, Clear},
 };
 
 pub use super::paint::words_that_fit;
 use super::{
-    paint::{self, columns, cut},
-    severity::Severity,
+    Severity,
+    paint::{self, below, columns, cut, split_below},
     text_page::TextPage,
 };
 use crate::tui::theme::Theme;
@@ -53,11 +52,7 @@ pub fn titled_rows(
         let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
         paint::text(buffer, area.x + 2, area.y, area.width - 4, &title, style);
     }
-    Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    }
+    below(area, 1)
 }
 
 fn rule(buffer: &mut Buffer, area: Rect, has_keys: bool, theme: Theme) {
@@ -106,33 +101,8 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
         };
         paint::text(buffer, at, y, 1, sign, theme.dim());
     }
-    let left = Rect {
-        width: at - area.x,
-        ..area
-    };
-    let right = Rect {
-        x: at + 1,
-        width: right,
-        ..area
-    };
-    (left, right)
-}
-
-/// Splits the first rows off an area.
-pub fn take(area: &mut Rect, rows: u16) -> Rect {
-    let (first, rest) = split_below(*area, area.height.saturating_sub(rows));
-    *area = rest;
-    first
-}
-
-/// The part of an area below its first `rows` rows.
-pub fn below(area: Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    Rect {
-        y: area.y + rows,
-        height: area.height - rows,
-        ..area
-    }
+    let left = paint::first_cells(area, at - area.x);
+    (left, paint::from_column(area, at + 1))
 }
 
 /// Draws a row to choose from.
@@ -145,21 +115,6 @@ pub fn choice(buffer: &mut Buffer, row: Rect, is_here: bool, text: &str, theme: 
 /// Splits off this many rows for details at the bottom, but at most half of the area.
 pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     split_below(area, rows.min(area.height / 2))
-}
-
-/// Splits this many rows off the bottom of an area; returns the upper and the lower part.
-pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
-    let below = rows.min(area.height);
-    let above = Rect {
-        height: area.height - below,
-        ..area
-    };
-    let below = Rect {
-        y: above.bottom(),
-        height: below,
-        ..area
-    };
-    (above, below)
 }
 
 /// Below this height, a page needs no rule, because the breadcrumb path has its title.
@@ -277,11 +232,7 @@ pub fn pages_line(area: Rect) -> Option<Rect> {
 /// The area between the lines at the top and the two at the bottom.
 pub fn body(area: Rect) -> Rect {
     let above = 2 + u16::from(pages_line(area).is_some());
-    Rect {
-        y: area.y + above,
-        height: area.height.saturating_sub(above + 2),
-        ..area
-    }
+    split_below(below(area, above), 2).0
 }
 
 /// The text about what is in flight.

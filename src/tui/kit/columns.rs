@@ -140,6 +140,11 @@ impl Layout {
         }
     }
 
+    /// Number of columns that do not fit.
+    pub fn hidden(&self) -> usize {
+        self.widths.iter().filter(|width| width.is_none()).count()
+    }
+
     /// The column at this position in a row that starts at `area`.
     pub fn at(&self, area: Rect, x: u16) -> Option<usize> {
         let is_there = |column: &usize| {
@@ -156,6 +161,22 @@ impl Layout {
         all.saturating_sub(self.gap)
     }
 
+    /// Width from the first column to the end of the last title, in cells: a title is often shorter than its column.
+    pub fn titles_width(&self) -> u16 {
+        let shown = self.columns.iter().zip(&self.widths);
+        let mut shown = shown.filter_map(|(column, width)| Some((column, (*width)?)));
+        shown.next_back().map_or(0, |(column, width)| {
+            let is_short = column.align == Align::Left && column.order.is_none();
+            let title = paint::columns(&column.title) as u16;
+            let blank = if is_short {
+                width.saturating_sub(title)
+            } else {
+                0
+            };
+            self.width() - blank
+        })
+    }
+
     /// The area of a column in a row that starts at `area`; empty if the column does not fit.
     pub fn cell(&self, area: Rect, column: usize) -> Rect {
         let mut x = area.x;
@@ -164,13 +185,7 @@ impl Layout {
                 continue;
             };
             if index == column {
-                let width = width.min(area.right().saturating_sub(x));
-                return Rect {
-                    x,
-                    width,
-                    height: area.height.min(1),
-                    ..area
-                };
+                return paint::first_cells(paint::from_column(paint::row(area, 0), x), width);
             }
             x = x.saturating_add(width + self.gap);
         }
@@ -208,12 +223,8 @@ impl Layout {
         style: Style,
         theme: Theme,
     ) {
-        let styled = Rect {
-            x: area.x + between.start,
-            width: between.end.min(area.width).saturating_sub(between.start),
-            ..paint::row(area, 0)
-        };
-        buffer.set_style(styled, style);
+        let styled = paint::first_cells(paint::row(area, 0), between.end);
+        buffer.set_style(paint::after_cells(styled, between.start), style);
         for (index, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
             let mut place = self.cell(area, index);
             if place.is_empty() || !between.contains(&(place.x - area.x)) {

@@ -2,14 +2,12 @@
 //! is shown at the one with the focus; in a low area the first rows leave.
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::{KeyCode, KeyEvent},
-    layout::{Position, Rect},
-    style::Style,
+    prelude::{Buffer, Position, Rect, Style},
 };
 
 use super::{
-    paint,
+    paint::{self, below, take},
     text_field::{LOOKS_SECRET, TextField},
 };
 use crate::tui::theme::Theme;
@@ -225,31 +223,19 @@ impl<K: Copy + PartialEq> Form<K> {
         while first < here && height(&rows[first..=here]) > area.height {
             first += 1;
         }
-        let (mut y, mut cursor) = (area.y, None);
+        let (mut left, mut cursor) = (area, None);
         for (is_here, item, rows) in &rows[first..] {
-            let left = area.bottom().saturating_sub(y);
-            if left == 0 {
+            if left.height == 0 {
                 break;
             }
-            let line = Rect {
-                y,
-                height: 1,
-                ..area
-            };
-            let found = item.draw(buffer, line, labels, *is_here, theme);
+            let place = take(&mut left, *rows);
+            let found = item.draw(buffer, paint::row(place, 0), labels, *is_here, theme);
             cursor = cursor.or(found.filter(|_| *is_here));
-            let rows = (*rows).min(left);
-            let below = Rect {
-                x: area.x + labels,
-                width: room,
-                y: y + 1,
-                height: rows - 1,
-            };
+            let below = paint::after_cells(below(place, 1), labels);
             let (note, style) = (item.note(*is_here), item.note_style(theme));
             paint::wrapped(buffer, below, note, style, theme);
-            y += rows;
         }
-        (y - area.y, cursor)
+        (area.height - left.height, cursor)
     }
 }
 
@@ -290,17 +276,9 @@ impl<K> Item<K> {
         theme: Theme,
     ) -> Option<Position> {
         let style = if is_here { theme.title() } else { theme.dim() };
-        let labels = labels.min(line.width);
-        let label = Rect {
-            width: labels.saturating_sub(1),
-            ..line
-        };
+        let label = paint::first_cells(line, labels.saturating_sub(1));
         paint::line(buffer, label, self.label, style, theme);
-        let value = Rect {
-            x: line.x + labels,
-            width: line.width - labels,
-            ..line
-        };
+        let value = paint::after_cells(line, labels);
         match &self.input {
             Input::Text(field) => field.draw(buffer, value, theme, is_here),
             Input::Choice(words, at) => {

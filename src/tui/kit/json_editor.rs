@@ -27,7 +27,7 @@ use self::{
     parse::{Kind, tokens},
 };
 use crate::{
-    domain::group::Properties,
+    domain::Properties,
     tui::kit::{Reaction, is_plain},
 };
 

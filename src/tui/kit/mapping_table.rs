@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use super::text_field::TextField;
 use crate::{
-    domain::{change::Mark, group::Mapping},
+    domain::{Mapping, Mark},
     intake::json_key::RESERVED,
 };
 

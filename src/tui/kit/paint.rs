@@ -4,14 +4,16 @@
 use std::borrow::Cow;
 
 use ratatui::{
-    buffer::{Buffer, CellWidth},
-    layout::Rect,
-    style::Style,
+    buffer::CellWidth,
+    prelude::{Buffer, Constraint, Layout, Rect, Style},
 };
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
-    domain::text::{is_plain, take_back, take_front, visible, width, wrap},
+    domain::{
+        text::{is_plain, take_back, take_front, width, wrap},
+        visible,
+    },
     tui::theme::Theme,
 };
 
@@ -174,15 +176,7 @@ pub(super) fn overlay(
             break;
         }
         if is_marked(at) {
-            buffer.set_style(
-                Rect {
-                    x,
-                    width,
-                    height: 1,
-                    ..area
-                },
-                style,
-            );
+            buffer.set_style(first_cells(from_column(row(area, 0), x), width), style);
         }
         x += width;
     }
@@ -250,6 +244,42 @@ pub fn row(area: Rect, index: u16) -> Rect {
         height: u16::from(index < area.height),
         ..area
     }
+}
+
+/// Splits the first rows off an area.
+pub fn take(area: &mut Rect, rows: u16) -> Rect {
+    let (first, rest) = split_below(*area, area.height.saturating_sub(rows));
+    *area = rest;
+    first
+}
+
+/// The part of an area below its first `rows` rows.
+pub fn below(area: Rect, rows: u16) -> Rect {
+    split_below(area, area.height.saturating_sub(rows)).1
+}
+
+/// Splits this many rows off the bottom of an area; returns the upper and the lower part.
+pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
+    let parts = [Constraint::Fill(1), Constraint::Length(rows)];
+    let [above, below] = area.layout(&Layout::vertical(parts));
+    (above, below)
+}
+
+/// The first cells of an area.
+pub fn first_cells(area: Rect, cells: u16) -> Rect {
+    let width = area.width.min(cells);
+    Rect { width, ..area }
+}
+
+/// An area without its first cells.
+pub fn after_cells(area: Rect, cells: u16) -> Rect {
+    from_column(area, area.x.saturating_add(cells).min(area.right()))
+}
+
+/// An area from this column on.
+pub fn from_column(area: Rect, x: u16) -> Rect {
+    let width = area.right().saturating_sub(x);
+    Rect { x, width, ..area }
 }
 
 /// A piece of text with cells of its own.

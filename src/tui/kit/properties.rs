@@ -15,9 +15,8 @@ pub use self::{draw::PastedProperties, typing::Column};
 use std::sync::OnceLock;
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::KeyEvent,
-    layout::{Position, Rect},
+    prelude::{Buffer, Position, Rect},
 };
 use serde_json::Number;
 
@@ -27,7 +26,7 @@ use super::{
     json_editor::{JsonEditor, JsonProblem, parse},
 };
 use crate::{
-    domain::group::Properties,
+    domain::Properties,
     tui::{
         kit::{
             json_editor::{one_line, parse_value},

@@ -6,18 +6,17 @@
 use std::ops::Range;
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-    layout::{Position, Rect},
-    style::{Modifier, Style},
+    prelude::{Buffer, Modifier, Position, Rect, Style},
 };
 
 use super::{
     Cursor,
     columns::{self, Cell, Column, Layout},
-    is_plain, paint,
+    is_plain,
+    paint::{self, after_cells, below},
 };
-use crate::{domain::change::Mark, tui::theme::Theme};
+use crate::{domain::Mark, tui::theme::Theme};
 
 /// From the first width on, gaps are wider; in tables with flags, whose columns have fixed places, from the second.
 const WIDE_WIDTH: (u16, u16) = (90, 70);
@@ -47,14 +46,41 @@ pub fn gap(width: u16) -> u16 {
 
 /// The area of the columns in a table with flags.
 pub fn after_flags(area: Rect) -> Rect {
-    after_gutter(area, FLAGS)
+    after_cells(area, FLAGS)
 }
 
-fn after_gutter(area: Rect, gutter: u16) -> Rect {
-    Rect {
-        x: area.x + gutter.min(area.width),
-        width: area.width.saturating_sub(gutter),
-        ..area
+/// The columns that are not shown: how many were scrolled out at the left, how many have no room, and the key that
+/// shows those.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hidden<'k> {
+    pub scrolled: usize,
+    pub more: usize,
+    pub key: &'k str,
+}
+
+impl Hidden<'_> {
+    fn words(self, theme: Theme) -> String {
+        let words = format!("+{} {} {}", self.more, theme.step(), self.key);
+        words.trim_end().to_owned()
+    }
+
+    fn fits(self, layout: &Layout, width: u16, theme: Theme) -> bool {
+        layout.titles_width() + paint::columns(&self.words(theme)) as u16 + 2 <= width
+    }
+
+    /// Writes it into the free cells of a header, and into the gutter before it.
+    fn draw(self, buffer: &mut Buffer, row: Rect, titles: Rect, layout: &Layout, theme: Theme) {
+        let words = self.words(theme);
+        let width = paint::columns(&words) as u16;
+        if self.more > 0 && self.fits(layout, titles.width, theme) {
+            let at = titles.right() - width;
+            paint::text(buffer, at, titles.y, width, &words, theme.dim());
+        }
+        if self.scrolled > 0 {
+            let words = format!("{}{}", theme.step_back(), self.scrolled);
+            let gutter = titles.x - row.x;
+            paint::text(buffer, row.x, row.y, gutter, &words, theme.dim());
+        }
     }
 }
 
@@ -63,17 +89,54 @@ fn after_gutter(area: Rect, gutter: u16) -> Rect {
 pub fn draw<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
-    (rows, cursor): (&'a [R], &Cursor),
+    rows: (&'a [R], &Cursor),
     columns: impl Fn(&'a [R]) -> Vec<Column>,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     hint: &str,
     theme: Theme,
 ) {
-    let width = area.width.saturating_sub(GUTTER + 1);
-    let gap = if area.width < WIDE_WIDTH.0 { 1 } else { 2 };
-    let layout = |window| Layout::fit(columns(window), width, gap);
-    let rows = (rows, cursor);
+    let layout = |window| (fit(columns(window), area.width), Hidden::default());
     draw_in(buffer, area, rows, layout, cells, None, hint, theme);
+}
+
+fn fit(columns: Vec<Column>, width: u16) -> Layout {
+    let gap = if width < WIDE_WIDTH.0 { 1 } else { 2 };
+    Layout::fit(columns, width.saturating_sub(GUTTER + 1), gap)
+}
+
+/// Like [`draw`], but the header says which columns are not shown: those of `hidden`, and those that do not fit. Returns
+/// how many those at the right are.
+#[expect(clippy::too_many_arguments, reason = "one place draws every table")]
+pub fn draw_scrolled<'a, R>(
+    buffer: &mut Buffer,
+    area: Rect,
+    rows: (&'a [R], &Cursor),
+    columns: impl Fn(&'a [R]) -> Vec<Column>,
+    cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
+    hint: &str,
+    hidden: Hidden<'_>,
+    theme: Theme,
+) -> usize {
+    let more = std::cell::Cell::new(0);
+    let layout = |window| {
+        let columns = columns(window);
+        let all = |layout: &Layout| Hidden {
+            more: hidden.more + layout.hidden(),
+            ..hidden
+        };
+        let mut layout = fit(columns.clone(), area.width);
+        let room = after_cells(area, GUTTER).width;
+        if all(&layout).more > 0 && !all(&layout).fits(&layout, room, theme) {
+            // No title leaves room for the sign.
+            let sign = paint::columns(&all(&layout).words(theme)) as u16 + 1;
+            layout = fit(columns, area.width.saturating_sub(sign));
+        }
+        let hidden = all(&layout);
+        more.set(hidden.more);
+        (layout, hidden)
+    };
+    draw_in(buffer, area, rows, layout, cells, None, hint, theme);
+    more.get()
 }
 
 /// Like [`draw`], with a given layout, and with marks and flags in the gutter.
@@ -81,25 +144,16 @@ pub fn draw<'a, R>(
 pub fn draw_flagged<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
-    (rows, cursor): (&'a [R], &Cursor),
-    layout: &Layout,
+    rows: (&'a [R], &Cursor),
+    layout: (&Layout, Hidden<'_>),
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     gutter: impl Fn(&'a R) -> Gutter,
     hint: &str,
     theme: Theme,
 ) {
-    let rows = (rows, cursor);
-    let layout = |_| layout.clone();
-    draw_in(
-        buffer,
-        area,
-        rows,
-        layout,
-        cells,
-        Some(&gutter),
-        hint,
-        theme,
-    );
+    let layout = |_| (layout.0.clone(), layout.1);
+    let gutter: Option<&dyn Fn(&'a R) -> Gutter> = Some(&gutter);
+    draw_in(buffer, area, rows, layout, cells, gutter, hint, theme);
 }
 
 /// Writes at the end of a row; removes a column that the text would overlap, so that no half value remains.
@@ -121,11 +175,11 @@ fn draw_over(buffer: &mut Buffer, row: Rect, layout: &Layout, text: &str, style:
 }
 
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
-fn draw_in<'a, R>(
+fn draw_in<'a, 'h, R>(
     buffer: &mut Buffer,
     area: Rect,
     (rows, cursor): (&'a [R], &Cursor),
-    layout: impl Fn(&'a [R]) -> Layout,
+    layout: impl Fn(&'a [R]) -> (Layout, Hidden<'h>),
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     gutter: Option<&dyn Fn(&'a R) -> Gutter>,
     hint: &str,
@@ -137,16 +191,13 @@ fn draw_in<'a, R>(
     let height = usize::from(area.height) - 1;
     let first = cursor.first(rows.len(), height).min(rows.len());
     let window = &rows[first..(first + height).min(rows.len())];
-    let text = after_gutter(area, if gutter.is_some() { FLAGS } else { GUTTER });
-    let layout = layout(window);
-    layout.draw_header(buffer, paint::row(text, 0), theme);
+    let text = after_cells(area, if gutter.is_some() { FLAGS } else { GUTTER });
+    let (layout, hidden) = layout(window);
+    let header = paint::row(text, 0);
+    layout.draw_header(buffer, header, theme);
+    hidden.draw(buffer, paint::row(area, 0), header, &layout, theme);
     if window.is_empty() {
-        let below = Rect {
-            y: text.y + 1,
-            height: text.height - 1,
-            ..text
-        };
-        paint::wrapped(buffer, below, hint, theme.dim(), theme);
+        paint::wrapped(buffer, below(text, 1), hint, theme.dim(), theme);
     }
     for (index, row) in window.iter().enumerate() {
         let line = index as u16 + 1;
@@ -159,13 +210,7 @@ fn draw_in<'a, R>(
         let whole = paint::row(area, line);
         let lit = whole.width.min(HIGHLIGHT_WIDTH);
         if here {
-            buffer.set_style(
-                Rect {
-                    width: lit,
-                    ..whole
-                },
-                style,
-            );
+            buffer.set_style(paint::first_cells(whole, lit), style);
             paint::text(buffer, whole.x, whole.y, 1, ">", style);
         }
         let is_plain = here && !theme.keeps_colours();
@@ -265,11 +310,7 @@ impl CellRows {
         let height = area.height - 1 - u16::from(self.foot.is_some());
         let window = columns::centred(self.cursor, self.count, height);
         let layout = layout(window.clone(), area.width - CELL_GUTTER);
-        layout.draw_header(
-            buffer,
-            after_gutter(paint::row(area, 0), CELL_GUTTER),
-            theme,
-        );
+        layout.draw_header(buffer, after_cells(paint::row(area, 0), CELL_GUTTER), theme);
         if window.len() < self.count {
             draw_place(buffer, area, self.cursor, self.count, theme);
         }
@@ -281,7 +322,7 @@ impl CellRows {
             draw_row(buffer, line, &layout, mark, cells, is_here, theme);
             here = is_here.then_some(line).or(here);
         }
-        let cursor = here.and_then(|line| cell(buffer, after_gutter(line, CELL_GUTTER), &layout));
+        let cursor = here.and_then(|line| cell(buffer, after_cells(line, CELL_GUTTER), &layout));
         if let Some((text, style)) = self.foot {
             let last = paint::row(area, area.height - 1);
             paint::line(buffer, last, &text, style, theme);
@@ -339,11 +380,5 @@ fn draw_row<const N: usize>(
     if let Some(remark) = cells.last_mut() {
         remark.style = remark.style.remove_modifier(Modifier::CROSSED_OUT);
     }
-    layout.draw_row(
-        buffer,
-        after_gutter(line, CELL_GUTTER),
-        &cells,
-        style,
-        theme,
-    );
+    layout.draw_row(buffer, after_cells(line, CELL_GUTTER), &cells, style, theme);
 }

@@ -1,9 +1,8 @@
 //! Helpers for the tests of the widgets: screens as text, keys by name.
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-    layout::Rect,
+    prelude::{Buffer, Rect},
 };
 
 use crate::tui::theme::Theme;
@@ -46,10 +45,23 @@ pub(crate) fn ctrl(c: char) -> KeyEvent {
     KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)
 }
 
-/// The characters of a text as key presses; `\n` is Enter.
+/// The characters of a text as key presses; these signs are other keys, and `␕` is Ctrl-U.
 pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> + '_ {
     text.chars().map(|c| match c {
         '\n' => key(KeyCode::Enter),
+        '←' => key(KeyCode::Left),
+        '→' => key(KeyCode::Right),
+        '↑' => key(KeyCode::Up),
+        '↓' => key(KeyCode::Down),
+        '⇱' => key(KeyCode::Home),
+        '⇲' => key(KeyCode::End),
+        '⇟' => key(KeyCode::PageDown),
+        '⌫' => key(KeyCode::Backspace),
+        '⌦' => key(KeyCode::Delete),
+        '⇥' => key(KeyCode::Tab),
+        '⇤' => key(KeyCode::BackTab),
+        '⎋' => key(KeyCode::Esc),
+        '␕' => ctrl('u'),
         c => key(KeyCode::Char(c)),
     })
 }

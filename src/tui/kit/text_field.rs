@@ -10,10 +10,8 @@ mod tests;
 use std::fmt;
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
-    layout::{Position, Rect},
-    style::{Modifier, Style},
+    prelude::{Buffer, Margin, Modifier, Position, Rect, Style},
 };
 use tui_input::{Input, InputRequest};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
@@ -22,8 +20,10 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{Reaction, is_plain};
 use crate::{
     domain::{
+        counted,
         pasted::{Shape, shape},
-        text::{counted, visible, wrap},
+        text::wrap,
+        visible,
     },
     tui::{
         kit::paint::{self, Glyph},
@@ -442,11 +442,7 @@ impl TextField {
     ) -> Option<Position> {
         let line = paint::row(area, 0);
         let label = self.draw_label(buffer, line, theme, focused);
-        let line = Rect {
-            x: line.x + label,
-            width: line.width - label,
-            ..line
-        };
+        let line = paint::after_cells(line, label);
         let cursor = self.draw_text(buffer, line, theme, focused);
         let style = match self.error {
             Some(_) => theme.error(),
@@ -456,11 +452,7 @@ impl TextField {
         let note = wrap(&visible(self.note()), line.width.into());
         let last = area.height.saturating_sub(1);
         for (row, text) in (1..=last).zip(&note) {
-            let below = Rect {
-                x: line.x,
-                width: line.width,
-                ..paint::row(area, row)
-            };
+            let below = paint::from_column(paint::row(area, row), line.x);
             // What has no row of its own is cut visibly.
             let text = if row == last {
                 note[usize::from(row) - 1..].join(" ")
@@ -484,10 +476,7 @@ impl TextField {
     fn draw_label(&self, buffer: &mut Buffer, line: Rect, theme: Theme, focused: bool) -> u16 {
         let width = self.label_columns(line.width);
         let style = if focused { theme.title() } else { theme.dim() };
-        let room = Rect {
-            width: width.saturating_sub(1),
-            ..line
-        };
+        let room = paint::first_cells(line, width.saturating_sub(1));
         paint::line(buffer, room, &self.label, style, theme);
         width
     }
@@ -516,11 +505,7 @@ impl TextField {
         let total = paint::total(&glyphs);
         let scrolls = total >= usize::from(line.width);
         let edges = u16::from(scrolls && line.width >= MIN_WIDTH_FOR_EDGES);
-        let inner = Rect {
-            x: line.x + edges,
-            width: line.width - 2 * edges,
-            ..line
-        };
+        let inner = line.inner(Margin::new(edges, 0));
         // Without the focus, the beginning is shown, because it distinguishes one value from another.
         let seen = if focused { cursor } else { 0 };
         let from = paint::first_column(seen, total, usize::from(inner.width));

@@ -10,8 +10,10 @@ use super::{
 };
 use crate::{
     domain::{
-        change::{Change, ChangeRow, FieldChange, Mark},
-        text::{cut_middle, take_front, visible, wrap},
+        Change, Mark,
+        change::{ChangeRow, FieldChange},
+        text::{cut_middle, take_front, wrap},
+        visible,
     },
     tui::theme::Theme,
 };
@@ -81,6 +83,11 @@ impl TextPage {
     pub fn heading(&mut self, text: &str) {
         let style = self.theme.title();
         self.text(text, style);
+    }
+
+    /// Appends a label and a value.
+    pub fn plain(&mut self, label: &str, value: &str) {
+        self.field(label, value, Style::new(), "");
     }
 
     /// Appends a label, a value with a hanging indent, and after it the origin of the value.

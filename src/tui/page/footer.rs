@@ -7,16 +7,15 @@ use std::ops::Range;
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{
-    buffer::{Buffer, Cell},
-    layout::{Position, Rect},
-    style::Modifier,
+    buffer::Cell,
+    prelude::{Buffer, Modifier, Position, Rect},
 };
 
 use crate::tui::{
     keymap::{Action, Focus},
-    kit::{boxes::body, paint::columns},
+    kit::{body, paint::columns},
     page::View,
-    state::context::Context,
+    state::Context,
     theme::Theme,
 };
 

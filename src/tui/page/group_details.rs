@@ -4,26 +4,28 @@
 use std::time::Duration;
 
 use ratatui::{
-    buffer::Buffer,
-    layout::{Constraint, Layout, Rect},
-    style::Style,
+    layout::{Constraint, Layout},
+    prelude::{Buffer, Rect, Style},
 };
 use serde_json::Value;
 
 use crate::{
     domain::{
-        age::{self, DEFAULT_LIMIT, TokenAge, days},
+        Known, KnownGroup, TokenAge,
+        age::{self, DEFAULT_LIMIT, days},
         annotation::Attribution,
-        known::{Known, KnownGroup, Source},
-        text::{counted, oddities, visible},
+        counted,
+        known::Source,
+        text::oddities,
+        visible,
     },
     tui::{
         keymap::{Action, Focus},
         kit::{
+            TextPage,
             paint::{self, columns},
-            text_page::TextPage,
         },
-        state::{context::Context, live::ChangedField},
+        state::{ChangedField, Context},
         theme::Theme,
     },
 };

@@ -5,28 +5,21 @@ mod draw;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, fmt::Debug};
+use std::{borrow::Cow, cell::Cell, fmt::Debug};
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use jiff::Timestamp;
+use ratatui::prelude::{Buffer, Position, Rect};
 
 pub use self::draw::{Col, col};
-use super::{View, filter::Filter};
+use super::{View, prompt::Filter};
 use crate::{
-    domain::group::UserGroupId,
+    domain::UserGroupId,
     search::{GroupExtras, RowFacts, RowQuery, RowRules, RowTest, SearchRequest, SortBy, matcher},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, boxes::page_room, text_field::TextField, text_page::TextPage},
-        state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending, ProfileIndex},
-            navigation::PaneRequest,
-            notices::Severity,
-        },
+        kit::{Cursor, TextField, TextPage, page_room},
+        state::{Context, Job, Navigation, Outcome, PaneRequest, Pending, ProfileIndex, Severity},
     },
 };
 
@@ -185,7 +178,12 @@ pub struct ListPage<R: Rows> {
     pub working: Pending,
     pub whole: Option<Box<dyn Whole>>,
     scroll: Cursor,
-    is_read: bool,
+    /// Number of columns that were scrolled out at the left.
+    scrolled: usize,
+    /// Number of columns without room when it was last drawn; only drawing knows.
+    hidden: Cell<usize>,
+    /// When the rows were read last.
+    read_at: Option<Timestamp>,
     /// The rows were asked for, and this reading has not ended.
     is_reading: bool,
     /// Why the last reading failed.
@@ -207,7 +205,9 @@ impl<R: Rows> ListPage<R> {
             working: Pending::default(),
             whole: None,
             scroll: Cursor::default(),
-            is_read: false,
+            scrolled: 0,
+            hidden: Cell::new(0),
+            read_at: None,
             is_reading: false,
             failed: None,
             cursor: Cursor::default(),
@@ -240,7 +240,7 @@ impl<R: Rows> ListPage<R> {
             context.ask(&self.reading, job);
             self.is_reading = true;
         } else {
-            self.is_read = true;
+            self.read_at = Some(context.now);
         }
     }
 
@@ -364,6 +364,8 @@ impl<R: Rows> ListPage<R> {
             (None, Action::Refresh) if self.kind.job().is_none() => {
                 Err("nothing to refresh".into())
             }
+            (None, Action::ScrollRight) if self.hidden.get() == 0 => Err("all are shown".into()),
+            (None, Action::ScrollLeft) if self.scrolled == 0 => Err("the first are shown".into()),
             (None, Action::NextField) if R::HAS_SCOPE && self.is_of_all => Ok(Some("this profile")),
             (None, Action::NextField) if R::HAS_SCOPE => Ok(Some("all profiles")),
             _ => Ok(None),
@@ -413,7 +415,7 @@ impl<R: Rows> View for ListPage<R> {
             return self.act_on_whole(action, context);
         }
         let rows = self.shown(context);
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         let mut cursor = self.cursor.clone();
         if cursor.act(action, rows.len(), page) {
             (self.on, self.cursor) = (rows.get(cursor.at).map(|row| R::key(row)), cursor);
@@ -421,6 +423,8 @@ impl<R: Rows> View for ListPage<R> {
         }
         match action {
             action if self.filter.act(action) => {}
+            Action::ScrollRight => self.scrolled += 1,
+            Action::ScrollLeft => self.scrolled = self.scrolled.saturating_sub(1),
             Action::Back => self.pop(context),
             action if action == R::CLOSE => self.pop(context),
             action => match Self::command(action) {
@@ -477,7 +481,7 @@ impl<R: Rows> View for ListPage<R> {
         let was_reading = self.is_reading && !self.reading.is_waiting();
         self.is_reading &= !was_reading;
         if self.kind.take(outcome) {
-            let is_first = !std::mem::replace(&mut self.is_read, true);
+            let is_first = self.read_at.replace(context.now).is_none();
             self.failed = None;
             if is_first {
                 let rows = self.shown(context).into_iter();
@@ -546,5 +550,5 @@ pub fn open_in(profile: ProfileIndex, opening: PaneRequest, context: &mut Contex
     if profile != context.current {
         context.navigate(Navigation::SwitchTo(profile));
     }
-    context.navigate(Navigation::Push(opening));
+    context.open_pane(opening);
 }

@@ -7,7 +7,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 
 use self::words::{enter_word, histogram, limit, place, since, step, what, why_refused};
 use crate::{
-    domain::{group::UserGroupId, text::counted},
+    domain::{UserGroupId, counted},
     operations::{
         PlaceProblem,
         attention::{Ages, Attention, Concern, ConcernKind},
@@ -15,15 +15,12 @@ use crate::{
     search::{RowFacts, RowTest, quoted},
     tui::{
         keymap::{Action, Focus},
-        kit::columns::Cell,
+        kit::Cell,
         page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
         panes::token::handoff::describe,
         state::{
-            context::{Context, Navigation},
-            forms::group::GroupForm,
-            message::{Job, Outcome, ProfileIndex},
-            navigation::{BatchAim, PaneRequest},
-            notices::Severity,
+            BatchAim, Context, GroupForm, Job, Navigation, Outcome, PaneRequest, ProfileIndex,
+            Severity,
         },
     },
 };
@@ -48,7 +45,7 @@ impl PartialEq for Same {
 impl Concerns {
     /// Whether the batch of the row is running here, and needs no attention.
     fn runs_here(row: &Concern, context: &Context) -> bool {
-        let running = context.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = context.running_batch();
         let running = running.and_then(|run| run.batch);
         matches!(&row.kind, ConcernKind::Batch(batch) if Some(batch.id) == running)
     }
@@ -399,11 +396,8 @@ fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
     if !context.has_draft(id) {
         context.say(Severity::Info, draft_is_gone(id));
     }
-    context.loads_drafts_of_others = true;
-    let form = GroupForm::reopen(id, context);
-    context.loads_drafts_of_others = false;
-    match form {
-        Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
+    match GroupForm::reopen(id, context) {
+        Some(form) => context.open_pane(PaneRequest::Edit(Box::new(form))),
         None => context.show_list(profile, &quoted(id.as_str())),
     }
 }

@@ -4,32 +4,21 @@
 mod run;
 mod view;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::{
-        batch::{Plan, StopCause},
-        group::UserGroupId,
-    },
+    domain::{StopCause, UserGroupId, batch::Plan},
     operations::{
         BatchId, NextStep,
         batch::{Resumption, RunCommand},
     },
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, text_field::TextField},
+        kit::{Cursor, TextField},
         page::prompt::Prompt,
         state::{
-            batch::BatchRun,
-            confirm::{Confirm, Places},
-            context::Context,
-            message::{Job, Outcome, Pending, Ticket},
-            navigation::BatchAim,
-            notices::Severity,
+            BatchAim, BatchRun, Confirm, Context, Job, Outcome, Pending, Places, Severity, Ticket,
         },
     },
 };
@@ -236,7 +225,7 @@ impl View for BatchPane {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         let rows = match &self.stage {
             Stage::Run(_) => self.shown.len(),
             _ => view::check_lines(self, context),

@@ -6,22 +6,14 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 
 use crate::{
-    domain::{
-        batch::{BatchKind, RunnerState},
-        history::Operation,
-    },
+    domain::{BatchKind, Operation, RunnerState},
     operations::{Batch, BatchId, Guarded, NextStep},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{columns::Cell, text_page::TextPage},
+        kit::{Cell, TextPage},
         page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
-        state::{
-            batch::BatchRun,
-            context::Context,
-            message::{Job, Outcome, ProfileIndex},
-            navigation::{BatchAim, EditSource, PaneRequest},
-        },
+        state::{BatchAim, BatchRun, Context, EditSource, Job, Outcome, PaneRequest, ProfileIndex},
     },
 };
 
@@ -67,7 +59,7 @@ fn can_start(
     if let Some(why) = why_not(batch) {
         return Err(why.into_owned().into());
     }
-    if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+    if context.running_batch().is_some() {
         return Err("another batch is running".into());
     }
     let forbidden = context.why_not(*profile, NextStep::batch(&batch.kind));

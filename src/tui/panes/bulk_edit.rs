@@ -8,29 +8,24 @@ mod view;
 pub(super) use view::sent_unread;
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
     config::guard::{self, Level},
     domain::{
-        batch::{BulkChange, EditPlan, EditRow, Verdict},
-        text::counted,
+        BulkChange, EditPlan,
+        batch::{EditRow, Verdict},
+        counted,
     },
     operations::NextStep,
     search::{RowCondition, row_condition},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, form::Form, text_field::TextField},
+        kit::{Cursor, Form, TextField},
         state::{
-            batch::BatchRun,
-            confirm::{Confirm, Places},
-            context::{Context, Navigation},
-            message::{BulkEditRequest, Job, Outcome, Pending},
-            navigation::{EditSource, PaneRequest},
+            BulkEditRequest, Confirm, Context, EditSource, Job, Navigation, Outcome, PaneRequest,
+            Pending, Places,
         },
     },
 };
@@ -190,7 +185,7 @@ impl BulkEdit {
         if self.changes() == 0 {
             return Some("no group changes".into());
         }
-        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+        if context.running_batch().is_some() {
             return Some("another batch is running".into());
         }
         context.why_not(context.current, NextStep::BULK_EDIT)
@@ -240,7 +235,7 @@ impl View for BulkEdit {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         if self.cursor.act(action, self.rows.len(), page) {
             return;
         }

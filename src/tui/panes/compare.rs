@@ -3,31 +3,17 @@
 
 mod view;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
     domain::{
-        change::DesiredFields,
-        facts::Field,
-        group::UserGroupId,
-        known::KnownGroup,
-        merge::{Part, parts},
-        text::{counted, visible},
+        DesiredFields, KnownGroup, Part, UserGroupId, counted, facts::Field, merge::parts, visible,
     },
     tui::{
         keymap::{Action, Focus},
         kit::Cursor,
-        state::{
-            context::{Context, Navigation},
-            forms::group::GroupForm,
-            message::{Job, Outcome, ProfileIndex, Ticket},
-            navigation::PaneRequest,
-            notices::Severity,
-        },
+        state::{Context, GroupForm, Job, Outcome, PaneRequest, Pending, ProfileIndex, Severity},
     },
 };
 
@@ -39,9 +25,10 @@ pub struct Compare {
     /// Index of the profile that is compared with.
     pick: usize,
     /// Reads from the directory which profiles know the id.
-    asking: Option<Ticket>,
+    asking: Pending,
     /// Reads from the services; first that of this profile, then the other one.
-    reading: Option<(ProfileIndex, Ticket)>,
+    reading: Pending,
+    read_in: Option<ProfileIndex>,
     /// Problems and warnings of the last reading.
     notes: Vec<String>,
     unchanged_too: bool,
@@ -62,13 +49,15 @@ enum Comparison {
 impl Compare {
     /// Opens with what the directory knows; sends nothing.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
-        let asking = context.start(Job::SameId(id.clone()));
+        let asking = Pending::default();
+        context.ask(&asking, Job::SameId(id.clone()));
         Self {
             id,
             others: Vec::new(),
             pick: 0,
-            asking: Some(asking),
-            reading: None,
+            asking,
+            reading: Pending::default(),
+            read_in: None,
             notes: Vec::new(),
             unchanged_too: false,
             cursor: Cursor::default(),
@@ -165,7 +154,7 @@ impl Compare {
                 };
                 let text = format!("{} taken from {name}; nothing is sent", visible(&what));
                 context.say(Severity::Info, text);
-                context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
+                context.open_pane(PaneRequest::Edit(Box::new(edit)));
             }
             Err(why) => context.say(Severity::Warning, why),
         }
@@ -173,7 +162,8 @@ impl Compare {
 
     fn read(&mut self, profile: ProfileIndex, context: &mut Context) {
         let ticket = context.start_in(profile, Job::LookUp(self.id.clone()));
-        self.reading = Some((profile, ticket));
+        self.reading.begin(ticket);
+        self.read_in = Some(profile);
     }
 
     /// Asks the other service once this one has answered, whatever the answer was.
@@ -246,10 +236,10 @@ impl View for Compare {
     }
 
     fn status(&self, context: &Context) -> String {
-        if self.reading.is_some() {
+        if self.reading.is_waiting() {
             return "reading both from the service".into();
         }
-        if self.asking.is_some() {
+        if self.asking.is_waiting() {
             return "reading the directory".into();
         }
         let Some((here, there)) = self.both(context) else {
@@ -265,10 +255,7 @@ impl View for Compare {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.rows(context).len();
-        if self
-            .cursor
-            .act(action, rows, usize::from(context.size.1 / 2))
-        {
+        if self.cursor.act(action, rows, context.half_page()) {
             return;
         }
         match action {
@@ -306,7 +293,7 @@ impl View for Compare {
                 }
             }
             Action::History => {
-                context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));
+                context.open_pane(PaneRequest::History(self.id.clone()));
             }
             _ => {}
         }
@@ -322,14 +309,13 @@ impl View for Compare {
         }
     }
 
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        self.asking == Some(ticket) || self.reading.is_some_and(|(_, reading)| reading == ticket)
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.asking, &self.reading]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        let reading = self.reading.take().map(|(profile, _)| profile);
+        let reading = self.read_in.take_if(|_| !self.reading.is_waiting());
         if let Outcome::SameId(found) = outcome {
-            self.asking = None;
             self.take_others(found, context);
         } else if let (Outcome::Done(done), Some(profile)) = (outcome, reading) {
             let other = self.others.iter_mut().find(|(known, _)| *known == profile);
@@ -345,25 +331,15 @@ impl View for Compare {
             self.note(profile, &error.text, Severity::Error, context);
             self.read_on(profile, context);
         } else if let Outcome::Failed(error) = outcome {
-            self.asking = None;
             self.notes.push(error.text.clone());
             context.say_error(error);
         }
     }
 
     fn job_panicked(&mut self, context: &mut Context) {
-        self.asking = None;
-        self.reading = None;
         let key = context.keys.key(Focus::Compare, Action::Refresh);
         let text = format!("Internal error, the read stopped; {key} reads again");
         self.notes.push(text);
-    }
-
-    fn leave(&mut self, context: &mut Context) {
-        let reading = self.reading.take().map(|(_, ticket)| ticket);
-        for ticket in self.asking.take().into_iter().chain(reading) {
-            context.cancel(ticket);
-        }
     }
 
     fn sync(&mut self, context: &mut Context) {

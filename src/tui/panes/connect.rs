@@ -3,32 +3,26 @@
 //! else.
 //!
 //! Draws the form for a new profile and the result of the test.
+//!
+//! The first screen when no profile exists: connect to a service or try the demo, each with one key.
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
-use super::{View, welcome::needs_a_profile};
+use super::View;
+
 use crate::{
     config::new_profile::NewProfile,
-    domain::token::Token,
+    domain::Token,
     operations::{ConnectionTest, Finding, Probe},
     tui::{
         keymap::{Action, Focus},
         kit::{
-            Cursor,
-            boxes::{page as page_box, page_room, write_waiting},
-            text_field::TextField,
-            text_page::TextPage,
+            Cursor, TextField, TextPage, below, page as page_box, page_room, titled, write_waiting,
         },
         state::{
-            context::{Context, Navigation},
-            forms::{ConnectForm, ConnectRow, LABELS},
-            message::{Job, Outcome, Ticket},
-            notices::Severity,
+            ConnectForm, ConnectRow, Context, ExitReason, Job, Navigation, Outcome, PaneRequest,
+            Severity, Ticket, forms::LABELS,
         },
     },
 };
@@ -63,9 +57,7 @@ impl Connect {
 
     fn test(&mut self, context: &mut Context) {
         let Some(new) = self.form.wanted() else {
-            context
-                .messages
-                .refuse(context.now, "Something is missing: see the form");
+            context.refuse("Something is missing: see the form");
             return;
         };
         let job = Job::Check(Box::new(new.clone()), self.form.key());
@@ -132,10 +124,7 @@ impl View for Connect {
     fn act(&mut self, action: Action, context: &mut Context) {
         if let Stage::Checked(checkup) = &self.stage {
             let lines = lines(checkup, &self.form, context);
-            if self
-                .scroll
-                .act(action, lines, usize::from(context.size.1 / 2))
-            {
+            if self.scroll.act(action, lines, context.half_page()) {
                 return;
             }
         }
@@ -211,9 +200,7 @@ impl View for Connect {
             self.stage = Stage::Form;
             let rest = self.form.take_problems(problems);
             if rest.is_empty() {
-                context
-                    .messages
-                    .refuse(context.now, "Not possible yet: see the form");
+                context.refuse("Not possible yet: see the form");
             }
             for text in rest {
                 context.say(Severity::Error, text);
@@ -271,11 +258,7 @@ fn draw_form(
 ) -> Option<Position> {
     let theme = context.theme;
     let (rows, cursor) = form.0.draw(buffer, area, LABELS, theme);
-    let rest = Rect {
-        y: (area.y + rows + 1).min(area.bottom()),
-        height: area.height.saturating_sub(rows + 1),
-        ..area
-    };
+    let rest = below(area, rows + 1);
     let mut page = TextPage::new(area.width, theme);
     let key = context.keys.key(Focus::ConnectField, Action::Review);
     let text = format!(
@@ -359,5 +342,92 @@ fn found(page: &mut TextPage, probe: &Probe, context: &Context) {
         };
         let text = format!("{}: {text}, {} ms", step.what, step.took.as_millis());
         page.indented(2, &text, style);
+    }
+}
+
+#[derive(Debug)]
+pub struct Welcome {
+    /// The path where the configuration would be.
+    pub config_file: String,
+}
+
+/// Why an action is not possible while there is no profile.
+pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
+    let needs = matches!(
+        action,
+        Action::Profiles
+            | Action::Groups
+            | Action::History
+            | Action::Rotations
+            | Action::Attention
+            | Action::Batches
+            | Action::Whose
+            | Action::Messages
+            | Action::Requests
+            | Action::OpenOrCreate
+            | Action::Refresh
+    );
+    (needs && context.profile().is_none()).then(|| "no profile is configured yet".into())
+}
+
+impl View for Welcome {
+    fn focus(&self) -> Focus {
+        Focus::Welcome
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        "Welcome".into()
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        match action {
+            Action::Connect => {
+                context.open_pane(PaneRequest::Connect);
+            }
+            Action::Demo => context.navigate(Navigation::Leave(ExitReason::Demo)),
+            Action::Back | Action::Quit => context.navigate(Navigation::Leave(ExitReason::Asked)),
+            _ => {}
+        }
+    }
+
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        needs_a_profile(action, context)
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = titled(buffer, area, "groupdesk", true, context.theme);
+        let mut page = TextPage::new(inner.width, context.theme);
+        let plain = Style::new();
+        let key = context.theme.key_hint();
+        page.heading("No profile is configured yet.");
+        page.blank();
+        let keys =
+            [Action::Connect, Action::Demo].map(|action| context.keys.key(Focus::Welcome, action));
+        let width = keys.iter().map(String::len).max().unwrap_or(0);
+        let [connect, demo] = keys.map(|key| format!("{key:width$}"));
+        page.pieces(vec![
+            (connect, key),
+            ("  connect to a service".into(), context.theme.title()),
+        ]);
+        let indent = width + 2;
+        page.indented(indent, "Asks for its URL and the source of the API key, and tests the connection without creating anything.", plain);
+        page.indented(indent, &format!("Writes {}", self.config_file), plain);
+        page.blank();
+        page.pieces(vec![
+            (demo, key),
+            ("  try the demo".into(), context.theme.title()),
+        ]);
+        page.indented(
+            indent,
+            "Runs a sample service on this machine; deleted when you quit.",
+            plain,
+        );
+        page.blank();
+        page.text(
+            "Without a file: set GROUPDESK_BASE_URL and GROUPDESK_API_KEY.",
+            context.theme.dim(),
+        );
+        page.draw(buffer, inner, 0);
+        None
     }
 }

@@ -10,34 +10,18 @@ use std::sync::OnceLock;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::{
-        change::{Change, DesiredFields},
-        group::UserGroupId,
-        known::KnownGroup,
-        text::{counted, visible},
-    },
+    domain::{Change, DesiredFields, KnownGroup, UserGroupId, counted, visible},
     operations::Changes,
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            Reaction,
-            properties::PropertiesFocus,
-            text_field::{TextField, did_not_fit},
-        },
+        kit::{PropertiesFocus, Reaction, TextField, did_not_fit},
         state::{
-            context::{Context, Navigation},
-            drafts::UnsentDraft,
-            forms::group::{GroupForm, Section},
-            message::{Outcome, Pending},
-            navigation::{PaneRequest, Proposal},
-            notices::Severity,
+            Context, GroupForm, Outcome, PaneRequest, Pending, Proposal, Section, Severity,
+            UnsentDraft,
         },
     },
 };
@@ -104,14 +88,14 @@ impl GroupForm {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
             let key = context.keys.key(Focus::EditCell, Action::Back);
             let text = format!("Properties: {why}; correct the cell, or {key} restores it");
-            context.messages.refuse(context.now, text);
+            context.refuse(text);
         }
         is_done
     }
 
     fn review(&mut self, context: &mut Context) {
         if let Some(proposal) = self.proposal(context) {
-            context.navigate(Navigation::Push(PaneRequest::Review(Box::new(proposal))));
+            context.open_pane(PaneRequest::Review(Box::new(proposal)));
         }
     }
 
@@ -128,9 +112,7 @@ impl GroupForm {
         match self.sendable() {
             Err((text, field)) => {
                 self.go_to_problem();
-                context
-                    .messages
-                    .refuse(context.now, format!("No review yet: {field}: {text}"));
+                context.refuse(format!("No review yet: {field}: {text}"));
             }
             Ok(wanted) if !self.creating && Change::between(&self.base, &wanted).is_empty() => {
                 context.say(Severity::Info, "No changes to review");
@@ -374,24 +356,22 @@ impl GroupForm {
         )
     }
 
-    /// The form that was left: of a known group, or of one to be created if it has a draft.
+    /// The form that was left, whoever left it: of a known group, or of one to be created if it has a draft.
     pub fn reopen(id: &UserGroupId, context: &mut Context) -> Option<Self> {
-        match context.groups.get(id) {
+        context.loads_drafts_of_others = true;
+        let form = match context.groups.get(id) {
             Some(group) => Some(Self::of(&group, context)),
             None => context
                 .has_draft(id)
                 .then(|| Self::create(id.clone(), context)),
-        }
+        };
+        context.loads_drafts_of_others = false;
+        form
     }
 
     /// The form of a group to be created, or its draft.
     pub fn create(id: UserGroupId, context: &mut Context) -> Self {
-        let base = DesiredFields {
-            name: None,
-            mapping: None,
-            properties: None,
-        };
-        Self::draft_or_new(id, base, context.now, true, context)
+        Self::draft_or_new(id, DesiredFields::default(), context.now, true, context)
     }
 
     fn draft_or_new(

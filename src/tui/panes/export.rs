@@ -1,25 +1,17 @@
 //! Writes the marked groups, or the visible ones, to a new file: what the directory knows about them, without tokens.
 //! Nothing is sent.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::View;
 use crate::{
-    domain::{group::UserGroupId, text::counted},
+    domain::{UserGroupId, counted},
     operations::{format_of, path_and_columns},
     tui::{
         keymap::{Action, Focus},
-        kit::{boxes::popup, paint, text_field::TextField},
+        kit::{TextField, paint, popup},
         page::prompt::{FRAME, Prompt},
-        state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Ticket},
-            notices::Severity,
-        },
+        state::{Context, Job, Outcome, Severity, Ticket},
     },
 };
 
@@ -89,7 +81,7 @@ impl View for Export {
                 if !self.file.is_running() {
                     context.mention("Nothing was written");
                 }
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             _ => {}
         }
@@ -107,7 +99,7 @@ impl View for Export {
         match outcome {
             Outcome::Exported(count, path) => {
                 context.say(Severity::Done, exported(*count, path));
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             Outcome::Failed(error) => {
                 self.file.failed(&error.text);

@@ -1,29 +1,19 @@
 //! One group in full: what is known and where from, and what the service says about it now.
+//!
+//! The answer to a create or an update: the returned name, properties, token fingerprint and tag.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
-use super::{View, compare::Compare};
+use super::{View, compare::Compare, history::ending_style};
+
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup},
-    operations::Guarded,
+    domain::{DesiredFields, Ending, KnownGroup, UserGroupId},
+    operations::{Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            Cursor,
-            boxes::{draw_waiting, page as page_box, page_room},
-            text_page::TextPage,
-        },
+        kit::{Cursor, TextPage, draw_waiting, page as page_box, page_room},
         page::group_details,
-        state::{
-            context::{Context, Navigation},
-            forms::group::GroupForm,
-            message::{Job, Outcome, Pending},
-            navigation::PaneRequest,
-            notices::Severity,
-        },
+        state::{Context, GroupForm, Job, Navigation, Outcome, PaneRequest, Pending},
     },
 };
 
@@ -127,7 +117,7 @@ impl View for Group {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         if self.scroll.act(action, LINES, page) {
             let (width, rows) = page_room(context.size);
             self.scroll.at = self
@@ -142,13 +132,13 @@ impl View for Group {
                 context.ask(&self.pending, Job::LookUp(self.id.clone()));
             }
             Action::Note => {
-                context.navigate(Navigation::Push(PaneRequest::Note(self.id.clone())));
+                context.open_pane(PaneRequest::Note(self.id.clone()));
             }
             Action::History => {
-                context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));
+                context.open_pane(PaneRequest::History(self.id.clone()));
             }
             Action::Compare => {
-                context.navigate(Navigation::Push(PaneRequest::Compare(self.id.clone())));
+                context.open_pane(PaneRequest::Compare(self.id.clone()));
             }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
                 let Some(group) = self.known(context) else {
@@ -162,7 +152,7 @@ impl View for Group {
                     Action::Token => PaneRequest::Token(Box::new(group)),
                     _ => PaneRequest::CopyMenu(Box::new(group)),
                 };
-                context.navigate(Navigation::Push(opening));
+                context.open_pane(opening);
             }
             _ => {}
         }
@@ -189,12 +179,7 @@ impl View for Group {
         if let Outcome::Done(done) = outcome {
             (self.error, self.is_unread) = (None, false);
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
-            for warning in &done.warnings {
-                context.say(
-                    Severity::of_warning(warning.is_alarm()),
-                    warning.to_string(),
-                );
-            }
+            context.say_warnings(&done.warnings);
         } else if let Outcome::Failed(error) = outcome {
             self.error = Some(error.text.clone());
             context.say_error(error);
@@ -215,6 +200,109 @@ impl View for Group {
             .draw(buffer, inner, self.scroll.at);
         let waiting = context.waiting(self.pending.ticket());
         draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
+        None
+    }
+}
+
+#[derive(Debug)]
+pub struct ResultPane {
+    done: Done,
+    sent_mapping: bool,
+    scroll: Cursor,
+}
+
+impl ResultPane {
+    pub fn of(done: Done, wanted: &DesiredFields) -> Self {
+        Self {
+            sent_mapping: wanted.mapping.is_some(),
+            done,
+            scroll: Cursor::default(),
+        }
+    }
+
+    fn page(&self, width: u16, context: &Context) -> TextPage {
+        let theme = context.theme;
+        let done = &self.done;
+        let mut page = TextPage::new(width, theme);
+        let word = done.ending.as_str().replace('_', " ").to_uppercase();
+        let answer = format!(
+            "responded {} in {} ms",
+            done.status,
+            done.latency.as_millis()
+        );
+        page.field("result", &word, ending_style(done.ending, theme), &answer);
+        for warning in &done.warnings {
+            let style = if warning.is_alarm() {
+                theme.error()
+            } else {
+                theme.warning()
+            };
+            page.text(&format!("! {warning}"), style);
+            if let Warning::Differs(difference) = warning {
+                let asked = format!("asked    {}", difference.asked);
+                page.indented(2, &asked, theme.dim());
+                page.indented(2, &format!("kept     {}", difference.kept), style);
+            }
+        }
+        if done.ending == Ending::Existed {
+            let key = context.keys.key(Focus::Result, Action::Edit);
+            let text = format!(
+                "The group already existed and was not changed. To send your input as an update, press {key}."
+            );
+            page.text(&text, theme.warning());
+        }
+        page.blank();
+        page.heading("Response, and what is known now");
+        group_details::whole(&mut page, &done.group, context);
+        if self.sent_mapping {
+            page.blank();
+            page.text(
+                "~ the service accepted the mapping but never returns it",
+                theme.dim(),
+            );
+        }
+        page
+    }
+}
+
+impl View for ResultPane {
+    fn focus(&self) -> Focus {
+        Focus::Result
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        let ending = self.done.ending.as_str().replace('_', " ");
+        format!("{} {ending}", self.done.group.id)
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let (width, rows) = page_room(context.size);
+        let last = self.page(width, context).last_scroll(rows);
+        if self.scroll.act(action, last + 1, usize::from(rows)) {
+            return;
+        }
+        match action {
+            Action::Back => self.pop(context),
+            Action::Edit => {
+                let pane = GroupForm::of(&self.done.group, context);
+                context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
+            }
+            Action::History => {
+                let id = self.done.group.id.clone();
+                context.open_pane(PaneRequest::History(id));
+            }
+            Action::Token => {
+                let group = Box::new(self.done.group.clone());
+                context.navigate(Navigation::Replace(PaneRequest::Token(group)));
+            }
+            _ => {}
+        }
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let inner = page_box(buffer, area, self.done.group.title(), context.theme);
+        self.page(inner.width, context)
+            .draw(buffer, inner, self.scroll.at);
         None
     }
 }

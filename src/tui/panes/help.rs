@@ -4,21 +4,13 @@
 mod palette;
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus},
-    kit::{Cursor, boxes::popup, paint, text_field::TextField},
-    state::{
-        command::Command,
-        context::{Context, Navigation},
-        notices::Severity,
-    },
+    kit::{Cursor, TextField, below, paint, popup, split_below},
+    state::{Command, Context, Navigation, Severity},
     theme::Theme,
 };
 
@@ -340,17 +332,14 @@ impl View for Help {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.found().len();
-        if self
-            .cursor
-            .act(action, rows, usize::from(context.size.1 / 2))
-        {
+        if self.cursor.act(action, rows, context.half_page()) {
             return;
         }
         match action {
             Action::Enter => {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
-                context.navigate(Navigation::Pop);
+                context.close_pane();
                 let impossible = |line: &&Line| line.action == LineAction::Impossible;
                 if let Some(line) = chosen.as_ref().filter(impossible) {
                     let why = line.disabled_reason.as_deref().unwrap_or_default();
@@ -388,7 +377,7 @@ impl View for Help {
                     None => {}
                 }
             }
-            Action::Back | Action::Help | Action::Palette => context.navigate(Navigation::Pop),
+            Action::Back | Action::Help | Action::Palette => context.close_pane(),
             _ => {}
         }
     }
@@ -439,11 +428,7 @@ impl View for Help {
         let cursor = self.typed.draw(buffer, paint::row(inner, 0), theme, true);
         // The name in the configuration is shown below, if there is room.
         let foot = u16::from(inner.height > 6);
-        let body = Rect {
-            y: inner.y + 1,
-            height: inner.height.saturating_sub(1 + foot),
-            ..inner
-        };
+        let (body, _) = split_below(below(inner, 1), foot);
         let height = usize::from(body.height);
         let is_here =
             |row: &HelpRow| matches!(row, HelpRow::Line(index, _) if *index == self.cursor.at);

@@ -7,10 +7,9 @@ use ratatui::style::Style;
 
 use crate::{
     domain::{
-        change::{Change, DesiredFields},
-        group::UserGroupId,
-        history::{Ending, Entry, changes_text},
-        merge::{self, Part},
+        Change, DesiredFields, Ending, Entry, Part, UserGroupId,
+        history::changes_text,
+        merge,
         operation_record::{OperationRecord, RecordGrouper},
         undo,
     },
@@ -18,18 +17,9 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            columns::Cell,
-            text_page::{self, ChangeTarget, TextPage},
-        },
+        kit::{Cell, ChangeTarget, TextPage, text_page},
         page::list_page::{Can, Col, Command, ListPage, Rows, col},
-        state::{
-            context::{Context, Navigation},
-            forms::group::GroupForm,
-            message::{Job, Outcome},
-            navigation::{PaneRequest, Proposal},
-            notices::Severity,
-        },
+        state::{Context, GroupForm, Job, Outcome, PaneRequest, Proposal, Severity},
         theme::Theme,
     },
 };
@@ -254,25 +244,20 @@ fn describe(page: &mut TextPage, row: &Row, context: &Context) {
     let at = context.whole_time(entry.at);
     page.field("result", &word, ending_style(ending, theme), &at);
     if let Some(changes) = &entry.changes {
-        page.field(
-            "changes",
-            &changes_text(changes, theme.arrow()),
-            Style::new(),
-            "",
-        );
+        page.plain("changes", &changes_text(changes, theme.arrow()));
     }
     let tokens = tokens(entry, theme);
     if !tokens.is_empty() {
-        page.field("fingerprint", &tokens, Style::new(), "");
+        page.plain("fingerprint", &tokens);
     }
     if let Some(reason) = &entry.reason {
-        page.field("reason", reason, Style::new(), "");
+        page.plain("reason", reason);
     }
     if let [(_, _)] = &row.record.steps[..] {
         if let Some(note) = &entry.note {
-            page.field("note", note, Style::new(), "");
+            page.plain("note", note);
         }
-        page.field("by", &entry.by, Style::new(), "");
+        page.plain("by", &entry.by);
         return;
     }
     for (at, (_, step)) in row.record.steps.iter().enumerate() {
@@ -392,14 +377,14 @@ fn reverse(page: &mut HistoryPage, context: &mut Context) {
             context.say(Severity::Info, text);
             edit.prefilled = edit.wanted().ok();
             let proposal = edit.proposal(context);
-            context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
+            context.open_pane(PaneRequest::Edit(Box::new(edit)));
             if let Some(proposal) = proposal {
                 let proposal = Proposal {
                     restores: true,
                     ..proposal
                 };
                 let review = PaneRequest::Review(Box::new(proposal));
-                context.navigate(Navigation::Push(review));
+                context.open_pane(review);
             }
         }
         Err(why) => context.say(Severity::Warning, why),

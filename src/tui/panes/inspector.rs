@@ -6,19 +6,15 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 
 use crate::{
-    domain::history::Operation,
+    domain::Operation,
     operations::{Body, Call, ExchangeKind},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{columns::Cell, text_page::TextPage},
+        kit::{Cell, TextPage},
         page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col},
         state::{
-            context::{Context, Navigation},
-            exchanges::Exchange,
-            in_flight::spinner_frame,
-            message::{ProfileIndex, Ticket},
-            notices::Severity,
+            Context, Exchange, Navigation, ProfileIndex, Severity, Ticket, activity::spinner_frame,
         },
         theme::Theme,
     },
@@ -254,7 +250,7 @@ pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, context: &Conte
     let verdict = exchange.verdict();
     page.field("result", verdict, style(recorded.kind, theme), &took);
     if !recorded.words.is_empty() {
-        page.field("", &recorded.words, Style::new(), "");
+        page.plain("", &recorded.words);
     }
     page.blank();
     page.heading(&format!("{} {}", recorded.call.method(), recorded.url));

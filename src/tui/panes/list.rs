@@ -10,11 +10,7 @@ use std::sync::Arc;
 
 use crossterm::event::KeyEvent;
 use jiff::Timestamp;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 pub(crate) use self::finder::MAX_SYNCHRONOUS;
 use self::{
@@ -26,20 +22,15 @@ use self::{
 
 use super::{Click, View, compare::Compare};
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup, text::counted},
+    domain::{KnownGroup, UserGroupId, counted},
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, text_field::TextField},
-        page::{filter::Filter, group_details},
+        kit::{Cursor, TextField},
+        page::{group_details, prompt::Filter},
         state::{
-            batch::BatchRun,
-            context::{Context, Navigation},
-            forms::group::GroupForm,
-            message::{Job, Outcome, Pending, Ticket},
-            navigation::PaneRequest,
-            notices::Severity,
+            BatchRun, Context, GroupForm, Job, Outcome, PaneRequest, Pending, Severity, Ticket,
         },
     },
 };
@@ -267,7 +258,7 @@ impl List {
         if of.0.is_empty() {
             of = (self.finder.ids(), "shown");
         }
-        context.navigate(Navigation::Push(PaneRequest::Export(of.0, of.1)));
+        context.open_pane(PaneRequest::Export(of.0, of.1));
     }
 }
 
@@ -324,7 +315,7 @@ impl View for List {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         if self.in_details
             && self
                 .detail_scroll
@@ -363,7 +354,7 @@ impl View for List {
             Action::Views => {
                 let opening =
                     PaneRequest::Views(self.columns.clone(), view::empty_columns(self, context));
-                context.navigate(Navigation::Push(opening));
+                context.open_pane(opening);
             }
             Action::NextField if self.filter.is_typing() => self.complete(context),
             Action::Enter if self.filter.is_typing() => {
@@ -414,7 +405,7 @@ impl View for List {
                     Action::CopyMenu => PaneRequest::CopyMenu(Box::new(group)),
                     _ => PaneRequest::Group(group.id),
                 };
-                context.navigate(Navigation::Push(opening));
+                context.open_pane(opening);
             }
             _ => {}
         }

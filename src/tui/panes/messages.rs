@@ -4,16 +4,13 @@ use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::inspector::{can_copy, copy, describe};
 use crate::{
-    domain::text::counted,
+    domain::counted,
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{page as page_box, severity_style},
-            text_page::TextPage,
-        },
+        kit::{TextPage, page as page_box, severity_style},
         page::list_page::{Can, Command, ListPage, Rows, Whole},
-        state::{context::Context, exchanges::Exchange, notices::Notice},
+        state::{Context, Exchange, Notice},
     },
 };
 

@@ -3,33 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
     domain::{
-        annotation::{Annotation, AnnotationChange, Label, MAX_NOTE_LEN, SeenNote},
-        group::UserGroupId,
-        text::visible,
+        Annotation, AnnotationChange, Label, UserGroupId,
+        annotation::{MAX_NOTE_LEN, SeenNote},
+        visible,
     },
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{popup, split_below},
-            form::Form,
-            paint,
-            text_field::TextField,
-        },
+        kit::{Form, TextField, paint, popup, split_below},
         page::{group_details::by, prompt::FRAME},
-        state::{
-            context::{Context, Navigation},
-            groups,
-            message::{Job, Outcome, Pending},
-            notices::Severity,
-        },
+        state::{Context, Job, Outcome, Pending, Severity, groups},
     },
 };
 
@@ -128,7 +115,7 @@ impl NotePane {
             let job = Job::Annotate(vec![self.id.clone()], Box::new(change));
             self.saving.begin(context.start(job));
         } else {
-            context.navigate(Navigation::Pop);
+            context.close_pane();
         }
     }
 
@@ -159,10 +146,10 @@ impl View for NotePane {
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Enter => self.save(context),
-            Action::Back if self.saving.is_waiting() => context.navigate(Navigation::Pop),
+            Action::Back if self.saving.is_waiting() => context.close_pane(),
             Action::NextField if self.is_on_labels() && self.complete() => {}
             Action::NextField | Action::PreviousField => self.form.go(true),
-            Action::Back => context.navigate(Navigation::Pop),
+            Action::Back => context.close_pane(),
             _ => {}
         }
     }
@@ -188,7 +175,7 @@ impl View for NotePane {
         match outcome {
             Outcome::Annotated(changed, change) => {
                 context.say(Severity::Done, groups::saved(changed, change));
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             Outcome::NoteChanged(_, now) => self.take_other(now, context),
             Outcome::Failed(error) => {

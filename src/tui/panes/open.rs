@@ -4,35 +4,18 @@
 //! Which known group to base a new one on: typed or selected, never guessed.
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{View, list::MAX_SYNCHRONOUS};
 use crate::{
-    domain::{
-        group::{InvalidId, UserGroupId},
-        known::KnownGroup,
-        text::oddities,
-    },
+    domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
     operations::Guarded,
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{below, popup},
-            paint,
-            text_field::TextField,
-            text_page::TextPage,
-        },
+        kit::{TextField, TextPage, below, paint, popup},
         state::{
-            context::{Context, Navigation},
-            forms::group::GroupForm,
+            Context, GroupForm, Job, Navigation, Outcome, PaneRequest, Pending, Severity,
             groups::similar_ids,
-            message::{Job, Outcome, Pending},
-            navigation::PaneRequest,
-            notices::Severity,
         },
     },
 };

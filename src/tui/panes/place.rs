@@ -4,25 +4,17 @@
 
 mod view;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
     config::guard::Level,
-    domain::{group::UserGroupId, text::visible},
+    domain::{UserGroupId, visible},
     operations::{BindingAnswer, Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, text_field::TextField},
-        state::{
-            confirm::{Confirm, Places},
-            context::{Context, Navigation},
-            message::{Job, JobError, Outcome, Ticket},
-            notices::Severity,
-        },
+        kit::{Cursor, TextField},
+        state::{Confirm, Context, Job, JobError, Outcome, Places, Severity, Ticket},
     },
 };
 
@@ -108,7 +100,7 @@ impl PlacePane {
         match &mut self.stage {
             Stage::Choose(..) => self.choose(context),
             Stage::Answer(..) | Stage::Reason(_) => {}
-            Stage::Failed => context.navigate(Navigation::Pop),
+            Stage::Failed => context.close_pane(),
             Stage::Proof(field, _) => match UserGroupId::typed(field.text()) {
                 Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
@@ -124,7 +116,7 @@ impl PlacePane {
             );
             context.say(Severity::Warning, text);
         }
-        context.navigate(Navigation::Pop);
+        context.close_pane();
     }
 
     fn back(&mut self, context: &mut Context) {
@@ -217,7 +209,7 @@ impl View for PlacePane {
     fn act(&mut self, action: Action, context: &mut Context) {
         if self.working.is_some() {
             if action == Action::Back {
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             return;
         }
@@ -335,15 +327,15 @@ impl View for PlacePane {
             Outcome::PlaceBound(bound) => {
                 let text = format!("This profile now uses environment {}", visible(&bound.name));
                 context.say(Severity::Done, text);
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             Outcome::Proven => {
                 context.say(Severity::Done, "The API key is verified; requests are sent");
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             Outcome::Acknowledged => {
                 context.say(Severity::Done, "Acknowledged; requests are sent again");
-                context.navigate(Navigation::Pop);
+                context.close_pane();
             }
             Outcome::Failed(error) => self.failed(error, context),
             _ => {}

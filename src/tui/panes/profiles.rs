@@ -1,16 +1,18 @@
 //! Choosing the environment to work in.
+//!
+//! The parts of a group that can be copied; none is secret.
+
+use serde_json::Value;
 
 use crate::{
     config::profile::Profile,
+    domain::{DesiredFields, KnownGroup},
+    operations::{request, request_json},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
         page::list_page::{Command, ListPage, Rows},
-        state::{
-            context::{Context, Navigation},
-            message::ProfileIndex,
-            navigation::PaneRequest,
-        },
+        state::{Context, Navigation, PaneRequest, ProfileIndex},
     },
 };
 
@@ -59,7 +61,7 @@ impl Rows for Profiles {
                 action: Action::Enter,
                 can: ProfilesPage::needs_row,
                 run: |page, context| {
-                    context.navigate(Navigation::Pop);
+                    context.close_pane();
                     context.navigate(Navigation::SwitchTo(ProfileIndex(page.at())));
                 },
             },
@@ -78,6 +80,86 @@ impl Rows for Profiles {
     }
 
     fn status(_page: &ProfilesPage, _context: &Context) -> String {
+        String::new()
+    }
+}
+
+#[derive(Debug)]
+pub struct Copies {
+    items: Vec<Item>,
+}
+
+/// What it is, and its text.
+type Item = (&'static str, String);
+pub type CopyMenu = ListPage<Copies>;
+
+impl Copies {
+    pub fn of(group: &KnownGroup) -> Self {
+        let mut items = vec![("user group ID", group.id.as_str().to_owned())];
+        if let Some(known) = &group.name {
+            items.push(("name", known.value.clone()));
+        }
+        if let Some(known) = &group.fingerprint {
+            items.push(("token fingerprint", known.value.to_string()));
+        }
+        if let Some(known) = &group.mapping {
+            let map: serde_json::Map<String, Value> = known
+                .value
+                .iter()
+                .map(|(key, value)| (key.clone(), Value::String(value.clone())))
+                .collect();
+            items.push(("mapping as JSON", Value::Object(map).to_string()));
+        }
+        if let Some(known) = &group.properties {
+            let text = Value::Object(known.value.clone()).to_string();
+            items.push(("properties as JSON", text));
+        }
+        let all = request_json(&request(&group.id, &DesiredFields::of(group)));
+        items.push(("all as JSON", all));
+        Self { items }
+    }
+}
+
+impl Rows for Copies {
+    type Row = Item;
+    type Key = &'static str;
+    const PLACE: Focus = Focus::CopyMenu;
+    const TITLE: &'static str = "Copy";
+    const ROW: &'static str = "part";
+    const TESTS: &'static [RowTest] = &[];
+    const BOX: Option<u16> = Some(60);
+    const CLOSE: Action = Action::CopyMenu;
+
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Item> {
+        self.items.iter().collect()
+    }
+
+    fn key(row: &Item) -> &'static str {
+        row.0
+    }
+
+    fn facts(_row: &Item) -> RowFacts<'_> {
+        RowFacts::default()
+    }
+
+    fn line((what, text): &Item, _context: &Context) -> String {
+        format!(" {what:<20}{text}")
+    }
+
+    fn commands() -> &'static [Command<CopyMenu>] {
+        &[Command {
+            action: Action::Enter,
+            can: CopyMenu::needs_row,
+            run: |page, context| {
+                if let Some((what, text)) = page.selected(context).cloned() {
+                    context.copy(what, &text);
+                }
+                context.close_pane();
+            },
+        }]
+    }
+
+    fn status(_page: &CopyMenu, _context: &Context) -> String {
         String::new()
     }
 }

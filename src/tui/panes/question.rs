@@ -1,21 +1,12 @@
 //! A question in a box above the pane that asks it: what will be lost or sent, and the key or the words that confirm it.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::View;
 use crate::tui::{
     keymap::{Action, Focus},
     page::prompt::{box_page, draw_box},
-    state::{
-        confirm::Confirm,
-        context::{Context, Navigation},
-        message::ExitReason,
-        navigation::{Asked, Then},
-    },
+    state::{Asked, Confirm, Context, ExitReason, Navigation, Then},
 };
 
 const WIDTH: u16 = 76;
@@ -37,7 +28,7 @@ impl View for Question {
             if self.0.then == Then::Below {
                 context.mention("Nothing was changed");
             }
-            context.navigate(Navigation::Pop);
+            context.close_pane();
         }
     }
 
@@ -57,7 +48,7 @@ impl View for Question {
     }
 
     fn carry_out(&mut self, context: &mut Context) {
-        context.navigate(Navigation::Pop);
+        context.close_pane();
         context.navigate(match self.0.then {
             Then::Below => Navigation::Confirmed,
             Then::Quit => Navigation::Leave(ExitReason::Asked),

@@ -2,35 +2,23 @@
 //! (hazard 4).
 
 mod choices;
-mod remote_copy;
 mod sending;
 mod view;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use self::choices::Choices;
 use super::View;
 use crate::{
-    domain::{
-        change::{Change, DesiredFields},
-        group::UserGroupId,
-        history::Ending,
-        update::Plan,
-    },
+    domain::{Change, DesiredFields, Ending, UserGroupId, update::Plan},
     operations::{Done, Guarded},
     search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
         kit::Cursor,
         state::{
-            confirm::{Confirm, ConfirmationLevel, Weight},
-            context::Context,
-            message::{Job, JobError, Outcome, Ticket},
-            navigation::Proposal,
-            notices::Severity,
+            Confirm, ConfirmationLevel, Context, Job, JobError, Outcome, Proposal, Severity,
+            Ticket, Weight,
         },
     },
 };
@@ -215,11 +203,10 @@ impl View for Review {
         if self.step(action, context) {
             return;
         }
-        if self.scroll.act(
-            action,
-            view::lines(self, context),
-            usize::from(context.size.1 / 2),
-        ) {
+        if self
+            .scroll
+            .act(action, view::lines(self, context), context.half_page())
+        {
             return;
         }
         match action {

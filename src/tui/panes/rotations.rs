@@ -3,35 +3,25 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::View;
 use crate::{
     config::guard::Level,
     domain::{
-        history::Operation,
+        Operation,
         rotation::{Event, State},
     },
     operations::{Guarded, RotationId, RotationRow},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{columns::Cell, text_page::TextPage},
+        kit::{Cell, TextPage},
         page::{
             list_page::{Can, Col, Command, ListPage, Rows, col},
             prompt::{box_page, draw_box},
         },
-        state::{
-            confirm::{Confirm, Places},
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending},
-            navigation::PaneRequest,
-            notices::Severity,
-        },
+        state::{Confirm, Context, Job, Outcome, PaneRequest, Pending, Places, Severity},
         theme::Theme,
     },
 };
@@ -148,7 +138,7 @@ impl Rows for Rotations {
                 can: can_abandon,
                 run: |page, context| {
                     if let Some(row) = page.selected(context).cloned() {
-                        context.navigate(Navigation::Push(PaneRequest::Abandon(Box::new(row))));
+                        context.open_pane(PaneRequest::Abandon(Box::new(row)));
                     }
                 },
             },
@@ -180,10 +170,10 @@ impl Rows for Rotations {
     fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
         page.field("state", &word(row), style(row, context.theme), "");
         page.text(&meaning(state(row), context), context.theme.dim());
-        page.field("fingerprint", &tokens(row, context.theme), Style::new(), "");
+        page.plain("fingerprint", &tokens(row, context.theme));
         for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
             if let Some(text) = text {
-                page.field(label, text, Style::new(), "");
+                page.plain(label, text);
             }
         }
         let at = context.whole_time(row.started_at);
@@ -347,7 +337,7 @@ impl View for Abandoning {
         } else if let Outcome::Abandoned(row) = outcome {
             let text = format!("Rotation of {} closed without a result", row.user_group_id);
             context.say(Severity::Done, text);
-            context.navigate(Navigation::Pop);
+            context.close_pane();
         }
     }
 

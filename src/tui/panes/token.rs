@@ -6,10 +6,7 @@ mod page;
 mod progress;
 
 use jiff::{SignedDuration, Timestamp};
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use handoff::HandOffProgress;
 use progress::Steps;
@@ -17,24 +14,15 @@ pub(crate) use progress::describe;
 
 use super::View;
 use crate::{
-    domain::{
-        group::UserGroupId,
-        known::KnownGroup,
-        mutation::State,
-        text::visible,
-        token::{Fingerprint, Token},
-    },
+    domain::{Fingerprint, KnownGroup, Token, UserGroupId, mutation::State, visible},
     operations::{Changes, Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, text_field::TextField},
+        kit::{Cursor, TextField},
         page::prompt::Prompt,
         state::{
-            confirm::{Confirm, Places},
-            context::Context,
-            live::{ChangedField, last_learnt, news_between},
-            message::{Job, JobError, Outcome, Ticket},
-            notices::Severity,
+            ChangedField, Confirm, Context, Job, JobError, Outcome, Places, Severity, Ticket,
+            live::{last_learnt, news_between},
         },
     },
 };
@@ -196,7 +184,7 @@ impl View for TokenPane {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         if self.scroll.act(action, page::lines(self, context), page) {
             return;
         }

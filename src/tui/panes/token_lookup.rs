@@ -2,29 +2,16 @@
 //! directory has seen; nothing is sent, and the token is forgotten as soon as it was compared.
 
 use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::{pasted::Pasted, text::visible},
+    domain::{pasted::Pasted, visible},
     operations::{Owner, TokenLookup as Answer, TokenReport},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            Cursor,
-            boxes::{below, popup},
-            paint,
-            text_field::{TextField, did_not_fit},
-            text_page::TextPage,
-        },
-        state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending, ProfileIndex},
-            notices::Severity,
-        },
+        kit::{Cursor, TextField, TextPage, below, did_not_fit, paint, popup},
+        state::{Context, Job, Navigation, Outcome, Pending, ProfileIndex, Severity},
     },
 };
 

@@ -1,30 +1,16 @@
 //! Saved views of the list, and its columns: which ones, in which order. Choices apply at once.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::text::visible,
+    domain::visible,
     search::{ListColumn, SavedView},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            Cursor,
-            boxes::{choice, popup},
-            paint,
-            text_field::TextField,
-        },
+        kit::{Cursor, TextField, choice, paint, popup},
         page::{group_details::by, prompt::Prompt},
-        state::{
-            command::{ColumnsChange, Command},
-            confirm::Confirm,
-            context::{Context, Navigation},
-            message::Job,
-            navigation::{Asked, PaneRequest, Then},
-        },
+        state::{ColumnsChange, Command, Confirm, Context, Job, Navigation},
     },
 };
 
@@ -176,7 +162,7 @@ impl ViewsPane {
                 let columns = change.of(&self.columns[..self.shown]);
                 *self = Self::of(&columns, std::mem::take(&mut self.empty));
                 self.apply(context);
-                context.navigate(Navigation::Pop);
+                context.close_pane();
                 return;
             }
         }
@@ -213,7 +199,7 @@ impl View for ViewsPane {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = context.annotations.saved_views.len() + self.columns.len();
-        let page = usize::from(context.size.1 / 2);
+        let page = context.half_page();
         if !self.prompt.is_asked() && self.cursor.act(action, rows, page) {
             self.on = None;
             return;
@@ -223,7 +209,7 @@ impl View for ViewsPane {
             Action::Enter if self.prompt.is_asked() => self.submit(context),
             Action::NextField => self.complete(context),
             Action::Enter => {
-                context.navigate(Navigation::Pop);
+                context.close_pane();
                 if let Some(ViewsRow::View(view)) =
                     self.row(self.cursor.at, &context.annotations.saved_views)
                 {
@@ -246,21 +232,17 @@ impl View for ViewsPane {
                 let saved = &context.annotations.saved_views;
                 if let Some(ViewsRow::View(view)) = self.row(self.cursor.at, saved) {
                     let name = view.name.clone();
-                    let confirm = Confirm::with_key(Focus::ConfirmKey);
                     let what = format!("removes view @{}", visible(&name));
-                    let asked = Asked {
-                        title: "Remove a saved view",
-                        text: "It is removed for everybody who uses this directory.".into(),
-                        confirm: confirm.of(what, "").with_verb("REMOVE"),
-                        then: Then::Below,
-                    };
-                    let asked = PaneRequest::Question(Box::new(asked));
-                    context.navigate(Navigation::Push(asked));
+                    context.ask_first(
+                        "Remove a saved view",
+                        "It is removed for everybody who uses this directory.",
+                        Confirm::asked(what, "REMOVE"),
+                    );
                     self.removing = Some(name);
                 }
             }
             Action::Back if self.prompt.is_asked() => self.prompt.close(),
-            Action::Back | Action::Views => context.navigate(Navigation::Pop),
+            Action::Back | Action::Views => context.close_pane(),
             _ => {}
         }
     }

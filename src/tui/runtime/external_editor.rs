@@ -22,11 +22,11 @@ use tokio::{
 };
 
 use crate::{
-    domain::{kept_text::without_tokens, text::visible},
+    domain::{kept_text::without_tokens, visible},
     intake,
     platform::private_files::write_new_private,
     tui::{
-        state::message::EditRequest,
+        state::EditRequest,
         terminal::{Signal, stop_here},
     },
 };
@@ -48,7 +48,7 @@ pub struct Editor {
     line: OsString,
     variables: Vec<(OsString, OsString)>,
     folder: PathBuf,
-    keeps: PathBuf,
+    keeps: Vec<PathBuf>,
 }
 
 /// A text in a 0600 file in a 0700 folder of its own; both are removed with it.
@@ -57,8 +57,7 @@ pub struct EditFile {
     folder: tempfile::TempDir,
     file: PathBuf,
     given: Vec<u8>,
-    /// Where a text is kept that is not used. Not the folder of the session, which ends with it.
-    keeps: PathBuf,
+    keeps: Vec<PathBuf>,
 }
 
 /// How a run ended.
@@ -85,7 +84,7 @@ impl Editor {
         };
         let runtime = get("XDG_RUNTIME_DIR").map(PathBuf::from);
         let other = get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
-        let keeps = other.clone();
+        let keeps = keeping_folders(|name| get(name).cloned());
         let folder = runtime.filter(|folder| is_private(folder)).unwrap_or(other);
         Ok(Self {
             line,
@@ -292,11 +291,20 @@ impl EditFile {
     }
 }
 
-/// Keeps a text that is not used in a new file that only its owner can read, without the tokens in it. Returns the end of a
-/// sentence that names the file, and its path.
-pub fn keep(folder: &Path, name: &str, text: &[u8]) -> (String, Option<PathBuf>) {
+/// Where a text is kept that is not used: the folder of the session ends with it, and others may be missing or full.
+pub fn keeping_folders(get: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let named = ["TMPDIR", "XDG_RUNTIME_DIR", "HOME"].map(|name| get(name).map(PathBuf::from));
+    let [first, runtime, home] = named;
+    let first = first.unwrap_or_else(std::env::temp_dir);
+    let others = [runtime, home].into_iter().flatten();
+    [first].into_iter().chain(others).collect()
+}
+
+/// Keeps a text that is not used in a new file that only its owner can read, without the tokens in it, in the first of the
+/// folders that takes it. Returns the end of a sentence that names the file, and its path.
+pub fn keep(folders: &[PathBuf], name: &str, text: &[u8]) -> (String, Option<PathBuf>) {
     let (text, had_token) = without_tokens(text);
-    let written = || {
+    let written = |folder: &PathBuf| {
         let mut file = tempfile::Builder::new()
             .prefix("groupdesk-")
             .suffix(&format!("-{name}"))
@@ -305,7 +313,11 @@ pub fn keep(folder: &Path, name: &str, text: &[u8]) -> (String, Option<PathBuf>)
         let (_, path) = file.keep().map_err(|error| error.error)?;
         Ok::<_, io::Error>(path)
     };
-    match written() {
+    let mut tried = folders.iter().map(written);
+    let first = tried
+        .next()
+        .unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()));
+    match first.or_else(|error| tried.find_map(Result::ok).ok_or(error)) {
         Ok(path) => {
             let token = if had_token { ", without the token" } else { "" };
             let said = format!("your text is in {}{token}", path.display());
@@ -514,5 +526,31 @@ mod tests {
                 assert_eq!(mode & 0o777, 0o600, "{script}");
             }
         }
+    }
+    #[tokio::test]
+    async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_none() {
+        let place = tempfile::tempdir().expect("a folder");
+        let private = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(place.path(), private).expect("set");
+        let missing = place.path().join("missing");
+        let line = "sh -c 'printf typed >\"$0\"; exit 1'";
+        let editor = Editor::find(variables(&[
+            ("EDITOR", line),
+            ("PATH", "/usr/bin:/bin"),
+            ("XDG_RUNTIME_DIR", &place.path().to_string_lossy()),
+            ("TMPDIR", &missing.to_string_lossy()),
+        ]));
+        let editor = editor.expect("an editor");
+        let outside = EditRequest {
+            file: "text",
+            text: "given".into(),
+        };
+        let file = editor.write(&outside).expect("written");
+        let run = editor.run(&file, async || std::future::pending().await);
+        let refusal = editor.refusal(&run.await.status);
+        file.finish(refusal, |_| true).expect_err("refused");
+        let mut left = std::fs::read_dir(place.path()).expect("readable");
+        let left = left.next().expect("a file").expect("readable");
+        assert_eq!(std::fs::read(left.path()).expect("a file"), b"typed");
     }
 }

@@ -20,16 +20,15 @@ use std::{
 use futures_util::future::BoxFuture;
 
 use crate::{
-    domain::{group::UserGroupId, update::Edit},
+    domain::{UserGroupId, update::Edit},
     operations::{
         Connector, DirectoryError, Done, Failure, Operations, RotationRow, TokenLookup,
         UnknownIdPolicy,
     },
     search::{Index, SearchRequest, SearchResults, run_search},
     tui::state::{
-        groups::{self, FirstRows, Listing, ListingExtras},
-        message::{Job, JobError, Msg, Outcome, ProfileIndex, job_table},
-        outage::OutageReason,
+        FirstRows, Job, JobError, Listing, ListingExtras, Msg, OutageReason, Outcome, ProfileIndex,
+        groups, message::job_table,
     },
 };
 

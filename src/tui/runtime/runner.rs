@@ -1,7 +1,6 @@
 //! The event loop: events and finished jobs in, effects out, one draw when the queue is empty. No timer drives it; an
 //! idle console never wakes up and writes nothing.
 
-mod external_editor;
 mod screen;
 
 use std::{
@@ -23,16 +22,14 @@ use tokio::{
 
 use super::jobs::{Backends, JobContext};
 use crate::{
-    domain::batch::StopCause,
+    domain::StopCause,
     operations::{Cancel, Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
     tui::{
         app::App,
         frame,
         state::{
-            message::{
-                EditRequest, Effect, ExitReason, Job, JobError, Msg, Outcome, ProfileIndex, Ticket,
-            },
-            notices::Severity,
+            EditRequest, Effect, ExitReason, Job, JobError, Msg, Outcome, ProfileIndex, Severity,
+            Ticket,
         },
         terminal::{self, InputEvent, Signal, Signals},
     },

@@ -7,17 +7,12 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    message::{ProfileIndex, Ticket},
-    notices::Severity,
-};
+use super::{ProfileIndex, Severity, Ticket};
 use crate::{
     domain::{
-        batch::{BatchKind, Counts, ItemStatus, LastRun, Runner, RunnerState},
-        group::UserGroupId,
-        handoff::HandOffState,
+        BatchKind, Fingerprint, HandOffState, ItemStatus, RunnerState, UserGroupId,
+        batch::{Counts, LastRun, Runner},
         operation_record::followed_by,
-        token::Fingerprint,
     },
     operations::{
         Batch, BatchId, BatchItem,

@@ -7,14 +7,15 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    context::Context,
-    message::{Job, ProfileIndex},
-    notices::{Condition, Severity},
-    outage::OutageReason,
+    Asked, Condition, Confirm, Context, Job, OutageReason, PaneRequest, ProfileIndex, Severity,
+    Then,
 };
 use crate::{
-    domain::{annotation::AnnotationChange, group::UserGroupId},
-    operations::attention::{Attention, ConcernKind},
+    domain::{AnnotationChange, UserGroupId},
+    operations::{
+        Warning,
+        attention::{Attention, ConcernKind},
+    },
     search::{GroupExtras, Row},
 };
 
@@ -36,11 +37,39 @@ impl Context {
         }
     }
 
+    /// Says why a key did nothing.
+    pub fn refuse(&mut self, text: impl Into<String>) {
+        self.messages.refuse(self.now, text);
+    }
+
+    /// Says what a response warns of.
+    pub fn say_warnings(&mut self, warnings: &[Warning]) {
+        for warning in warnings {
+            let severity = Severity::of_warning(warning.is_alarm());
+            self.say(severity, warning.to_string());
+        }
+    }
+
+    /// Asks in a box whether something is to be done; [`crate::tui::page::View::confirmed`] of the pane that asks does it.
+    pub fn ask_first(&mut self, title: &'static str, text: impl Into<String>, confirm: Confirm) {
+        self.open_pane(PaneRequest::Question(Box::new(Asked {
+            title,
+            text: text.into(),
+            confirm,
+            then: Then::Below,
+        })));
+    }
+
     /// Reports that a pasted text was refused, until the next one is taken.
     pub fn say_paste_refused(&mut self, why: String) {
         let refused = (Condition::PasteRefused, Severity::Warning);
         self.messages
             .say_condition(self.now, refused, why, self.about);
+    }
+
+    /// Whether nothing can be read, so that what is shown is from memory.
+    pub fn is_directory_lost(&self) -> bool {
+        self.outage.is_some_and(|lost| !lost.why.can_be_read())
     }
 
     /// Describes the condition for its fixed place on every screen.
@@ -141,15 +170,16 @@ impl Context {
 
     /// Whether a job is refused because of that.
     pub fn refuses(&self, job: &Job) -> bool {
-        self.outage.is_some_and(|lost| match job {
-            Job::List => !lost.why.can_be_read(),
-            job => job.spec().is_journaled_first,
-        })
+        self.outage.is_some()
+            && match job {
+                Job::List => self.is_directory_lost(),
+                job => job.spec().is_journaled_first,
+            }
     }
 
     /// Counts what needs attention, without the batch that runs here.
     pub fn note_attention(&mut self, found: &Attention) {
-        let running = self.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = self.running_batch();
         let running = running.and_then(|run| run.batch);
         self.attention.clear();
         self.runner_gone_at = None;

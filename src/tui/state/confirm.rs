@@ -2,18 +2,14 @@
 //! for more, a reason where one is asked for, and what confirms: the key `y`, or words typed exactly and then Enter. It
 //! is the last rows of a page or of a box. Enter alone confirms nothing, wherever it is pressed.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use crate::{
     config::{guard, profile::Profile},
     operations::Guarded,
     tui::{
         keymap::{Action, Focus, Keymap},
-        kit::{boxes::take, paint, text_field::TextField, text_page::TextPage},
+        kit::{TextField, TextPage, paint, take},
         theme::Theme,
     },
 };
@@ -125,6 +121,13 @@ impl Confirm {
     /// A confirmation with the key alone.
     pub fn with_key(key: Focus) -> Self {
         Self::new(Places::key(key), Level::Key, None)
+    }
+
+    /// A question in a box of its own, which the key answers.
+    pub fn asked(what: impl Into<String>, verb: &'static str) -> Self {
+        Self::with_key(Focus::ConfirmKey)
+            .of(what, "")
+            .with_verb(verb)
     }
 
     /// Says what will happen, and which words confirm it at the levels that ask for words. Words that were typed for
@@ -374,11 +377,7 @@ impl Confirm {
             return cursor;
         }
         let row = paint::row(left, 0);
-        let rest = |x: u16| Rect {
-            x,
-            width: row.right().saturating_sub(x),
-            ..row
-        };
+        let rest = |x: u16| paint::from_column(row, x);
         let mut x = row.x;
         if self.fits_on_one_line(area.width, keys) {
             let styles = [Style::new(), theme.title(), Style::new()];
@@ -386,10 +385,7 @@ impl Confirm {
                 x = paint::line(buffer, rest(x), text, style, theme);
             }
         }
-        let field = Rect {
-            width: rest(x).width.min(self.field_width()),
-            ..rest(x)
-        };
+        let field = paint::first_cells(rest(x), self.field_width());
         let at = self.typed.draw(buffer, field, theme, !self.on_reason);
         take(&mut left, 1);
         let error = self.typed.error.as_deref().unwrap_or_default();

@@ -9,25 +9,18 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
-    batch::BatchRun,
-    command::Command,
+    BatchRun, Command, Condition, Effect, Groups, Job, JobError, Live, Outage, PaneRequest,
+    Pending, ProfileIndex, Severity, Subject, Ticket,
     drafts::Drafts,
     exchanges::{Exchanges, LastAnswer},
-    groups::{Annotations, Groups},
-    live::Live,
-    message::{Effect, Job, JobError, JobSpec, Pending, ProfileIndex, Ticket},
-    navigation::PaneRequest,
-    notices::{Condition, Notices, Severity, Subject},
-    outage::Outage,
+    groups::Annotations,
+    message::JobSpec,
+    notices::Notices,
 };
 use crate::{
     config::{HandOffCommand, profile::Profile},
     domain::{
-        batch::{BatchKind, EditPlan, Plan},
-        group::UserGroupId,
-        proposal::Selection,
-        rotation::State,
-        token::Token,
+        BatchKind, EditPlan, Token, UserGroupId, batch::Plan, proposal::Selection, rotation::State,
     },
     operations::{
         BatchId, Guarded, NextStep, PlaceProblem, RotationId, RotationRow,
@@ -36,7 +29,7 @@ use crate::{
     search::ListView,
     tui::{
         keymap::Keymap,
-        state::{forms::ConnectForm, message::ExitReason},
+        state::{ConnectForm, ExitReason},
         theme::Theme,
     },
 };
@@ -225,6 +218,16 @@ impl Context {
         self.start_in(self.current, job)
     }
 
+    /// The bulk run of this session, while it is under way.
+    pub fn running_batch(&self) -> Option<&BatchRun> {
+        self.bulk.as_ref().filter(|run| run.is_under_way())
+    }
+
+    /// How far a page key moves the cursor.
+    pub fn half_page(&self) -> usize {
+        usize::from(self.size.1 / 2)
+    }
+
     /// Allocates a ticket for something that is not a job.
     pub fn ticket(&mut self) -> Ticket {
         let ticket = Ticket(self.next_ticket);
@@ -411,6 +414,16 @@ impl Context {
     /// Says that nothing happened; the message is not logged.
     pub fn mention(&mut self, text: impl Into<String>) {
         self.messages.mention(self.now, text);
+    }
+
+    /// Opens a pane on top of the one that asks.
+    pub fn open_pane(&mut self, pane: PaneRequest) {
+        self.navigate(Navigation::Push(pane));
+    }
+
+    /// Closes the pane that asks.
+    pub fn close_pane(&mut self) {
+        self.navigate(Navigation::Pop);
     }
 
     pub fn navigate(&mut self, ask: Navigation) {

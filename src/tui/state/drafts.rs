@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::message::{Job, ProfileIndex, Ticket};
+use super::{Job, ProfileIndex, Ticket};
 use crate::{
-    domain::{change::DesiredFields, draft::Draft, group::UserGroupId},
+    domain::{DesiredFields, Draft, UserGroupId},
     operations::{DraftHead, KeptDraft},
-    tui::state::forms::group::GroupForm,
+    tui::state::GroupForm,
 };
 
 pub type Key = (ProfileIndex, UserGroupId);

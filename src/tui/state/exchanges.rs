@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use super::message::Ticket;
-use crate::domain::group::UserGroupId;
+use super::Ticket;
+use crate::domain::UserGroupId;
 use crate::operations::{Call, ExchangeKind, Method, RecordedExchange, curl_of};
 
 /// Maximum number of kept exchanges; with their bodies at most 6.4 MiB.

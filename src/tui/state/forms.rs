@@ -12,8 +12,8 @@ use crate::{
         new_profile::{Field, NewProfile},
         profile::KeySource,
     },
-    domain::{group::EnvironmentTag, token::Token},
-    tui::kit::{form::Form, text_field::TextField},
+    domain::{EnvironmentTag, Token},
+    tui::kit::{Form, TextField},
 };
 
 /// Width of the longest label, in cells.

@@ -12,10 +12,7 @@ use jiff::Timestamp;
 
 use crate::{
     domain::{
-        active_change::ActiveChange,
-        annotation::{Annotation, AnnotationChange, Label},
-        group::UserGroupId,
-        known::KnownGroup,
+        Annotation, AnnotationChange, KnownGroup, Label, UserGroupId, active_change::ActiveChange,
         rotation::State,
     },
     operations::ChangeCursor,

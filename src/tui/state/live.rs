@@ -9,10 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        active_change::ChangeKind,
-        group::UserGroupId,
-        known::{Known, KnownGroup},
-        rotation::State,
+        Known, KnownGroup, UserGroupId, active_change::ChangeKind, rotation::State,
         word_enum::word_enum,
     },
     operations::PlaceId,

@@ -2,6 +2,8 @@
 //! Plain data.
 //!
 //! The answer that a pane waits for. [`Context`](crate::tui::state::context::Context) requests and cancels it.
+//!
+//! Why the directory cannot be used, and since when.
 
 mod jobs;
 
@@ -16,26 +18,20 @@ use jiff::Timestamp;
 use crate::{
     config::{new_profile::Field, profile::Profile},
     domain::{
-        annotation::{Annotation, AnnotationChange},
-        batch::{BulkChange, EditPlan, Plan, StopCause},
-        group::UserGroupId,
-        history::{Ending, Entry},
-        known::KnownGroup,
-        token::Token,
+        Annotation, AnnotationChange, BulkChange, EditPlan, Ending, Entry, KnownGroup, StopCause,
+        Token, UserGroupId, batch::Plan,
     },
     operations::{
-        Batch, BatchId, BatchItem, Bound, ChangeCursor, Changes, ClaimHolder, ConnectionTest, Done,
-        DraftSaved, Failure, HandedOff, KeptDraft, Mutation, Numbered, PlaceProblem,
-        RecordedExchange, Recovered, RotationRow, TokenLookup, Warning,
+        Batch, BatchId, BatchItem, Bound, ChangeCursor, Changes, ClaimHolder, ConnectionTest,
+        DirectoryError, Done, DraftSaved, Failure, HandedOff, KeptDraft, Mutation, Numbered,
+        PlaceProblem, RecordedExchange, Recovered, RotationRow, ServerFault, TeamFault,
+        TokenLookup, Warning,
         attention::Attention,
         batch::{BatchEvent, Report, Resumption, RunCommand},
     },
     platform::os_error::in_plain_words,
     search::{SavedView, SearchResults},
-    tui::{
-        kit::severity::Severity,
-        state::{groups::Listing, outage::OutageReason},
-    },
+    tui::{kit::Severity, state::Listing},
 };
 
 /// Identifies a job. Allocated before the job starts, so that late answers are harmless.
@@ -291,7 +287,7 @@ impl Outcome {
 }
 
 /// A failure as it is displayed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobError {
     /// What happened, whether anything was sent, and what to do.
     pub text: String,
@@ -312,11 +308,7 @@ impl JobError {
         let text: String = text.into();
         Self {
             text: in_plain_words(&text).into_owned(),
-            ending: None,
-            is_cancelled: false,
-            wrong_environment: false,
-            is_directory_outage: false,
-            place: None,
+            ..Self::default()
         }
     }
 
@@ -344,11 +336,70 @@ impl From<Failure> for JobError {
             ending: failure.ending(),
             is_cancelled: matches!(failure, Failure::Cancelled { .. }),
             wrong_environment: failure.is_wrong_environment(),
-            is_directory_outage: false,
             place: match failure {
                 Failure::Place(problem) => Some(Box::new(problem)),
                 _ => None,
             },
+            ..Self::default()
+        }
+    }
+}
+
+/// Why the directory cannot be used, or cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutageReason {
+    /// It cannot be reached.
+    Away,
+    /// Only a standby or a read-only server answers, from which nothing is read.
+    Standby,
+    /// It does not let this person in, or not do this.
+    NotAllowed,
+    /// Its tables have another version.
+    OtherVersion,
+    /// This person may only read.
+    Viewer,
+    /// Its tables have a newer version, which may still be read.
+    NotWritable,
+    /// The directory was moved elsewhere.
+    Moved,
+}
+
+/// Since when, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    pub since: Timestamp,
+    pub why: OutageReason,
+}
+
+impl OutageReason {
+    /// Whether changes by others can still be read.
+    pub fn can_be_read(self) -> bool {
+        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved)
+    }
+
+    /// `None` if waiting a moment helps, because another process holds a lock for a while.
+    pub fn of(error: &DirectoryError) -> Option<Self> {
+        match error {
+            DirectoryError::Locked { .. } => None,
+            DirectoryError::Team { fault, .. } => match fault {
+                TeamFault::Server(ServerFault::Busy) => None,
+                TeamFault::Server(ServerFault::ReadOnly) => Some(Self::Standby),
+                TeamFault::NeedsRole { .. } => Some(Self::Viewer),
+                TeamFault::NotWritable => Some(Self::NotWritable),
+                TeamFault::Moved(_) => Some(Self::Moved),
+                TeamFault::NeedsRight(_)
+                | TeamFault::Server(
+                    ServerFault::NotAllowed(_) | ServerFault::NoPassword(_) | ServerFault::NotThere,
+                ) => Some(Self::NotAllowed),
+                TeamFault::Newer { .. }
+                | TeamFault::Older { .. }
+                | TeamFault::Unreleased { .. } => Some(Self::OtherVersion),
+                _ => Some(Self::Away),
+            },
+            DirectoryError::Newer { .. } | DirectoryError::Unreleased { .. } => {
+                Some(Self::OtherVersion)
+            }
+            _ => Some(Self::Away),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Messages: a line that shows the newest one, and a log of this session that keeps all but those about refused keys.
 
-pub use crate::tui::kit::severity::Severity;
+pub use crate::tui::kit::Severity;
 
 use std::{borrow::Cow, collections::VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::message::{ProfileIndex, Ticket};
+use super::{ProfileIndex, Ticket};
 use crate::{
-    domain::{group::UserGroupId, text::visible},
+    domain::{UserGroupId, visible},
     platform::os_error::in_plain_words,
 };
 

@@ -6,7 +6,7 @@ use jiff::{Timestamp, Zoned};
 
 use crate::{
     domain::{age, when},
-    tui::state::context::Context,
+    tui::state::Context,
 };
 
 impl Context {
@@ -102,7 +102,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::tui::{state::message::ProfileIndex, theme::Theme};
+    use crate::tui::{state::ProfileIndex, theme::Theme};
 
     #[test]
     fn the_time_of_a_reading_does_not_grow_old_on_the_screen() {

@@ -7,8 +7,8 @@ mod scroll;
 use std::io::Write as _;
 
 use ratatui::{
-    buffer::{Buffer, Cell},
-    layout::{Position, Rect},
+    buffer::Cell,
+    prelude::{Buffer, Position, Rect},
 };
 
 use super::Render;

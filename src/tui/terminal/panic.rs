@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{OWNS_SCREEN, console_thread, restore};
-use crate::domain::text::{take_front, visible};
+use crate::domain::{text::take_front, visible};
 
 /// Maximum number of kept panics of other threads.
 const MAX_KEPT: usize = 16;

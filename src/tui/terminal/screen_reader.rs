@@ -4,9 +4,8 @@
 use std::io::{self, IsTerminal};
 
 use ratatui::{
-    buffer::{Buffer, CellWidth},
-    layout::{Position, Rect},
-    style::Modifier,
+    buffer::CellWidth,
+    prelude::{Buffer, Modifier, Position, Rect},
 };
 
 use super::{

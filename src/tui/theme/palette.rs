@@ -187,99 +187,52 @@ mod tests {
     fn fixed_colours_can_be_read_on_their_background() {
         // White, the greys of light themes, Solarized Light; black, VS Code Dark, Gruvbox Dark, One Dark,
         // Solarized Dark.
-        let light = [
-            WHITE,
-            (0xf2, 0xf2, 0xf2),
-            (0xfa, 0xfa, 0xfa),
-            (0xfd, 0xf6, 0xe3),
-        ];
-        let dark = [
-            (0, 0, 0),
-            (0x1e, 0x1e, 0x1e),
-            (0x28, 0x28, 0x28),
-            (0x28, 0x2c, 0x34),
-            (0, 0x2b, 0x36),
-        ];
-        for (ground, backgrounds) in [
-            (Background::Light, &light[..]),
-            (Background::Dark, &dark[..]),
-        ] {
+        let light = [0xff_ff_ff, 0xf2_f2_f2, 0xfa_fa_fa, 0xfd_f6_e3].map(rgb);
+        let dark = [0, 0x1e_1e_1e, 0x28_28_28, 0x28_2c_34, 0x00_2b_36].map(rgb);
+        for (ground, backgrounds) in [(Background::Light, &light[..]), (Background::Dark, &dark)] {
             let ui = UiSettings {
                 ground,
                 ..UiSettings::default()
             };
             let palette = Palette::of(&ui, |_| None);
-            let fixed = |role, name| match palette.colour(role) {
+            let fixed = |role: Role| match palette.colour(role) {
                 Some(Color::Indexed(index)) => cube(index),
-                _ => panic!("{name} has no fixed colour"),
+                _ => panic!("{} has no fixed colour", role.as_str()),
             };
-            let row = fixed(Role::Cursor, "cursor");
-            for role in Role::ALL {
-                let name = role.as_str();
-                // The one is a ground, the other is meant to step back.
-                if matches!(role, Role::Cursor | Role::Backdrop) {
-                    continue;
-                }
+            let row = fixed(Role::Cursor);
+            // The one is a ground, the other is meant to step back.
+            let is_text = |role: &Role| !matches!(role, Role::Cursor | Role::Backdrop);
+            for role in Role::ALL.into_iter().filter(is_text) {
                 for background in backgrounds.iter().chain([&row]) {
-                    let found = contrast(fixed(role, name), *background);
-                    assert!(found >= 4.5, "{name} on {background:?}: {found:.2}");
+                    let found = contrast(fixed(role), *background);
+                    assert!(
+                        found >= 4.5,
+                        "{} on {background:?}: {found:.2}",
+                        role.as_str()
+                    );
                 }
             }
         }
         assert!((contrast(WHITE, (0, 0, 0)) - 21.0).abs() < 0.01);
     }
 
-    /// Red, green, yellow, magenta and cyan of palettes that were designed to be readable.
-    const READABLE: [(&str, Rgb, [Rgb; 5]); 4] = [
-        (
-            "GitHub Light",
-            WHITE,
-            [
-                (0xcf, 0x22, 0x2e),
-                (0x11, 0x63, 0x29),
-                (0x4d, 0x2d, 0x00),
-                (0x82, 0x50, 0xdf),
-                (0x1b, 0x7c, 0x83),
-            ],
-        ),
-        (
-            "Modus Operandi",
-            WHITE,
-            [
-                (0xa6, 0, 0),
-                (0, 0x68, 0),
-                (0x6f, 0x55, 0),
-                (0x72, 0x10, 0x45),
-                (0, 0x5e, 0x8b),
-            ],
-        ),
-        (
-            "Modus Vivendi",
-            (0, 0, 0),
-            [
-                (0xff, 0x5f, 0x59),
-                (0x44, 0xbc, 0x44),
-                (0xd0, 0xbc, 0),
-                (0xfe, 0xac, 0xd0),
-                (0, 0xd3, 0xd0),
-            ],
-        ),
-        (
-            "Dracula",
-            (0x28, 0x2a, 0x36),
-            [
-                (0xff, 0x55, 0x55),
-                (0x50, 0xfa, 0x7b),
-                (0xf1, 0xfa, 0x8c),
-                (0xff, 0x79, 0xc6),
-                (0x8b, 0xe9, 0xfd),
-            ],
-        ),
-    ];
+    fn rgb(hex: u32) -> Rgb {
+        let [_, red, green, blue] = hex.to_be_bytes();
+        (red, green, blue)
+    }
 
+    /// The background, then red, green, yellow, magenta and cyan of palettes that were designed to be readable.
+    #[rustfmt::skip] // A table: one palette per line.
+    const READABLE: [(&str, [u32; 6]); 4] = [
+        ("GitHub Light", [0xff_ff_ff, 0xcf_22_2e, 0x11_63_29, 0x4d_2d_00, 0x82_50_df, 0x1b_7c_83]),
+        ("Modus Operandi", [0xff_ff_ff, 0xa6_00_00, 0x00_68_00, 0x6f_55_00, 0x72_10_45, 0x00_5e_8b]),
+        ("Modus Vivendi", [0x00_00_00, 0xff_5f_59, 0x44_bc_44, 0xd0_bc_00, 0xfe_ac_d0, 0x00_d3_d0]),
+        ("Dracula", [0x28_2a_36, 0xff_55_55, 0x50_fa_7b, 0xf1_fa_8c, 0xff_79_c6, 0x8b_e9_fd]),
+    ];
     #[test]
     fn the_named_colours_are_those_that_palettes_make_readable() {
-        for (name, background, colours) in READABLE {
+        for (name, colours) in READABLE {
+            let [background, colours @ ..] = colours.map(rgb);
             for role in Role::ALL {
                 let word = role.as_str();
                 let at = match Palette::NAMED.colour(role) {
@@ -300,50 +253,48 @@ mod tests {
 
     #[test]
     fn a_light_terminal_that_says_so_gets_colours_for_it() {
-        let palette = |foreground: &'static str, term: &'static str| {
-            Palette::of(&UiSettings::default(), |name| match name {
+        for (foreground, term, key) in [
+            ("0;15", "xterm-256color", Color::Indexed(24)),
+            ("0;default;15", "rxvt-256color", Color::Indexed(24)),
+            ("15;0", "xterm-256color", Color::Indexed(80)),
+            ("0;15", "xterm", Color::Cyan),
+            ("", "xterm-256color", Color::Cyan),
+        ] {
+            let palette = Palette::of(&UiSettings::default(), |name| match name {
                 "COLORFGBG" => Some(foreground.to_owned()),
                 "TERM" => Some(term.to_owned()),
                 _ => None,
-            })
-        };
-        let key = |palette: Palette| palette.colour(Role::Key);
-        assert_eq!(
-            key(palette("0;15", "xterm-256color")),
-            Some(Color::Indexed(24))
-        );
-        assert_eq!(
-            key(palette("0;default;15", "rxvt-256color")),
-            Some(Color::Indexed(24))
-        );
-        assert_eq!(
-            key(palette("15;0", "xterm-256color")),
-            Some(Color::Indexed(80))
-        );
-        assert_eq!(key(palette("0;15", "xterm")), Some(Color::Cyan));
-        assert_eq!(key(palette("", "xterm-256color")), Some(Color::Cyan));
+            });
+            assert_eq!(palette.colour(Role::Key), Some(key), "{foreground} {term}");
+        }
     }
 
     #[test]
     fn what_the_terminal_answers_decides_unless_the_configuration_does() {
-        let of = |background| Palette::NAMED.on(background).colour(Role::Key);
-        for dark in [(0, 0, 0), (0, 0x2b, 0x36), (0x28, 0x2c, 0x34)] {
-            assert_eq!(of(dark), Some(Color::Indexed(80)), "{dark:?}");
+        for (background, index) in [
+            (0x00_00_00, 80),
+            (0x00_2b_36, 80),
+            (0x28_2c_34, 80),
+            (0xff_ff_ff, 24),
+            (0xfd_f6_e3, 24),
+            (0xee_ee_ee, 24),
+        ] {
+            let key = Palette::NAMED.on(rgb(background)).colour(Role::Key);
+            assert_eq!(key, Some(Color::Indexed(index)), "{background:x}");
         }
-        for light in [WHITE, (0xfd, 0xf6, 0xe3), (0xee, 0xee, 0xee)] {
-            assert_eq!(of(light), Some(Color::Indexed(24)), "{light:?}");
-        }
-        let asked = |ground, term: &'static str| {
+        for (ground, term, is_asked) in [
+            (Background::Asked, "xterm-256color", true),
+            (Background::Asked, "vt100", false),
+            (Background::Terminal, "xterm-256color", false),
+            (Background::Dark, "xterm-256color", false),
+        ] {
             let ui = UiSettings {
                 ground,
                 ..UiSettings::default()
             };
-            Palette::is_to_be_asked(&ui, |name| (name == "TERM").then(|| term.to_owned()))
-        };
-        assert!(asked(Background::Asked, "xterm-256color"));
-        assert!(!asked(Background::Asked, "vt100"));
-        assert!(!asked(Background::Terminal, "xterm-256color"));
-        assert!(!asked(Background::Dark, "xterm-256color"));
+            let variable = |name: &str| (name == "TERM").then(|| term.to_owned());
+            assert_eq!(Palette::is_to_be_asked(&ui, variable), is_asked, "{term}");
+        }
     }
 
     #[test]
@@ -357,10 +308,14 @@ mod tests {
             ..UiSettings::default()
         };
         let palette = Palette::of(&ui, |_| None);
-        assert_eq!(palette.colour(Role::Error), Some(Color::Rgb(1, 2, 3)));
-        assert_eq!(palette.colour(Role::Dim), Some(Color::DarkGray));
-        assert_eq!(palette.colour(Role::Ok), Some(Color::Reset));
-        assert_eq!(palette.colour(Role::Removed), Some(Color::Red));
+        for (role, colour) in [
+            (Role::Error, Color::Rgb(1, 2, 3)),
+            (Role::Dim, Color::DarkGray),
+            (Role::Ok, Color::Reset),
+            (Role::Removed, Color::Red),
+        ] {
+            assert_eq!(palette.colour(role), Some(colour));
+        }
         for (at, role) in Role::ALL.into_iter().enumerate() {
             assert_eq!(place(role), at);
         }

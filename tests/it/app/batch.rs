@@ -1,27 +1,12 @@
 //! Bulk rotation on the screen: marks, the check, the words to type, progress of the run, and its controls.
 
-use std::time::Duration;
-
-use groupdesk::{
-    config::guard::Level,
-    domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus, Plan, Skip, StopCause},
-        handoff::{HandOff, HandOffState},
-        rotation::State,
-    },
-    operations::{
-        Batch, BatchId, BatchItem, ItemKey, RotationId,
-        batch::{BatchEvent, Ended, Report, Resumption, RunCommand},
-    },
-    tui::{
-        ExitReason,
-        state::message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
-    },
+use groupdesk::operations::{
+    ItemKey,
+    batch::{BatchEvent, Ended},
 };
-use jiff::Timestamp;
 
-use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
-use crate::support::{assertions::assert_has, snapshots::assert_snapshot, world::id};
+use super::prelude::*;
+use crate::support::snapshots::assert_snapshot;
 
 pub(super) const BATCH: BatchId = BatchId(7);
 
@@ -107,10 +92,9 @@ pub(super) fn ended(
 }
 
 /// Both groups marked and checked, and the words typed: the run is the only job under way.
-fn running(profile: usize, words: &str) -> (Scene, Ticket) {
-    let mut scene = Scene::on(profile);
-    scene.walk("*T");
-    scene.keys(&format!("<shift-tab>leak<enter>{words}<enter>"));
+fn running() -> (Scene, Ticket) {
+    let mut scene = Scene::walked(TESTING, "*T");
+    scene.keys("<shift-tab>leak<enter>rotate 2 in testing<enter>");
     let ticket = match &scene.pending[..] {
         [(ticket, _, Job::Bulk { reason, plan, .. })] => {
             assert_eq!(reason.as_deref(), Some("leak"));
@@ -122,11 +106,9 @@ fn running(profile: usize, words: &str) -> (Scene, Ticket) {
     (scene, ticket)
 }
 
-const WORDS: &str = "rotate 2 in testing";
-
 /// A run whose first group has failed and whose second is in flight.
 pub(super) fn half_way() -> (Scene, Ticket) {
-    let (mut scene, ticket) = running(TESTING, WORDS);
+    let (mut scene, ticket) = running();
     let counts = Counts {
         not_applied: 1,
         not_started: 1,
@@ -151,20 +133,36 @@ pub(super) fn finish(scene: &mut Scene, halt: Option<Halt>) {
     };
     let last = ended(1, "globex", ItemStatus::Confirmed, counts);
     let ticket = scene.app.context.bulk.as_ref().expect("it runs").ticket;
-    let report = Report {
-        batch: BATCH,
-        counts,
-        halt,
-    };
+    let report = report(counts, halt);
     let news = vec![last, BatchEvent::Finished(report.clone())];
     scene.msg(Msg::BatchEvents(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report));
 }
 
+pub(super) fn report(counts: Counts, halt: Option<Halt>) -> Report {
+    Report {
+        batch: BATCH,
+        counts,
+        halt,
+    }
+}
+
+/// F plans a retry of the first group alone. What the batch included stays included; only a rotation since it began
+/// counts.
+#[track_caller]
+fn assert_retries_the_first(scene: &mut Scene) {
+    let planned = scene.started("F");
+    let Job::PlanBulk { ids, retries, .. } = planned else {
+        panic!("{planned:?}");
+    };
+    assert_eq!(ids, [id("acme-eu")]);
+    assert!(retries.is_some());
+}
+
 #[test]
 fn an_item_that_reached_another_environment_marks_the_profile() {
     let (mut scene, ticket) = half_way();
-    assert!(!scene.screen().contains("WRONG ENVIRONMENT"));
+    scene.hides("WRONG ENVIRONMENT");
     let BatchEvent::Ended(mut item) = ended(1, "globex", ItemStatus::Confirmed, Counts::default())
     else {
         panic!("an end");
@@ -177,90 +175,34 @@ fn an_item_that_reached_another_environment_marks_the_profile() {
 #[test]
 fn marks_stay_with_their_groups() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("<space>");
-    scene.shows(">*  Name of acme-eu").shows("1 marked");
-    scene
-        .walk("/globex<enter>")
-        .shows("1 of 2  /globex  1 marked");
-    scene.walk("*<esc>sSr");
-    scene
-        .shows("2 marked")
-        .shows("*  Name of acme-eu")
-        .shows("*  Name of globex");
+    scene.walk("<space>").shows(">*  Name of acme-eu");
+    scene.walk("/globex<enter>").shows("/globex  1 marked");
+    scene.walk("*<esc>sSr").shows("2 marked");
+    scene.shows_all(["*  Name of acme-eu", "*  Name of globex"]);
     scene.walk("g<space>").shows("1 marked");
     scene.walk("/x<enter><esc>").shows("2 groups  1 marked");
-    scene.walk("<esc>");
-    assert!(!scene.screen().contains("1 marked"), "{}", scene.screen());
-}
-
-#[test]
-fn a_filter_takes_the_marking_keys_as_text() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("/a *<enter>").shows("0 of 2");
-    assert!(!scene.screen().contains("1 marked"));
-}
-
-#[test]
-fn the_check_does_not_open_without_marks_or_rights() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("T").says("nothing is marked; t: this row");
-    assert_eq!(scene.focus(), "List");
-    let mut scene = Scene::on(READ_ONLY);
-    scene.walk("*T").says("this profile is read-only");
-    assert_eq!(scene.focus(), "List");
-}
-
-#[test]
-fn nothing_starts_without_the_exact_words() {
-    for (profile, name) in [(TESTING, "testing"), (PRODUCTION, "production")] {
-        let mut scene = Scene::on(profile);
-        scene.walk("*T");
-        scene
-            .shows("2 ready, 1 skipped")
-            .shows("hooli: not in the directory")
-            .shows(&format!("rotate 2 in {name}"));
-        for wrong in [
-            "",
-            "y",
-            "rotate 2",
-            "rotate 3 in testing",
-            "Rotate 2 in testing",
-        ] {
-            scene.keys(&format!("<ctrl-u>{wrong}<enter>y"));
-            assert!(scene.writes().is_empty(), "{wrong:?}");
-            assert_eq!(scene.focus(), "BulkTyped");
-        }
-        scene.walk("<esc>");
-        scene.says("Nothing was sent").shows("2 marked");
-        running(profile, &format!("rotate 2 in {name}"));
-    }
+    scene.walk("<esc>").hides("1 marked");
 }
 
 #[test]
 fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     let (mut scene, _) = half_way();
-    scene
-        .shows("1 of 2  50%  4s left")
-        .shows("1 not applied  1 running   all 2")
-        .shows("x not applied      1.2s acme-eu")
-        .shows("the service refused it")
-        .shows("/ in progress");
+    scene.shows_all([
+        "1 of 2  50%  4s left",
+        "1 not applied  1 running   all 2",
+        "x not applied      1.2s acme-eu",
+        "the service refused it",
+        "/ in progress",
+    ]);
     scene.keys("f");
-    assert!(!scene.screen().contains("globex"), "{}", scene.screen());
+    scene.hides("globex");
     scene.keys("f");
     finish(&mut scene, None);
     scene
         .shows("1 not applied  1 confirmed   all 2")
         .shows("1 not applied: F retries");
     scene.answer();
-    scene.keys("F");
-    let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
-    // What the batch included stays included; only a rotation since it began counts.
-    let [Job::PlanBulk { ids, retries, .. }] = &retried[..] else {
-        panic!("{retried:?}");
-    };
-    assert_eq!(*ids, [id("acme-eu")]);
-    assert!(retries.is_some());
+    assert_retries_the_first(&mut scene);
     assert!(scene.writes().is_empty(), "it is checked and asked again");
 }
 
@@ -286,7 +228,7 @@ pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
 
 #[test]
 fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be_retried() {
-    let (mut scene, ticket) = running(TESTING, WORDS);
+    let (mut scene, ticket) = running();
     let counts = Counts {
         confirmed: 1,
         unknown: 1,
@@ -297,12 +239,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
         ended(1, "globex", ItemStatus::Confirmed, counts),
     ];
     scene.msg(Msg::BatchEvents(ticket, news));
-    let report = Report {
-        batch: BATCH,
-        counts,
-        halt: None,
-    };
-    scene.answer_with(Outcome::BulkEnded(report));
+    scene.answer_with(Outcome::BulkEnded(report(counts, None)));
     scene
         .shows("1 UNKNOWN  1 confirmed   all 2")
         .shows("1 UNKNOWN: r reads it; do not rotate");
@@ -316,20 +253,13 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
         .shows("1 not applied  1 confirmed   all 2")
         .shows("x not applied")
         .shows("the response was lost");
-    assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
-    scene.later(1).keys("F");
-    let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
-    // What the batch included stays included; only a rotation since it began counts.
-    let [Job::PlanBulk { ids, retries, .. }] = &retried[..] else {
-        panic!("{retried:?}");
-    };
-    assert_eq!(*ids, [id("acme-eu")]);
-    assert!(retries.is_some());
+    scene.hides("UNKNOWN").shows("all 2");
+    assert_retries_the_first(scene.later(1));
 }
 
 #[test]
 fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
-    let (mut scene, ticket) = running(TESTING, WORDS);
+    let (mut scene, ticket) = running();
     let counts = Counts {
         confirmed: 2,
         ..Counts::default()
@@ -345,12 +275,7 @@ fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
         with(1, "globex", HandOffState::Failed),
     ];
     scene.msg(Msg::BatchEvents(ticket, news));
-    let report = Report {
-        batch: BATCH,
-        counts,
-        halt: None,
-    };
-    scene.answer_with(Outcome::BulkEnded(report));
+    scene.answer_with(Outcome::BulkEnded(report(counts, None)));
     scene
         .shows("2 confirmed  1 NOT handed off   all 2")
         .shows("1 not handed off: f shows them, 0 hands off")
@@ -369,18 +294,15 @@ fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
 
 #[test]
 fn failed_items_come_first_and_n_goes_to_the_next() {
-    let (mut scene, ticket) = running(TESTING, WORDS);
+    let (mut scene, ticket) = running();
     let news = vec![
         BatchEvent::Started(key(0)),
         BatchEvent::Started(key(1)),
         ended(1, "globex", ItemStatus::Unknown, Counts::default()),
     ];
     scene.msg(Msg::BatchEvents(ticket, news));
-    let place = |scene: &Scene, text: &str| {
-        let screen = scene.screen();
-        screen.lines().position(|line| line.contains(text))
-    };
-    assert!(place(&scene, "? UNKNOWN") < place(&scene, "/ in progress"));
+    let screen = scene.screen();
+    assert!(screen.find("? UNKNOWN") < screen.find("/ in progress"));
     scene.keys("jn");
     scene.shows("> ? UNKNOWN");
     scene.keys("j");
@@ -393,10 +315,8 @@ fn a_run_is_paused_continued_and_stopped_once() {
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
     scene.shows("Paused: p resumes");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
-    assert_eq!(
-        scene.keys("X"),
-        [Effect::Steer(ticket, RunCommand::Stop(StopCause::Person))]
-    );
+    let stop = RunCommand::Stop(StopCause::Person);
+    assert_eq!(scene.keys("X"), [Effect::Steer(ticket, stop)]);
     scene.shows("Stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
     scene.later(1).keys("F");
@@ -407,16 +327,17 @@ fn a_run_is_paused_continued_and_stopped_once() {
 fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
-    assert_eq!(scene.focus(), "List");
-    scene.shows("Batch 7 running: 1 not applied, 1 running of 2   5 shows it");
-    assert!(!scene.screen().contains("2 marked"), "they are used up");
-    scene.shows("T the batch");
+    scene
+        .at("List")
+        .shows("Batch 7 running: 1 not applied, 1 running of 2   5 shows it")
+        .hides("2 marked")
+        .shows("T the batch");
     scene.keys("T");
-    assert_eq!(scene.focus(), "BulkRun");
+    scene.at("BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
     scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 not applied, 1 confirmed of 2");
-    scene.shows("5 shows it").shows("T the batch");
+    scene.shows_all(["5 shows it", "T the batch"]);
     scene.keys("<space>");
     scene.shows("T ROTATE marked");
 }
@@ -433,8 +354,9 @@ fn another_profile_neither_shows_the_run_nor_starts_one() {
         ));
     }
     scene.keys("*T");
-    scene.says("a batch in testing is running");
-    assert!(!scene.screen().contains("5 shows it"));
+    scene
+        .says("a batch in testing is running")
+        .hides("5 shows it");
     finish(&mut scene, None);
     scene.says("in testing");
 }
@@ -447,28 +369,18 @@ fn quitting_stops_the_run_and_waits_for_what_is_in_flight() {
     scene
         .shows("0 of 2 not started; R in Batches resumes them. It stops with the")
         .shows("y quits");
-    assert_eq!(
-        scene.keys("y"),
-        [Effect::Steer(ticket, RunCommand::Stop(StopCause::Quit))]
-    );
+    let stops = |ticket, cause| [Effect::Steer(ticket, RunCommand::Stop(cause))];
+    assert_eq!(scene.keys("y"), stops(ticket, StopCause::Quit));
     assert!(scene.app.waits_for_a_batch());
     scene.says("at most 35 s");
-    let report = Report {
-        batch: BATCH,
-        counts: Counts::default(),
-        halt: Some(Halt::Asked(StopCause::Quit)),
-    };
+    let halt = Some(Halt::Asked(StopCause::Quit));
+    let report = report(Counts::default(), halt);
     let effects = scene.answer_with(Outcome::BulkEnded(report));
     assert!(effects.contains(&Effect::Quit(ExitReason::Asked)));
 
     let (mut scene, ticket) = half_way();
-    assert_eq!(
-        scene.msg(Msg::Leave(StopCause::TerminalLost)),
-        [Effect::Steer(
-            ticket,
-            RunCommand::Stop(StopCause::TerminalLost)
-        )]
-    );
+    let lost = StopCause::TerminalLost;
+    assert_eq!(scene.msg(Msg::Leave(lost)), stops(ticket, lost));
     assert!(scene.app.waits_for_a_batch());
 }
 
@@ -478,10 +390,11 @@ fn the_report_holds_every_group_as_json_or_csv() {
     finish(&mut scene, None);
     scene.answer();
     scene.keys("w<enter>");
-    let [Job::WriteReport(report, _)] = scene.writes()[..] else {
-        panic!("{:?}", scene.pending);
+    let written = |scene: &Scene| match scene.write() {
+        Job::WriteReport(report, _) => report.clone(),
+        other => panic!("{other:?}"),
     };
-    let report: serde_json::Value = serde_json::from_str(report).expect("JSON");
+    let report: serde_json::Value = serde_json::from_str(&written(&scene)).expect("JSON");
     assert_eq!(report["planned"], 2);
     assert_eq!(report["by"], "ana@bastion2");
     assert_eq!(report["started_at"], BEGIN.to_string());
@@ -490,43 +403,25 @@ fn the_report_holds_every_group_as_json_or_csv() {
     scene.answer();
     scene.says("Report saved to");
     scene.keys("w<ctrl-u>/tmp/report.csv<enter>");
-    let [Job::WriteReport(report, _)] = scene.writes()[..] else {
-        panic!("{:?}", scene.pending);
-    };
     let row = "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com/api/user";
-    assert_has(report, &format!("{row},ana@bastion2,{BEGIN}\r\n"));
+    assert_has(&written(&scene), &format!("{row},ana@bastion2,{BEGIN}\r\n"));
 }
 
 #[test]
 fn an_unfinished_batch_is_announced_at_the_start() {
     let mut scene = Scene::on(TESTING);
     scene.keys("P<down><enter>");
-    let at = scene
-        .pending
-        .iter()
-        .position(|(.., job)| *job == Job::Batches);
-    let (ticket, ..) = scene.pending.remove(at.expect("it is asked for"));
     let batch = |ended_at| Batch {
-        id: BATCH,
-        by: "ana".into(),
-        reason: None,
-        started_at: Timestamp::UNIX_EPOCH,
-        noted: 0,
-        kind: BatchKind::Rotate,
         ended_at,
-        not_handed_off: 0,
-        last_run: None,
-        runs: Vec::new(),
-        runner: None,
-        no_retry: None,
         counts: Counts {
             confirmed: 28,
             not_started: 12,
             ..Counts::default()
         },
+        ..stored(BATCH)
     };
-    let batches = vec![batch(Some(Timestamp::UNIX_EPOCH)), batch(None)];
-    scene.msg(Msg::Done(ticket, Outcome::Batches(batches)));
+    let batches = Outcome::Batches(vec![batch(Some(BEGIN)), batch(None)]);
+    scene.answer_to(|job| *job == Job::Batches, batches);
     scene.says("Batch 7 is unfinished: 12 of 40 left. 5 lists it, R resumes it");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     assert!(scene.writes().is_empty());
@@ -537,8 +432,7 @@ fn marks_check_run_and_background_look_as_in_the_snapshots() {
     let look = |name: &str, scene: &Scene| {
         assert_snapshot("app/snapshots", name, scene.screen());
     };
-    let mut scene = Scene::on(TESTING);
-    scene.walk("*j");
+    let mut scene = Scene::walked(TESTING, "*j");
     look("bulk_marks_80x24", &scene);
     scene.walk("Trotate");
     look("bulk_check_80x24", &scene);
@@ -546,22 +440,6 @@ fn marks_check_run_and_background_look_as_in_the_snapshots() {
     look("bulk_run_80x24", &scene);
     scene.keys("<esc>");
     look("bulk_background_80x24", &scene);
-}
-
-#[test]
-fn the_footer_no_longer_shows_a_run_that_has_ended() {
-    let (mut scene, _) = half_way();
-    scene.app.context.size = (120, 36);
-    for words in ["leave (continues)", "pause", "STOP"] {
-        scene.shows(words);
-    }
-    finish(&mut scene, None);
-    let screen = scene.screen();
-    let footer = screen.lines().last().expect("a footer");
-    assert!(footer.contains("Esc leave"), "{footer}");
-    for words in ["continues", "pause", "STOP"] {
-        assert!(!footer.contains(words), "{footer}");
-    }
 }
 
 #[test]
@@ -580,10 +458,9 @@ fn a_plan_longer_than_the_screen_names_a_key_that_is_no_text_and_sums_up_what_a_
         ready: ids("ready", 40),
         skipped: skipped.collect(),
     }));
-    assert_eq!(scene.focus(), "BulkTyped");
     scene
-        .shows("30 skipped: more than max_bulk = 40")
-        .shows("PgDn: ");
-    scene.hides("j: ");
+        .at("BulkTyped")
+        .shows_all(["30 skipped: more than max_bulk = 40", "PgDn: "])
+        .hides("j: ");
     scene.walk("<pgdn>").hides("ready-0 ");
 }

@@ -6,35 +6,25 @@ use std::sync::OnceLock;
 use groupdesk::{
     api::inspect::escape_hidden,
     domain::{
-        change::DesiredFields,
         group::{Mapping, Properties},
         text::{is_hidden, visible},
     },
-    tui::{
-        kit::{
-            RowKeys, boxes,
-            columns::{Cell, Column, Layout},
-            json_editor::JsonEditor,
-            mapping_table::MappingTable,
-            paint,
-            properties::PropertiesField,
-            text_field::TextField,
-        },
-        state::{
-            message::{Job, Msg, Outcome},
-            notices::Severity,
-        },
-        theme::Theme,
+    tui::kit::{
+        RowKeys, boxes,
+        columns::{Cell, Column, Layout},
+        json_editor::JsonEditor,
+        mapping_table::MappingTable,
+        paint,
+        properties::PropertiesField,
+        text_field::TextField,
     },
 };
 use icu_properties::{
     CodePointMapData, CodePointSetData,
     props::{BidiControl, DefaultIgnorableCodePoint, GeneralCategory},
 };
-use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{Scene, TESTING, canned_outcome, known_group};
-use crate::support::{console::text_of, long};
+use super::{Scene, TESTING, canned_outcome, known_group, prelude::*};
 
 /// In none of the classes, but every font draws it as a blank, and no comparison treats it as a space.
 const BLANK_BRAILLE: char = '\u{2800}';
@@ -109,8 +99,7 @@ fn machines_get_every_code_point_back() {
     for text in alone.chain([all]) {
         let json = serde_json::to_string_pretty(&[&text]).expect("JSON");
         let shown = escape_hidden(&json);
-        let raw = shown.chars().find(|c| *c != '\n' && is_dangerous(*c));
-        assert_eq!(raw, None);
+        assert_none_raw("JSON", &shown);
         let [back]: [String; 1] = serde_json::from_str(&shown).expect("JSON");
         assert!(back == text, "{shown:.80}");
         count += 1;
@@ -195,14 +184,17 @@ fn cells(on: &mut Buffer, area: Rect, text: &str) {
 fn assert_escaped(what: &str, c: char, buffer: &Buffer, times: usize) {
     let screen = text_of(buffer);
     let at = format!("U+{:04X} in {what}:\n{screen}", u32::from(c));
-    let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
-    assert_eq!(raw, None, "{at}");
+    assert_none_raw(&at, &screen);
     // JSON escapes the character first, in its own way.
-    let json = serde_json::to_string(&c.to_string()).expect("JSON");
-    let json: String = json.trim_matches('"').chars().map(shown).collect();
     let count = |text: &str| screen.matches(&format!("a{text}b")).count();
-    let found = count(&escape(c)).max(count(&json));
+    let found = count(&escape(c)).max(count(&json_escape(c)));
     assert!(found >= times, "{found} of {times}: {at}");
+}
+
+#[track_caller]
+fn assert_none_raw(what: &str, screen: &str) {
+    let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
+    assert_eq!(raw, None, "{what}:\n{screen}");
 }
 
 fn shown(c: char) -> String {
@@ -273,8 +265,7 @@ fn listed(characters: &[char]) -> Scene {
 /// Nothing is shown raw, and each character by its number. Returns how many were shown.
 #[track_caller]
 fn count_escaped(what: &str, screen: &str, characters: &[char]) -> usize {
-    let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
-    assert_eq!(raw, None, "{what}:\n{screen}");
+    assert_none_raw(what, screen);
     for (number, c) in characters.iter().enumerate() {
         let text = format!("{number:04}a{}b", escape(*c));
         assert!(screen.contains(&text), "{what}: no {text} in\n{screen}");

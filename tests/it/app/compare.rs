@@ -1,15 +1,7 @@
 //! The comparison of two environments: it reads only the directory until the services are asked for, and what it copies
 //! here goes through a form and a review.
 
-use groupdesk::{
-    domain::{group::UserGroupId, history::Ending},
-    tui::state::message::{Effect, Job, Outcome, ProfileIndex},
-};
-
-use super::scene::{
-    PRODUCTION, READ_ONLY, Scene, TESTING, base, done, failed, group, known_group, wanted,
-};
-use crate::support::world::id;
+use super::prelude::*;
 
 /// Which profiles know an id in every scene, and how.
 pub(super) fn everywhere(id: &UserGroupId) -> Outcome {
@@ -32,16 +24,9 @@ fn read(profile: usize, effects: &[Effect]) -> bool {
 #[test]
 fn only_the_directory_is_read_at_first_and_both_services_on_request() {
     let mut scene = Scene::on(TESTING);
-    let effects = scene.keys("x");
-    assert!(
-        matches!(effects.as_slice(), [Effect::Start(_, _, job)] if **job == Job::SameId(id("acme-eu"))),
-        "{effects:?}"
-    );
+    assert_eq!(scene.started("x"), Job::SameId(id("acme-eu")));
     scene.answer();
-    scene
-        .shows("TESTING")
-        .shows("PRODUCTION")
-        .shows("3 differences");
+    scene.shows_all(["TESTING", "PRODUCTION", "3 differences"]);
     let effects = scene.keys("r");
     assert!(read(TESTING, &effects), "{effects:?}");
     let effects = scene.answer_with(failed("no route to host", None));
@@ -49,76 +34,40 @@ fn only_the_directory_is_read_at_first_and_both_services_on_request() {
     let mut newer = base("acme-eu");
     newer.name = Some("Newest".into());
     scene.answer_with(done(Ending::Found, known_group("acme-eu", &newer, 2)));
-    scene
-        .shows("testing: no route to host")
-        .shows("Newest")
-        .shows("1 difference");
+    scene.shows_all(["testing: no route to host", "Newest", "1 difference"]);
     assert!(scene.pending.is_empty());
     let groups = &scene.app.context.groups;
     let here = groups.get(&id("acme-eu")).expect("known");
-    assert_eq!(
-        here.title(),
-        "Name of acme-eu",
-        "theirs is not taken for ours"
-    );
+    assert_eq!(here.title(), "Name of acme-eu", "theirs is not ours");
+    // Leaving cancels the reads.
+    scene.keys("r");
+    assert!(matches!(scene.keys("<esc>")[..], [Effect::Cancel(_)]));
 }
 
 #[test]
 fn one_row_or_all_are_copied_into_a_form_here() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("x<down><enter>");
-    assert_eq!(scene.focus(), "EditName");
+    let mut scene = Scene::walked(TESTING, "x<down><enter>");
     scene
+        .at("EditName")
         .shows("1 change")
         .says("mapping 7 taken from production");
-    scene.walk("<ctrl-s>");
-    scene.keys("y");
+    scene.walk("<ctrl-s>").keys("y");
     let mut expected = base("acme-eu");
     expected.mapping.as_mut().expect("known")["7"] = "41".into();
+    let update = scene.write();
     assert!(
-        matches!(scene.writes().as_slice(), [Job::Update { wanted, .. }] if *wanted == expected),
-        "{:?}",
-        scene.writes()
+        matches!(update, Job::Update { wanted, .. } if *wanted == expected),
+        "{update:?}"
     );
 
-    let mut scene = Scene::on(TESTING);
-    scene.walk("xa").shows("3 changes");
+    let mut scene = Scene::walked(TESTING, "xa");
+    scene.shows("3 changes");
     scene.walk("<esc><esc>");
-    assert_eq!(scene.app.context.drafts.len(), 1, "kept like every draft");
+    assert_eq!(scene.drafts(), 1, "kept like every draft");
     assert!(scene.writes().is_empty());
-}
-
-#[test]
-fn a_draft_is_kept_below_the_copied_values() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<esc>x<down><enter>");
-    scene.shows("Name of acme-eu 2").shows("2 changes");
-}
-
-#[test]
-fn a_read_only_profile_compares_and_copies_nothing() {
-    let mut scene = Scene::on(READ_ONLY);
-    scene.walk("x");
-    scene.shows("READ-ONLY").shows("PRODUCTION");
-    for key in ["<enter>", "a"] {
-        assert_eq!(scene.keys(key), []);
-        scene.says("this profile is read-only");
-        assert_eq!(scene.focus(), "Compare");
-    }
-    scene.walk("<tab>").shows(" TESTING  testing ");
-}
-
-#[test]
-fn leaving_cancels_the_reads() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("x");
-    scene.keys("r");
-    let effects = scene.keys("<esc>");
-    assert!(
-        matches!(effects.as_slice(), [Effect::Cancel(_)]),
-        "{effects:?}"
-    );
-    assert!(scene.pending.is_empty());
+    // A draft is kept below the copied values.
+    let scene = Scene::walked(TESTING, "e<end> 2<esc>x<down><enter>");
+    scene.shows_all(["Name of acme-eu 2", "2 changes"]);
 }
 
 #[test]
@@ -126,33 +75,28 @@ fn the_copy_of_a_group_fills_the_form_of_a_new_one() {
     let mut scene = Scene::on(TESTING);
     assert_eq!(scene.keys("onew-id<tab>"), []);
     scene.shows("copy of");
-    scene.walk("nothing<enter>");
-    assert_eq!(scene.focus(), "Open");
-    scene.shows("no known group has this ID");
+    scene
+        .walk("nothing<enter>")
+        .at("Open")
+        .shows("no known group has this ID");
     scene.walk("<ctrl-u>acme-eu<enter>");
     scene.shows("Create new-id").says("Copied from acme-eu");
-    scene.walk("New<ctrl-s>");
-    scene.shows("nothing can delete it").shows("+ 7  40");
-    scene.keys("y");
+    scene.walk("New");
+    assert_eq!(scene.keys("<ctrl-s>"), [], "a creation reads nothing");
+    scene.shows_all(["nothing can delete it", "+ 7  40"]);
     let mut expected = base("acme-eu");
     expected.name = Some("New".into());
-    assert!(
-        matches!(scene.writes().as_slice(), [Job::Create(new, wanted)] if *new == id("new-id") && *wanted == expected),
-        "{:?}",
-        scene.writes()
-    );
+    assert_eq!(scene.started("y"), Job::Create(id("new-id"), expected));
 }
 
 #[test]
 fn a_near_id_is_copied_with_two_keys_and_a_known_one_is_opened() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("oacme-ex<down><tab><enter>");
+    let scene = Scene::walked(TESTING, "oacme-ex<down><tab><enter>");
     scene.shows("Create acme-ex").says("Copied from acme-eu");
-    let mut scene = Scene::on(TESTING);
-    scene.walk("oacme-eu");
+    let mut scene = Scene::walked(TESTING, "oacme-eu");
     scene.keys("<tab>");
     scene.says("this ID is known");
     scene.keys("<enter>");
     assert!(scene.writes().is_empty());
-    assert_eq!(scene.focus(), "Group");
+    scene.at("Group");
 }

@@ -3,39 +3,15 @@
 
 use std::collections::HashSet;
 
-use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use groupdesk::{
-    config::guard::{Guard, Level, Operation, Rule},
-    domain::batch::{Plan, Skip},
-    operations::batch::Resumption,
-    tui::{
-        keymap::{self, Action, Focus},
-        state::message::{Effect, Job, Msg, Outcome},
-    },
-};
+use super::{batches::resuming, prelude::*};
 
-use super::{
-    batch::{BATCH, half_way, unfinished},
-    batches::listed,
-    later_views::dialogs,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING},
-};
-use crate::support::{console::PLACES, world::id};
-
-fn walked(profile: usize, script: &str) -> Scene {
-    let mut scene = Scene::on(profile);
-    scene.walk(script);
-    scene
-}
-
-fn resuming(level: Level) -> Scene {
+fn resume(level: Level) -> Scene {
     let mut scene = listed("li@bastion2", PRODUCTION);
-    scene.keys("R");
     let asked = Resumption {
         level,
         ..unfinished(BATCH)
     };
-    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    resuming(&mut scene, asked);
     scene
 }
 
@@ -46,19 +22,14 @@ fn dialog(name: &str) -> Scene {
 
 fn guarded_review() -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.app.context.profiles[TESTING].guards = vec![Guard {
-        operation: Operation::Update,
-        rule: Rule::AtLeast(Level::Words),
-        reason: "two people look".into(),
-    }];
+    scene.guard(Operation::Update, Rule::AtLeast(Level::Words));
     scene.walk("e<end> 2<ctrl-s>");
     scene
 }
 
 #[test]
 fn the_footer_of_a_review_says_whether_its_key_sends() {
-    let plain = walked(PRODUCTION, "e<end> 2<ctrl-s>");
-    plain.shows("y SEND");
+    Scene::walked(PRODUCTION, "e<end> 2<ctrl-s>").shows("y SEND");
     // Words are asked for first.
     guarded_review().shows("y CONTINUE");
 }
@@ -66,12 +37,6 @@ fn the_footer_of_a_review_says_whether_its_key_sends() {
 fn words_of_the_review() -> Scene {
     let mut scene = guarded_review();
     scene.walk("y");
-    scene
-}
-
-fn removing_a_view() -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("vwnight<enter><home>D");
     scene
 }
 
@@ -90,15 +55,15 @@ type AnyCase = (String, Box<dyn Fn() -> Scene>, Focus, &'static str);
 /// Those that no script in [`PLACES`] reaches, or not in each of their forms.
 #[rustfmt::skip] // A table: one case per line.
 const OTHERS: [Case; 13] = [
-    ("resume", || resuming(Level::Key), Focus::ResumeCheck, ""),
-    ("resume somebody else's", || resuming(Level::Words), Focus::ResumeTyped, "resume 1 in production"),
+    ("resume", || resume(Level::Key), Focus::ResumeCheck, ""),
+    ("resume somebody else's", || resume(Level::Words), Focus::ResumeTyped, "resume 1 in production"),
     ("update, with a guard", guarded_review, Focus::Review, ""),
     ("update, the words", words_of_the_review, Focus::ConfirmTyped, "update acme-eu in testing"),
-    ("update in production", || walked(PRODUCTION, "e<end> 2<ctrl-s>"), Focus::Review, ""),
-    ("create", || walked(TESTING, "onew-id<enter>New<ctrl-s>"), Focus::Review, ""),
-    ("abandon", || walked(TESTING, "3Agone<enter>"), Focus::ConfirmKey, ""),
-    ("discard a draft", || walked(TESTING, "e<end> 2<ctrl-x>"), Focus::ConfirmKey, ""),
-    ("remove a view", removing_a_view, Focus::ConfirmKey, ""),
+    ("update in production", || Scene::walked(PRODUCTION, "e<end> 2<ctrl-s>"), Focus::Review, ""),
+    ("create", || Scene::walked(TESTING, "onew-id<enter>New<ctrl-s>"), Focus::Review, ""),
+    ("abandon", || Scene::walked(TESTING, "3Agone<enter>"), Focus::ConfirmKey, ""),
+    ("discard a draft", || Scene::walked(TESTING, "e<end> 2<ctrl-x>"), Focus::ConfirmKey, ""),
+    ("remove a view", || Scene::walked(TESTING, "vwnight<enter><home>D"), Focus::ConfirmKey, ""),
     ("quit", quitting, Focus::ConfirmKey, ""),
     ("a new environment", || dialog("a new place"), Focus::PlaceNew, ""),
     ("the same environment", || { let mut scene = dialog("a choice of places"); scene.keys("<down><enter>"); scene }, Focus::PlaceNew, ""),
@@ -124,7 +89,7 @@ const REASONS: [Focus; 4] = [
 fn cases() -> Vec<AnyCase> {
     let mut cases: Vec<AnyCase> = Vec::new();
     for (script, focus) in PLACES {
-        let open = move || walked(TESTING, script);
+        let open = move || Scene::walked(TESTING, script);
         if open().app.top().confirm().is_some() && !REASONS.contains(&focus) {
             let words = WORDS.iter().find(|(place, _)| *place == focus);
             let words = words.map_or("", |(_, words)| words);
@@ -298,30 +263,23 @@ fn a_reason_stays_when_the_check_is_made_again() {
             skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
         })
     };
-    scene.keys("*T");
-    scene.answer_with(planned());
-    scene.keys("<shift-tab>leaked<f7>");
-    scene.answer_with(planned());
+    scene.open("*T", planned());
+    scene.open("<shift-tab>leaked<f7>", planned());
     scene.shows("leaked");
     scene.keys("rotate 1 in testing<enter>");
-    let reasons = scene.writes().into_iter().map(|job| match job {
-        Job::Bulk { reason, .. } => reason.clone(),
-        _ => None,
-    });
-    assert_eq!(reasons.collect::<Vec<_>>(), [Some("leaked".into())]);
+    let run = scene.write();
+    assert!(
+        matches!(run, Job::Bulk { reason: Some(reason), .. } if reason == "leaked"),
+        "{run:?}"
+    );
 }
 
 #[test]
 fn a_reason_that_is_needed_is_asked_for_and_enter_leads_on() {
-    for (open, asked, typed) in [
-        (
-            (|| walked(TESTING, "3A")) as fn() -> Scene,
-            "a reason",
-            "gone",
-        ),
-        (|| dialog("an alarm"), "what was found", "a proxy"),
+    for (mut scene, asked, typed) in [
+        (Scene::walked(TESTING, "3A"), "a reason", "gone"),
+        (dialog("an alarm"), "what was found", "a proxy"),
     ] {
-        let mut scene = open();
         assert_eq!(scene.keys("<enter><tab><enter>"), []);
         scene.shows(&format!("Enter {asked}; it is recorded"));
         let before = scene.focus();
@@ -329,12 +287,8 @@ fn a_reason_that_is_needed_is_asked_for_and_enter_leads_on() {
         assert_eq!(scene.keys("<enter><enter>"), []);
         assert_ne!(scene.focus(), before);
         scene.keys("<shift-tab>");
-        assert_eq!(scene.focus(), before, "back to the reason");
+        scene.at(&before);
         assert_eq!(scene.keys("y"), [], "a letter of the reason");
-        let effects = scene.keys("<tab>y");
-        assert!(
-            matches!(effects.as_slice(), [Effect::Start(..)]),
-            "{effects:?}"
-        );
+        scene.started("<tab>y");
     }
 }

@@ -1,18 +1,8 @@
 //! Messages, the requests they are about, and the request inspector, as pure state.
 
-use std::time::Duration;
+use groupdesk::operations::{Body, Call};
 
-use groupdesk::{
-    domain::history::Ending,
-    operations::{Body, Call, ExchangeKind, RecordedExchange},
-    tui::state::{
-        exchanges::KEPT,
-        message::{Effect, Job, Msg, Ticket},
-        notices::Severity,
-    },
-};
-
-use super::scene::{Scene, TESTING, TOKEN, failed};
+use super::prelude::*;
 
 fn body(text: &str, is_masked: bool) -> Body {
     Body {
@@ -68,16 +58,16 @@ fn refused(ticket: Ticket) -> RecordedExchange {
 
 #[test]
 fn the_inspector_lists_requests_and_shows_one_in_full() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("4").shows("Nothing was sent yet");
+    let mut scene = Scene::walked(TESTING, "4");
+    scene.shows("Nothing was sent yet");
     scene.walk("<esc><enter><esc>4");
-    scene.shows("GET get").shows("acme-eu").shows("200");
-    scene.walk("<enter>");
-    scene
-        .shows("GET https://groups.example.com/api/user")
-        .shows("\"user_group_id\": \"acme-eu\"")
-        .shows("HTTP 200")
-        .shows("\"success\": 1");
+    scene.shows_all(["GET get", "acme-eu", "200"]);
+    scene.walk("<enter>").shows_all([
+        "GET https://groups.example.com/api/user",
+        "\"user_group_id\": \"acme-eu\"",
+        "HTTP 200",
+        "\"success\": 1",
+    ]);
     let effects = scene.keys("c");
     let [Effect::Copy(curl)] = effects.as_slice() else {
         panic!("{effects:?}");
@@ -85,35 +75,23 @@ fn the_inspector_lists_requests_and_shows_one_in_full() {
     assert!(curl.expose().contains("--request GET"), "{}", curl.expose());
     assert!(curl.expose().contains("$GROUPDESK_API_KEY"));
     scene.walk("<esc><esc>tTy<esc>4");
-    scene.shows("POST rotate").shows("get");
+    scene.shows_all(["POST rotate", "get"]);
     scene
         .walk("c")
-        .says("a rotation is not copied: its body is a token");
-    assert!(!scene.screen().contains(TOKEN));
+        .says("a rotation is not copied: its body is a token")
+        .hides(TOKEN);
+    // Failed requests are found by a key.
+    let scene = Scene::walked(TESTING, "<enter><esc>4f");
+    scene.shows_all(["No such request", "failed only", "f all"]);
 }
 
 #[test]
-fn the_cursor_stays_on_its_row_and_the_ring_drops_the_oldest() {
+fn the_ring_drops_the_oldest() {
     let mut scene = Scene::on(TESTING);
-    for number in 1..=3 {
-        scene.msg(Msg::Exchanged(vec![RecordedExchange {
-            id: Some(format!("group-{number}")),
-            ..refused(Ticket(900))
-        }]));
-    }
-    scene.walk("4<down>");
-    let chosen = |scene: &Scene| {
-        let screen = scene.screen();
-        let line = screen.lines().find(|line| line.starts_with('>'));
-        line.map(str::to_owned).unwrap_or_default()
-    };
-    assert!(chosen(&scene).contains("group-2"), "{}", chosen(&scene));
-    scene.msg(Msg::Exchanged(vec![refused(Ticket(900))]));
-    assert!(chosen(&scene).contains("group-2"), "{}", chosen(&scene));
     let many = (0..KEPT + 50).map(|_| refused(Ticket(900))).collect();
     scene.msg(Msg::Exchanged(many));
     assert_eq!(scene.app.context.exchanges.all().len(), KEPT);
-    scene.shows("200 this session");
+    scene.walk("4").shows("200 this session");
     assert_eq!(scene.app.context.exchanges.of(Ticket(900)).count(), KEPT);
 }
 
@@ -128,52 +106,22 @@ fn a_failure_is_in_the_message_log_with_its_request_even_if_the_pane_shows_it() 
         Some(Ending::Refused),
     ));
     scene.walk("m").shows("the service refused (403): no");
-    scene.walk("<enter>");
-    scene
-        .shows("the service refused (403): no; nothing was changed")
-        .shows("GET https://groups.example.com/api/user")
-        .shows("HTTP 403");
+    scene.walk("<enter>").shows_all([
+        "the service refused (403): no; nothing was changed",
+        "GET https://groups.example.com/api/user",
+        "HTTP 403",
+    ]);
     scene.walk("G").shows("\"error\": \"no\"");
-    scene.walk("<esc><esc>");
-    assert_eq!(scene.focus(), "Group");
+    scene.walk("<esc><esc>").at("Group");
 }
 
 #[test]
 fn a_long_message_is_shown_in_full_and_one_without_a_request_says_so() {
     let mut scene = Scene::on(TESTING);
-    scene.keys("<enter>");
     let words = (0..40).map(|number| format!("word-{number}"));
     let long = words.collect::<Vec<_>>().join(" ");
-    scene.answer_with(failed(&long, None));
-    scene.walk("m").shows("word-0 ").shows("word-39");
-    scene
-        .walk("<enter>")
-        .shows("No request belongs to it.")
-        .shows("word-39");
-}
-
-#[test]
-fn the_cursor_of_the_messages_is_always_visible() {
-    for size in [(80, 24), (40, 10), (40, 8)] {
-        let mut scene = Scene::on(TESTING);
-        scene.app.context.size = size;
-        for _ in 0..30 {
-            let count = scene.app.context.messages.all().len();
-            scene
-                .app
-                .context
-                .say(Severity::Info, format!("message {count}"));
-        }
-        scene.walk("m");
-        for _ in 0..35 {
-            assert!(
-                scene.screen().contains(" >"),
-                "{size:?}:\n{}",
-                scene.screen()
-            );
-            scene.walk("<down>");
-        }
-        scene.walk("<enter>");
-        assert_eq!(scene.focus(), "Message");
-    }
+    scene.open("<enter>", failed(&long, None));
+    scene.walk("m").shows_all(["word-0 ", "word-39"]);
+    scene.walk("<enter>");
+    scene.shows_all(["No request belongs to it.", "word-39"]);
 }

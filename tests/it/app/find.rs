@@ -4,19 +4,11 @@
 use std::sync::Arc;
 
 use groupdesk::{
-    domain::{
-        history::{self, Ending, Operation},
-        known::{Known, KnownGroup, Source},
-        rotation::State,
-    },
-    operations::Numbered,
-    search::{ListView, Row, SortBy, run_search, suggest::similar},
-    tui::state::message::{Effect, Job, Msg, Outcome},
+    domain::known::{Known, Source},
+    search::{Row, run_search, suggest::similar},
 };
-use jiff::Timestamp;
 
-use super::scene::{PRODUCTION, Scene, TESTING, group, rotation};
-use crate::support::world::id;
+use super::prelude::*;
 
 /// The outcome of a job about the list or the near ids.
 pub(super) fn found(job: &Job) -> Outcome {
@@ -38,22 +30,21 @@ pub(super) fn found(job: &Job) -> Outcome {
     }
 }
 
-fn named(name: &str, text: &str) -> KnownGroup {
+pub(super) fn named(name: &str, text: &str) -> KnownGroup {
     let mut group = group(name, 1);
     group.name = Some(Known {
         value: text.into(),
         source: Source::Returned,
-        at: jiff::Timestamp::UNIX_EPOCH,
+        at: BEGIN,
         by: "ana".into(),
     });
     group
 }
 
 /// The list of these groups.
-fn listed(groups: Vec<KnownGroup>) -> Scene {
+pub(super) fn listed(groups: Vec<KnownGroup>) -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.keys("r");
-    scene.answer_with(Outcome::listed(groups));
+    scene.open("r", Outcome::listed(groups));
     scene.answer();
     scene
 }
@@ -70,100 +61,87 @@ fn few() -> Scene {
 
 /// More groups than are searched in the event loop.
 fn many() -> Scene {
-    listed(
-        (0..2_500)
-            .map(|n| named(&format!("id-{n:04}"), &format!("Name {n:04}")))
-            .collect(),
-    )
+    let named = |n| named(&format!("id-{n:04}"), &format!("Name {n:04}"));
+    listed((0..2_500).map(named).collect())
 }
 
-/// The row under the cursor.
-fn cursor(scene: &Scene) -> String {
+/// The row under the cursor begins with this.
+#[track_caller]
+fn assert_on(scene: &Scene, text: &str) {
     let screen = scene.screen();
-    let row = screen.lines().find_map(|line| line.strip_prefix(">"));
-    let row = row.or_else(|| screen.lines().find_map(|line| line.strip_prefix('>')));
-    row.unwrap_or_default().trim().to_owned()
+    let row = screen.lines().find_map(|line| line.strip_prefix('>'));
+    let row = row.unwrap_or_default().trim();
+    assert!(row.starts_with(text), "{row}\n{screen}");
 }
 
 #[test]
 fn the_cursor_stays_on_its_group_while_the_list_changes() {
     let mut scene = few();
-    scene.walk("jj");
-    assert!(cursor(&scene).starts_with("Globex"), "{}", scene.screen());
-    scene.walk("/globe");
-    assert!(cursor(&scene).starts_with("Globex"));
-    scene.walk("<esc>");
-    assert!(cursor(&scene).starts_with("Globex"));
-    scene.walk("sS");
-    assert!(cursor(&scene).starts_with("Globex"));
-    scene.walk("Ss");
-    scene.keys("r");
-    let mut more = vec![named("aaa", "Aaa"), named("globex", "Globex Retail")];
-    more.push(named("zzz", "Zzz"));
-    scene.answer_with(Outcome::listed(more));
+    for keys in ["jj", "/globe", "<esc>", "sS", "Ss"] {
+        scene.walk(keys);
+        assert_on(&scene, "Globex");
+    }
+    let more = [("aaa", "Aaa"), ("globex", "Globex Retail"), ("zzz", "Zzz")];
+    let more = more.map(|(id, name)| named(id, name)).to_vec();
+    scene.open("r", Outcome::listed(more));
     scene.answer();
-    assert!(cursor(&scene).starts_with("Globex"), "{}", scene.screen());
+    assert_on(&scene, "Globex");
 }
 
 #[test]
 fn the_cursor_goes_to_the_best_match_when_its_group_is_not_found() {
     let mut scene = few();
-    scene.walk("G/acme us");
-    assert!(cursor(&scene).starts_with("Acme US"), "{}", scene.screen());
-    scene.walk("<esc>");
-    assert!(cursor(&scene).starts_with("Scattered"), "back where it was");
-    // The letters occur here, but another group has the whole word.
-    scene.walk("/globex");
-    assert!(cursor(&scene).starts_with("Globex"), "{}", scene.screen());
-    scene.shows("2 of 5 (1 loosely)").shows("sort best match");
-    scene.walk("<enter><enter><esc><esc>");
-    assert!(cursor(&scene).contains("globex"), "it was opened");
+    for (keys, there) in [
+        ("G/acme us", "Acme US"),
+        // Back where it was.
+        ("<esc>", "Scattered"),
+        // The letters occur here, but another group has the whole word.
+        ("/globex", "Globex"),
+    ] {
+        scene.walk(keys);
+        assert_on(&scene, there);
+    }
+    scene.shows_all(["2 of 5 (1 loosely)", "sort best match"]);
 }
 
 #[test]
 fn a_wrong_test_is_named_and_hides_nothing() {
     let mut scene = few();
     scene.walk("/acme age>xx");
-    scene.shows("age>xx: write an age as 90d").shows("2 of 5");
+    scene.shows_all(["age>xx: write an age as 90d", "2 of 5"]);
     scene.walk("<enter>*").says("Not available: age>xx");
     assert_eq!(scene.app.context.running.len(), 0);
-    assert!(!scene.screen().contains("2 marked"), "{}", scene.screen());
-}
-
-#[test]
-fn a_word_that_looks_like_a_test_is_named_when_nothing_matches() {
+    scene.hides("2 marked");
     let mut scene = few();
     scene.walk("/foo:bar");
-    scene
-        .shows("foo:bar: not a test, searched as a word")
-        .shows("0 of 5");
-    let mut scene = listed(vec![named("eu:acme", "Acme Europe")]);
-    scene.walk("/eu:acme").shows("1 of 1");
-    assert!(!scene.screen().contains("not a test"), "{}", scene.screen());
+    scene.shows_all(["foo:bar: not a test, searched as a word", "0 of 5"]);
 }
 
 #[test]
 fn typing_replaces_an_applied_filter_and_a_space_adds_to_it() {
     let mut scene = few();
-    scene.walk("/acme<enter>").shows("2 of 5");
-    scene.walk("/globex").shows("filter  globex");
-    scene
-        .walk("<enter>/ retail")
-        .shows("filter  globex retail")
-        .shows("1 of 5");
-    scene
-        .walk("<enter>/<end><ctrl-w><backspace>")
-        .shows("filter  globex");
-    scene.walk("<enter>/<enter>").shows("  /globex  ");
-    scene.walk("/<backspace>").shows("5 groups");
-}
-
-#[test]
-fn a_minus_leaves_out_and_drafts_are_found() {
+    for (keys, shown) in [
+        ("/acme<enter>", "2 of 5"),
+        ("/globex", "filter  globex"),
+        ("<enter>/ retail", "filter  globex retail"),
+        ("<enter>/<end><ctrl-w><backspace>", "filter  globex"),
+        ("<enter>/<enter>", "  /globex  "),
+        ("/<backspace>", "5 groups"),
+        // What is not stored with the groups is a test as well.
+        ("<esc>e", "› Edit "),
+        ("x<esc>/draft<enter>", "1 of 5"),
+    ] {
+        scene.walk(keys).shows(shown);
+    }
     let mut scene = few();
-    scene.walk("/-acme").shows("3 of 5");
-    scene.walk("<esc>e");
-    scene.walk("x<esc>/draft<enter>").shows("1 of 5");
+    let rotations = vec![
+        rotation(2, "globex", State::Unknown),
+        rotation(1, "acme-eu", State::Confirmed),
+    ];
+    scene.open("3", Outcome::Rotations(rotations));
+    scene.keys("<esc>");
+    scene.walk("/state:unknown").shows_all(["1 of 5", "Globex"]);
+    scene.walk("<esc>/state:sent").shows("0 of 5");
 }
 
 #[test]
@@ -184,17 +162,8 @@ fn words_rank_and_a_column_is_chosen() {
     scene.walk("/acme<enter>").shows("sort best match");
     scene.walk("S").says("s sorts by a column");
     scene.later(1);
-    for name in [
-        "name ▴",
-        "id ▴",
-        "tag ▴",
-        "map ▴",
-        "props ▴",
-        "token ▴",
-        "age ▴",
-        "read ▴",
-    ] {
-        scene.walk("s").shows(&format!("sort {name}"));
+    for name in "name id tag map props token age read".split(' ') {
+        scene.walk("s").shows(&format!("sort {name} ▴"));
     }
     scene.walk("S").shows("sort read ▾");
     scene.walk("s").shows("sort best match");
@@ -202,53 +171,11 @@ fn words_rank_and_a_column_is_chosen() {
 }
 
 #[test]
-fn the_state_of_a_rotation_is_a_test() {
-    let mut scene = few();
-    scene.keys("3");
-    scene.answer_with(Outcome::Rotations(vec![
-        rotation(2, "globex", State::Unknown),
-        rotation(1, "acme-eu", State::Confirmed),
-    ]));
-    scene.keys("<esc>");
-    scene.walk("/state:unknown").shows("1 of 5").shows("Globex");
-    scene.walk("<esc>/state:sent").shows("0 of 5");
-}
-
-#[test]
-fn an_entry_of_the_history_is_found_by_its_own_id() {
-    let mut scene = few();
-    scene.keys("2");
-    let entries = ["ΣΑΣ.eu", "globex"].into_iter().enumerate();
-    let entries = entries.map(|(number, of)| Numbered {
-        number: number as i64,
-        value: history::Entry {
-            at: Timestamp::UNIX_EPOCH,
-            by: "ana@bastion2".into(),
-            profile: "testing".into(),
-            user_group_id: id(of),
-            operation: Operation::Create,
-            ending: Ending::Created,
-            previous_fingerprint: None,
-            fingerprint: None,
-            reason: None,
-            changes: None,
-            note: None,
-        },
-    });
-    scene.answer_with(Outcome::History(entries.collect()));
-    scene.shows("globex");
-    // A sigma at the end of the typed text need not be at the end of a word.
-    scene.walk("/ΣΑΣ").shows("ΣΑΣ.eu");
-    assert!(!scene.screen().contains("globex"));
-}
-
-#[test]
 fn many_groups_are_searched_in_the_background() {
     let mut scene = many();
     scene.keys("/");
-    let effects = scene.keys("2");
-    assert!(matches!(&effects[..], [Effect::Start(..)]), "{effects:?}");
-    scene.shows("filter  2").shows("2500 of 2500");
+    scene.started("2");
+    scene.shows_all(["filter  2", "2500 of 2500"]);
     scene.walk("<enter>*").shows("1042 marked");
 }
 
@@ -279,13 +206,11 @@ fn the_newest_search_wins_and_a_late_answer_is_ignored() {
 fn a_search_that_was_lost_is_not_repeated_by_itself() {
     let mut scene = many();
     scene.keys("/0");
-    let (ticket, ..) = scene.pending.remove(0);
-    let effects = scene.msg(Msg::JobPanicked(ticket));
-    assert_eq!(effects, []);
+    assert_eq!(scene.lose(), []);
     scene.says("Not done: search groups");
     scene.keys("1");
     scene.answer();
-    scene.shows("of 2500").shows("filter  01");
+    scene.shows_all(["of 2500", "filter  01"]);
 }
 
 #[test]
@@ -303,7 +228,7 @@ fn near_ids_of_many_groups_are_searched_in_the_background() {
     scene.keys("oid-000");
     assert_eq!(scene.pending.len(), 1, "the older ones are given up");
     scene.answer();
-    scene.shows("Did you mean?").shows("id-0000");
+    scene.shows_all(["Did you mean?", "id-0000"]);
     scene.keys("<down>x");
     let effects = scene.keys("<esc>");
     assert!(matches!(&effects[..], [Effect::Cancel(_)]), "{effects:?}");
@@ -311,8 +236,7 @@ fn near_ids_of_many_groups_are_searched_in_the_background() {
 
 #[test]
 fn filter_and_order_are_stored_per_profile() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("s");
+    let mut scene = Scene::walked(TESTING, "s");
     scene.keys("/acm");
     assert_eq!(scene.pending, [], "nothing is stored while typing");
     scene.keys("<enter>");
@@ -321,46 +245,46 @@ fn filter_and_order_are_stored_per_profile() {
         sort: SortBy::Id,
         ..ListView::default()
     };
-    let jobs: Vec<&Job> = scene.pending.iter().map(|(_, _, job)| job).collect();
-    assert_eq!(jobs, [&Job::KeepView(kept)]);
+    assert_eq!(scene.jobs(), [&Job::KeepView(kept)]);
     scene.answer();
     scene.walk("P<down><enter>");
     assert_eq!(scene.app.context.current.0, PRODUCTION);
-    scene.shows("2 groups").shows("sort name");
+    scene.shows_all(["2 groups", "sort name"]);
     scene.walk("P<up><enter>");
-    scene.shows("1 of 2").shows("  /acm  ");
-    scene.walk("<esc>").shows("2 groups").shows("sort id");
+    scene.shows_all(["1 of 2", "  /acm  "]);
+    scene.walk("<esc>").shows_all(["2 groups", "sort id"]);
 }
 
 #[test]
 fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
-    let view = ListView {
-        filter: "globex".into(),
-        sort: SortBy::Seen,
-        reverse: true,
-        ..ListView::default()
-    };
     let answer = || {
         let mut outcome = Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]);
         if let Outcome::Listed(listing) = &mut outcome {
-            listing.view = Some(view.clone());
+            listing.view = Some(ListView {
+                filter: "globex".into(),
+                sort: SortBy::Seen,
+                reverse: true,
+                ..ListView::default()
+            });
         }
         outcome
     };
-    let mut scene = Scene::opening(TESTING);
-    scene.pending.retain(|(_, _, job)| *job == Job::List);
+    let opening = || {
+        let mut scene = Scene::opening(TESTING);
+        scene.pending.retain(|(_, _, job)| *job == Job::List);
+        scene
+    };
+    let mut scene = opening();
     scene.answer_with(answer());
     scene
         .shows("1 of 2  /globex")
         .says("Last filter: globex   Esc clears it");
     assert_eq!(scene.pending, [], "nothing new to keep");
     scene.keys("<esc>");
-    scene.shows("2 groups").shows("sort read ▾");
-    assert!(matches!(&scene.pending[..], [(_, _, Job::KeepView(_))]));
+    scene.shows_all(["2 groups", "sort read ▾"]);
+    assert!(matches!(scene.jobs()[..], [Job::KeepView(_)]));
 
-    let mut scene = Scene::opening(TESTING);
-    scene.pending.retain(|(_, _, job)| *job == Job::List);
-    scene.keys("/acme");
-    scene.answer_with(answer());
-    scene.shows("filter  acme").shows("1 of 2");
+    let mut scene = opening();
+    scene.open("/acme", answer());
+    scene.shows_all(["filter  acme", "1 of 2"]);
 }

@@ -3,20 +3,14 @@
 
 use groupdesk::{
     directory::{Changes, Directory, PlaceStatus},
-    domain::{history::Ending, known::KnownGroup},
-    search::{ListView, SortBy},
-    tui::state::{
-        groups::{FirstRows, Listing, ListingExtras},
-        message::{Effect, Job, Msg, Outcome, Ticket},
-    },
+    tui::state::groups::{FirstRows, Listing, ListingExtras},
 };
-use jiff::SignedDuration;
 
-use super::scene::{PRODUCTION, Scene, TESTING, canned_outcome, done, failed, group};
+use super::prelude::*;
 use crate::support::world::place;
 
 /// The first groups, by name, of 5,000, and what is read before them.
-fn first(ids: &[&str]) -> Listing {
+fn first(ids: &[&str]) -> Box<Listing> {
     let groups: Vec<_> = ids.iter().map(|id| group(id, 1)).collect();
     let mut first = Listing::from(groups);
     first.first = Some(FirstRows {
@@ -24,7 +18,7 @@ fn first(ids: &[&str]) -> Listing {
         ..FirstRows::default()
     });
     first.extras = Some(ListingExtras::default());
-    first
+    Box::new(first)
 }
 
 /// The console just opened, with only the list being read.
@@ -39,8 +33,7 @@ fn opened() -> (Scene, Ticket) {
 pub(super) fn loading() -> (Scene, Ticket) {
     let (mut scene, ticket) = opened();
     assert!(scene.app.waits_for_groups());
-    let first = first(&["acme-eu", "globex"]);
-    scene.msg(Msg::FirstRows(ticket, Box::new(first)));
+    scene.msg(Msg::FirstRows(ticket, first(&["acme-eu", "globex"])));
     assert!(!scene.app.waits_for_groups());
     (scene, ticket)
 }
@@ -51,20 +44,18 @@ fn all() -> Outcome {
 }
 
 /// All groups, with the listing extras that were read before the first groups.
-fn all_groups_with(extras: ListingExtras) -> Outcome {
+fn all_with_extras() -> Outcome {
     let Outcome::Listed(mut listing) = all() else {
         unreachable!()
     };
-    listing.extras = Some(extras);
+    listing.extras = Some(ListingExtras::default());
     Outcome::Listed(listing)
 }
 
-/// Takes the first pending job that matches.
-#[track_caller]
-fn take(scene: &mut Scene, is_it: impl Fn(&Job) -> bool) -> (Ticket, Job) {
-    let at = scene.pending.iter().position(|(_, _, job)| is_it(job));
-    let (ticket, _, job) = scene.pending.remove(at.expect("it is under way"));
-    (ticket, job)
+/// The list could not be read to its end.
+fn fail(scene: &mut Scene, ticket: Ticket) {
+    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
+    scene.pending.clear();
 }
 
 /// The row of the only line with this id.
@@ -73,41 +64,30 @@ fn row_of(scene: &Scene, id: &str) -> Option<usize> {
     screen.lines().position(|line| line.contains(id))
 }
 
-fn named(id: &str, name: &str) -> KnownGroup {
-    let mut renamed = group(id, 1);
-    if let Some(known) = &mut renamed.name {
-        known.value = name.into();
-    }
-    renamed
+/// The group is read, and has a new name.
+fn look_up(scene: &mut Scene, id: &str, name: &str) {
+    let found = done(Ending::Found, named(id, name));
+    scene.answer_to(|job| matches!(job, Job::LookUp(_)), found);
 }
 
 #[test]
 fn the_first_groups_are_shown_while_the_others_are_read() {
     let (mut scene, ticket) = loading();
-    scene
-        .shows("5000 groups")
-        .shows("reading 0 of 5000")
-        .shows("acme-eu")
-        .shows("globex");
+    scene.shows_all(["5000 groups", "reading 0 of 5000", "acme-eu", "globex"]);
     scene.msg(Msg::ReadProgress(ticket, 400));
     scene.shows("reading 400 of 5000");
     scene.keys("j");
     let row = |scene: &Scene| {
         let screen = scene.screen();
-        let row = screen.lines().position(|line| line.starts_with('>'));
-        let row = row.expect("a cursor");
-        let line = screen.lines().nth(row).expect("its row");
-        (row, line.contains("globex"))
+        screen
+            .lines()
+            .position(|line| line.starts_with(">   Name of globex"))
     };
     let before = row(&scene);
-    assert!(before.1, "{}", scene.screen());
+    assert!(before.is_some(), "{}", scene.screen());
     scene.answer_with(all());
-    scene.shows("4 groups").shows("umbrella").shows("loaded ");
-    assert_eq!(
-        row(&scene),
-        before,
-        "the cursor stays on its group, and the group in its row"
-    );
+    scene.shows_all(["4 groups", "umbrella", "loaded "]);
+    assert_eq!(row(&scene), before, "cursor and group stay in their row");
 }
 
 #[test]
@@ -116,10 +96,10 @@ fn a_part_is_not_mistaken_for_the_whole_list() {
     scene.keys("*");
     scene.says("Not available: not all groups are read yet");
     scene.keys("/umb");
-    scene.shows("acme-eu").shows("5000 groups");
+    scene.shows_all(["acme-eu", "5000 groups"]);
     assert_eq!(scene.pending.len(), 1, "only the list is under way");
     scene.answer_with(all());
-    scene.shows("1 of 4").shows("umbrella");
+    scene.shows_all(["1 of 4", "umbrella"]);
     scene.keys("<enter>*");
     scene.shows("1 marked");
 }
@@ -131,21 +111,16 @@ fn another_order_waits_for_the_whole_list() {
     scene.keys("sS");
     scene.shows("sort id");
     assert!(row_of(&scene, "acme-eu") < row_of(&scene, "globex"));
-    let is_search = |(_, _, job): &(_, _, Job)| matches!(job, Job::Search { .. });
-    assert!(!scene.pending.iter().any(is_search));
+    let is_search = |job: &&Job| matches!(job, Job::Search { .. });
+    assert!(!scene.jobs().iter().any(is_search));
     scene.msg(Msg::Done(ticket, all()));
     scene.shows("4 groups");
     assert!(row_of(&scene, "umbrella") < row_of(&scene, "acme-eu"));
-}
-
-#[test]
-fn first_rows_in_an_order_that_changed_meanwhile_are_not_shown() {
-    let (mut scene, ticket) = opened();
     // Before any row arrived; the rows that arrive are the first by name.
+    let (mut scene, ticket) = opened();
     scene.keys("sS");
-    let first = first(&["acme-eu", "globex"]);
-    scene.msg(Msg::FirstRows(ticket, Box::new(first)));
-    scene.shows("sort id").shows("reading 0 of 5000");
+    scene.msg(Msg::FirstRows(ticket, first(&["acme-eu", "globex"])));
+    scene.shows_all(["sort id", "reading 0 of 5000"]);
     assert_eq!(row_of(&scene, "globex"), None, "{}", scene.screen());
     scene.msg(Msg::Done(ticket, all()));
     assert!(row_of(&scene, "umbrella") < row_of(&scene, "acme-eu"));
@@ -165,52 +140,30 @@ fn the_stored_view_is_applied_to_the_first_groups() {
         sort: SortBy::Id,
         reverse: true,
     });
-    scene.msg(Msg::FirstRows(ticket, Box::new(first)));
-    scene.shows("sort id").shows("acme-eu");
+    scene.msg(Msg::FirstRows(ticket, first));
+    scene.shows_all(["sort id", "acme-eu"]);
     assert_eq!(scene.pending.len(), 1, "nothing new to keep");
 }
 
 #[test]
-fn a_look_up_during_the_read_is_newer_than_the_list() {
+fn a_look_up_during_a_read_is_newer_than_the_list() {
     let (mut scene, ticket) = loading();
     scene.keys("j<enter>r");
-    // A look-up that ends before the list.
-    let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
-    let renamed = named("globex", "Renamed");
-    scene.msg(Msg::Done(look_up, done(Ending::Found, renamed)));
+    look_up(&mut scene, "globex", "Renamed");
     scene.msg(Msg::Done(ticket, all()));
     scene.keys("<esc>");
-    scene.shows("Renamed").shows("4 groups");
-}
-
-#[test]
-fn a_look_up_during_a_second_read_is_newer_too() {
-    let mut scene = Scene::on(TESTING);
-    scene.keys("r<enter>r");
-    let (list, _) = take(&mut scene, |job| *job == Job::List);
-    let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
-    let renamed = named("acme-eu", "Renamed");
-    scene.msg(Msg::Done(look_up, done(Ending::Found, renamed)));
-    scene.msg(Msg::Done(list, all()));
-    scene.keys("<esc>");
-    scene.shows("Renamed").shows("4 groups");
-}
-
-#[test]
-fn a_look_up_during_two_reads_is_newer_than_both_lists() {
+    scene.shows_all(["Renamed", "4 groups"]);
+    // And than both lists, if a second read began before it, as when a batch ends.
     let mut scene = Scene::on(TESTING);
     scene.keys("r");
-    let (first, _) = take(&mut scene, |job| *job == Job::List);
-    // A second read, as when a batch ends.
+    let (first, ..) = scene.take(|job| *job == Job::List);
     let second = scene.app.context.start(Job::List);
     scene.keys("<enter>r");
-    let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
-    let renamed = named("acme-eu", "Renamed");
-    scene.msg(Msg::Done(look_up, done(Ending::Found, renamed)));
+    look_up(&mut scene, "acme-eu", "Renamed");
     scene.keys("<esc>");
     for list in [first, second] {
         scene.msg(Msg::Done(list, all()));
-        scene.shows("Renamed").shows("4 groups");
+        scene.shows_all(["Renamed", "4 groups"]);
     }
 }
 
@@ -218,24 +171,18 @@ fn a_look_up_during_two_reads_is_newer_than_both_lists() {
 fn a_look_up_before_a_failed_read_is_older_than_the_next_list() {
     let (mut scene, ticket) = loading();
     scene.keys("<enter>r");
-    let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
-    let renamed = named("acme-eu", "Once");
-    scene.msg(Msg::Done(look_up, done(Ending::Found, renamed)));
-    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
-    scene.pending.clear();
+    look_up(&mut scene, "acme-eu", "Once");
+    fail(&mut scene, ticket);
     scene.keys("<esc>r");
-    let (list, _) = take(&mut scene, |job| *job == Job::List);
     let listed = Outcome::listed(vec![named("acme-eu", "Since then")]);
-    scene.msg(Msg::Done(list, listed));
-    scene.shows("Since then").shows("1 group");
+    scene.answer_to(|job| *job == Job::List, listed);
+    scene.shows_all(["Since then", "1 group"]);
 }
 
 /// Makes the group under the cursor a favourite.
 fn toggle_favourite(scene: &mut Scene) {
     scene.keys("f");
-    let (ticket, job) = take(scene, |job| matches!(job, Job::Annotate(..)));
-    let profile = scene.app.context.current;
-    scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
+    scene.answer_canned(|job| matches!(job, Job::Annotate(..)));
     scene.shows("\u{2605}");
 }
 
@@ -243,21 +190,17 @@ fn toggle_favourite(scene: &mut Scene) {
 fn an_annotation_written_during_the_read_stays() {
     let (mut scene, ticket) = loading();
     toggle_favourite(&mut scene);
-    scene.msg(Msg::Done(ticket, all_groups_with(ListingExtras::default())));
-    scene.shows("4 groups").shows("\u{2605}");
-
+    scene.msg(Msg::Done(ticket, all_with_extras()));
+    scene.shows_all(["4 groups", "\u{2605}"]);
     // Also when the list is already complete.
     scene.keys("r");
-    let (list, _) = take(&mut scene, |job| *job == Job::List);
     scene.pending.clear();
     scene.keys("r");
     let again = scene.pending[0].0;
-    assert_ne!(list, again);
-    let first = first(&["acme-eu"]);
-    scene.msg(Msg::FirstRows(again, Box::new(first)));
-    assert!(!scene.screen().contains('\u{2605}'), "as it was read");
+    scene.msg(Msg::FirstRows(again, first(&["acme-eu"])));
+    scene.hides("\u{2605}");
     toggle_favourite(&mut scene);
-    scene.msg(Msg::Done(again, all_groups_with(ListingExtras::default())));
+    scene.msg(Msg::Done(again, all_with_extras()));
     scene.shows("\u{2605}");
 }
 
@@ -267,38 +210,28 @@ fn a_refresh_keeps_the_old_rows_until_all_are_read() {
     let before = scene.screen();
     scene.keys("r");
     let ticket = scene.pending[0].0;
-    let first = first(&["zz"]);
-    scene.msg(Msg::FirstRows(ticket, Box::new(first)));
+    scene.msg(Msg::FirstRows(ticket, first(&["zz"])));
     assert_eq!(scene.screen(), before);
 }
 
 #[test]
-fn a_list_that_fails_half_way_says_so_and_is_read_again() {
+fn a_list_that_fails_half_way_says_so_can_be_searched_and_is_read_again() {
     let (mut scene, ticket) = loading();
-    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
-    scene.pending.clear();
-    scene.shows("2 of 5000 read: r").shows("globex");
-    scene.keys("*");
-    scene.shows("2 of 5000 read: r");
-    scene.keys("r");
-    scene.shows("reading");
-    scene.answer_with(all());
-    scene.shows("4 groups").shows("umbrella");
-}
-
-#[test]
-fn a_part_can_be_searched_when_the_rest_failed() {
-    let (mut scene, ticket) = loading();
-    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
-    scene.pending.clear();
+    fail(&mut scene, ticket);
+    scene.shows_all(["2 of 5000 read: r", "globex"]);
     scene.keys("/glo<enter>");
-    scene.shows("globex").shows("2 of 5000 read: r");
+    scene.shows_all(["globex", "2 of 5000 read: r"]);
     assert_eq!(row_of(&scene, "acme-eu"), None);
     scene.keys("<esc>sS");
     assert!(row_of(&scene, "globex") < row_of(&scene, "acme-eu"));
     // The error has been shown long enough to make way.
     scene.later(20).keys("*");
     scene.says("Not available: not all groups are read yet");
+    scene.pending.clear();
+    scene.later(1).keys("r");
+    scene.shows("reading");
+    scene.answer_to(|job| *job == Job::List, all());
+    scene.shows_all(["4 groups", "umbrella"]);
 }
 
 #[tokio::test]
@@ -310,18 +243,20 @@ async fn changes_by_others_are_shown_when_only_a_part_was_read() {
     let (mut scene, ticket) = opened();
     let mut first = first(&["acme-eu", "globex"]);
     first.since = Some(since.clone());
-    let effects = scene.msg(Msg::FirstRows(ticket, Box::new(first)));
+    let effects = scene.msg(Msg::FirstRows(ticket, first));
     let here = scene.app.context.current;
-    assert!(
-        effects.contains(&Effect::Watch(here, since.clone())),
-        "{effects:?}"
-    );
-    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
-    scene.pending.clear();
+    let watch = Effect::Watch(here, since.clone());
+    assert!(effects.contains(&watch), "{effects:?}");
+    fail(&mut scene, ticket);
 
-    let changes = |groups| Changes {
+    let mut newer = named("globex", "Changed");
+    if let Some(known) = &mut newer.name {
+        known.at += SignedDuration::from_secs(1);
+    }
+    // umbrella is not a new group: it was just not read yet.
+    let changes = Changes {
         at_work: Vec::new(),
-        groups,
+        groups: vec![newer, named("umbrella", "Umbrella")],
         are_more: false,
         open: Vec::new(),
         drafts: Vec::new(),
@@ -330,17 +265,10 @@ async fn changes_by_others_are_shown_when_only_a_part_was_read() {
             alarms: 0,
         },
     };
-    let mut newer = named("globex", "Changed");
-    if let Some(known) = &mut newer.name {
-        known.at += SignedDuration::from_secs(1);
-    }
-    // umbrella is not a new group: it was just not read yet.
-    let changes = changes(vec![newer, named("umbrella", "Umbrella")]);
     scene.msg(Msg::Changed(here, Box::new(changes)));
     scene
         .says("1 group changed by")
-        .shows("Changed")
-        .shows("2 of 5000 read: r")
+        .shows_all(["Changed", "2 of 5000 read: r"])
         .hides("new");
 }
 
@@ -373,7 +301,8 @@ fn a_key_of_a_row_before_the_groups_are_read_does_not_say_that_there_are_none() 
     let (mut scene, _) = opened();
     for key in ["<enter>", "e", "t"] {
         scene.keys(key);
-        scene.says("Not available: the groups are still being read");
-        assert_eq!(scene.focus(), "List", "{key}");
+        scene
+            .at("List")
+            .says("Not available: the groups are still being read");
     }
 }

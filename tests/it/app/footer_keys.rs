@@ -1,35 +1,14 @@
 //! The keys that the footer offers: in every state of every view each of them does something, and none is refused. And
 //! states are told apart without colours.
 
-use std::collections::BTreeSet;
-
-use groupdesk::{
-    domain::{
-        batch::{Counts, Halt, ItemStatus, StopCause},
-        group::EnvironmentTag,
-        history::Ending,
-        rotation::State,
-    },
-    operations::{BatchId, ExchangeKind, RecordedExchange, Warning},
-    tui::{
-        keymap::{self, Action},
-        page::footer::hints,
-        state::{
-            message::{Job, Msg, Outcome, ProfileIndex},
-            notices::Severity,
-        },
-    },
-};
-use ratatui::layout::Rect;
+use groupdesk::tui::page::footer::hints;
 
 use super::{
-    batch::{BATCH, ended, finish, half_way, stored, unfinished},
-    exchanges::sent,
+    batch::ended,
     first_rows::loading,
-    later_views::{attention, batches, concerns, dialogs, listed, page, with_history},
-    scene::{PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned},
+    later_views::{batches, concerns, page},
+    prelude::*,
 };
-use crate::support::console::PLACES;
 
 /// The name of a state, and how to reach it.
 type Reached = (String, Box<dyn Fn() -> Scene>);
@@ -40,11 +19,50 @@ fn state(name: &str, reach: impl Fn() -> Scene + 'static) -> Reached {
 
 /// The list, after these keys.
 fn walked(profile: usize, keys: &'static str) -> impl Fn() -> Scene {
-    move || {
-        let mut scene = Scene::on(profile);
-        scene.walk(keys);
-        scene
-    }
+    move || Scene::walked(profile, keys)
+}
+
+/// The list of batches, opened here, with one of this profile.
+fn listed(profile: usize, batch: &Batch) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    let all = vec![(ProfileIndex(profile), batch.clone())];
+    scene.open("5", Outcome::AllBatches(all));
+    scene
+}
+
+/// The list of rotations in these states.
+fn rotations(states: &[State]) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    let rows = (1..).zip(states);
+    let rows = rows.map(|(number, state)| rotation(number, "globex", *state));
+    scene.open("3", Outcome::Rotations(rows.collect()));
+    scene
+}
+
+/// The list of requests with one of this kind, after these keys.
+fn requests(kind: ExchangeKind, keys: &str) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    let (ticket, _, job) = scene.pending[0].clone();
+    let one = sent(ticket, &job).expect("it sends");
+    scene.msg(Msg::Exchanged(vec![RecordedExchange { kind, ..one }]));
+    scene.keys(keys);
+    scene
+}
+
+/// The messages with one of this severity, after these keys.
+fn messages(severity: Severity, keys: &str) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.say(severity, "said");
+    scene.keys(keys);
+    scene
+}
+
+/// After these keys, the job that they start is answered so.
+fn answered(walk: &str, keys: &str, outcome: Outcome) -> Scene {
+    let mut scene = Scene::walked(TESTING, walk);
+    scene.open(keys, outcome);
+    scene
 }
 
 /// The states of every view that the checks below visit.
@@ -113,12 +131,9 @@ fn states() -> Vec<Reached> {
     all.push(state("batches while one runs", || {
         let mut scene = half_way().0;
         scene.keys("<esc>5");
-        let asked = |(.., job): &(_, _, Job)| *job == Job::AllBatches;
-        let at = scene.pending.iter().position(asked).expect("asked");
-        let (ticket, ..) = scene.pending.remove(at);
         let all = [unfinished(BatchId(8)).batch, unfinished(BATCH).batch];
         let all = all.map(|batch| (ProfileIndex(TESTING), batch)).to_vec();
-        scene.msg(Msg::Done(ticket, Outcome::AllBatches(all)));
+        scene.answer_to(|job| *job == Job::AllBatches, Outcome::AllBatches(all));
         scene
     }));
     for keys in ["", "p", "X", "f"] {
@@ -166,14 +181,8 @@ fn states() -> Vec<Reached> {
         vec![State::Conflict],
         vec![State::Confirmed],
     ] {
-        all.push(state(&format!("rotations {states:?}"), move || {
-            let mut scene = Scene::on(TESTING);
-            scene.keys("3");
-            let rows = (1..).zip(states.clone());
-            let rows = rows.map(|(number, state)| rotation(number, "globex", state));
-            scene.answer_with(Outcome::Rotations(rows.collect()));
-            scene
-        }));
+        let name = format!("rotations {states:?}");
+        all.push(state(&name, move || rotations(&states)));
     }
     for keys in ["", "j", "d", "dd", "jd", "/nothing", "/nothing<enter>"] {
         all.push(state(&format!("history {keys}"), move || {
@@ -191,25 +200,14 @@ fn states() -> Vec<Reached> {
         ExchangeKind::Lost,
     ] {
         for keys in ["4", "4<enter>", "4f"] {
-            all.push(state(&format!("requests {sort:?} {keys}"), move || {
-                let mut scene = Scene::on(TESTING);
-                scene.keys("<enter>");
-                let (ticket, _, job) = scene.pending[0].clone();
-                let one = sent(ticket, &job).expect("it sends");
-                scene.msg(Msg::Exchanged(vec![RecordedExchange { kind: sort, ..one }]));
-                scene.keys(keys);
-                scene
-            }));
+            let name = format!("requests {sort:?} {keys}");
+            all.push(state(&name, move || requests(sort, keys)));
         }
     }
     for severity in [Severity::Info, Severity::Error, Severity::Unknown] {
         for keys in ["m", "m<enter>", "mf"] {
-            all.push(state(&format!("messages {severity:?} {keys}"), move || {
-                let mut scene = Scene::on(TESTING);
-                scene.app.context.say(severity, "said");
-                scene.keys(keys);
-                scene
-            }));
+            let name = format!("messages {severity:?} {keys}");
+            all.push(state(&name, move || messages(severity, keys)));
         }
     }
     all.push(state("a token that is read", || {
@@ -218,37 +216,25 @@ fn states() -> Vec<Reached> {
         scene
     }));
     all.push(state("a token that could not be read", || {
-        let mut scene = Scene::on(TESTING);
-        scene.keys("t");
-        scene.answer_with(failed("the service is away", None));
-        scene
+        answered("", "t", failed("the service is away", None))
     }));
     all.push(state("a group with an alarm", || {
-        let mut scene = Scene::on(TESTING);
-        scene.keys("t");
         let alarm = Warning::WrongTag {
             expected: EnvironmentTag::Testing,
             got: EnvironmentTag::Customer,
         };
-        scene.answer_with(warned(group("acme-eu", 1), alarm));
-        scene
+        answered("", "t", warned(group("acme-eu", 1), alarm))
     }));
     all.push(state("a rotation that is sent", || {
-        let mut scene = Scene::on(TESTING);
-        scene.walk("tT").keys("y");
+        let mut scene = Scene::walked(TESTING, "tT");
+        scene.keys("y");
         scene
     }));
     all.push(state("a rotation that is confirmed", || {
-        let mut scene = Scene::on(TESTING);
-        scene.walk("tT").keys("y");
-        scene.answer_with(rotated(group("acme-eu", 9)));
-        scene
+        answered("tT", "y", rotated(group("acme-eu", 9)))
     }));
     all.push(state("a rotation of which nobody knows", || {
-        let mut scene = Scene::on(TESTING);
-        scene.walk("tT").keys("y");
-        scene.answer_with(failed("UNKNOWN", Some(Ending::Unknown)));
-        scene
+        answered("tT", "y", failed("UNKNOWN", Some(Ending::Unknown)))
     }));
     all
 }
@@ -330,14 +316,9 @@ fn states_are_told_apart_without_colours() {
     ];
     let items = states.map(|state| cursor_row(&page([state, state])));
     all_differ("items", &items);
-    let rotations = states.map(|state| {
-        let mut scene = Scene::on(TESTING);
-        scene.keys("3");
-        scene.answer_with(Outcome::Rotations(vec![rotation(1, "globex", state)]));
-        cursor_row(&scene)
-    });
+    let rotations = states.map(|state| cursor_row(&rotations(&[state])));
     all_differ("rotations", &rotations);
-    let requests = [
+    let kinds = [
         ExchangeKind::InFlight,
         ExchangeKind::Done,
         ExchangeKind::SameToken,
@@ -347,16 +328,8 @@ fn states_are_told_apart_without_colours() {
         ExchangeKind::Lost,
         ExchangeKind::GivenUp,
     ];
-    let requests = requests.map(|sort| {
-        let mut scene = Scene::on(TESTING);
-        scene.keys("<enter>");
-        let (ticket, _, job) = scene.pending[0].clone();
-        let one = sent(ticket, &job).expect("it sends");
-        scene.msg(Msg::Exchanged(vec![RecordedExchange { kind: sort, ..one }]));
-        scene.keys("4");
-        cursor_row(&scene)
-    });
-    all_differ("requests", &requests);
+    let sent = kinds.map(|kind| cursor_row(&requests(kind, "4")));
+    all_differ("requests", &sent);
     let said = [
         Severity::Info,
         Severity::News,
@@ -366,30 +339,11 @@ fn states_are_told_apart_without_colours() {
         Severity::Unknown,
     ];
     let said = said.map(|severity| {
-        let mut scene = Scene::on(TESTING);
-        scene.app.context.say(severity, "said");
-        scene.keys("m<f12>");
-        let screen = scene.screen();
+        let screen = messages(severity, "m<f12>").screen();
         let line = screen.lines().find(|line| line.starts_with(" >"));
         line.unwrap_or_else(|| panic!("no message\n{screen}"))
             .to_owned()
     });
     // News and changes share a sign; infos and refused warnings are not in the log.
     all_differ("messages", &said);
-}
-
-#[test]
-fn commands_of_the_command_line_are_refused_in_every_view() {
-    for (script, focus) in PLACES {
-        let mut scene = Scene::on(TESTING);
-        scene.walk(script).walk("<ctrl-p>");
-        // The palette does not open where text is typed.
-        if scene.focus() != "Palette" || focus == keymap::Focus::Palette {
-            continue;
-        }
-        scene.walk("import");
-        scene.shows("No command \"import\". Command line: groupdesk import");
-        assert_eq!(scene.keys("<enter>"), [], "{focus:?}");
-        assert_eq!(scene.focus(), "Palette", "{focus:?}");
-    }
 }

@@ -1,17 +1,11 @@
 //! Groups as the directory of a scene has them.
 
-use groupdesk::{
-    domain::{
-        change::DesiredFields,
-        facts::{Basis, Facts, OmittedField, Stated},
-        known::{KnownGroup, Observation, Returned},
-        token::Fingerprint,
-    },
-    tui::state::message::ProfileIndex,
+use groupdesk::domain::{
+    facts::{Basis, Facts, OmittedField, Stated},
+    known::{Observation, Returned},
 };
 
-use super::scene::BEGIN;
-use crate::support::world::id;
+use super::prelude::*;
 
 pub(super) use crate::support::fields::wanted;
 

@@ -1,20 +1,6 @@
 //! Requests in flight are shown once they take time. Esc cancels a read and nothing else.
 
-use groupdesk::{
-    domain::history::Ending,
-    operations::{ExchangeKind, RecordedExchange},
-    tui::state::{
-        exchanges::KEPT,
-        message::{Effect, Job, Msg, ProfileIndex, Ticket},
-    },
-};
-use jiff::SignedDuration;
-
-use super::{
-    exchanges::sent,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned_outcome, failed, group, rotated},
-};
-use crate::support::assertions::assert_has;
+use super::prelude::*;
 
 /// Lets the requests of all pending jobs start and never be answered.
 fn hang(scene: &mut Scene) {
@@ -57,20 +43,16 @@ fn a_slow_request_counts_seconds_up_to_its_limit() {
         let place = screen.lines().next().expect("line 1");
         assert_has(place, said.split("  ").next().expect("a word"));
     }
-    let (ticket, profile, job) = scene.pending.remove(0);
-    scene.msg(Msg::Exchanged(
-        sent(ticket, &job)
-            .map(|ended| RecordedExchange { number: 1, ..ended })
-            .into_iter()
-            .collect(),
-    ));
-    scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
-    assert!(!scene.screen().contains("read acme-eu"));
-    assert_eq!(
-        scene.app.wake_at(),
-        None,
-        "an idle console wakes for nothing"
-    );
+    let (ticket, _, job) = scene.pending[0].clone();
+    let ended = RecordedExchange {
+        number: 1,
+        ..sent(ticket, &job).expect("it sends")
+    };
+    scene.msg(Msg::Exchanged(vec![ended]));
+    scene.answer_oldest();
+    scene.hides("read acme-eu");
+    // An idle console wakes for nothing.
+    assert_eq!(scene.app.wake_at(), None);
 }
 
 #[test]
@@ -81,57 +63,66 @@ fn the_first_esc_cancels_a_read_that_is_shown_as_waiting() {
     let (ticket, ..) = scene.pending[0].clone();
     screen_at(&mut scene, 2_000);
     assert_eq!(scene.keys("<esc>"), [Effect::Cancel(ticket)]);
-    assert_eq!(scene.focus(), "Group");
     scene
+        .at("Group")
         .says("Cancelled: read acme-eu")
         .shows("Name of acme-eu");
     assert_eq!(scene.app.context.messages.unread(), (0, 0));
+    // A late answer means nothing.
     let before = scene.screen();
-    scene.msg(Msg::Done(
-        ticket,
-        canned_outcome(
-            ProfileIndex(TESTING),
-            &Job::LookUp(crate::support::world::id("acme-eu")),
-        ),
-    ));
-    assert_eq!(scene.screen(), before, "a late answer means nothing");
+    scene.msg(Msg::Done(ticket, done(Ending::Found, group("late", 5))));
+    scene.msg(Msg::JobPanicked(ticket));
+    assert_eq!(scene.screen(), before);
     scene.keys("P<down><enter>");
     scene.shows("PRODUCTION");
 }
 
+/// A rotation in production, whose job has begun.
+fn rotating() -> (Scene, Ticket, Job) {
+    let mut scene = Scene::walked(PRODUCTION, "tT");
+    scene.keys("acme-eu<enter>");
+    let (ticket, _, job) = scene.pending[0].clone();
+    (scene, ticket, job)
+}
+
+fn cancels(effects: &[Effect]) -> bool {
+    let cancels = |effect: &Effect| matches!(effect, Effect::Cancel(_));
+    effects.iter().any(cancels)
+}
+
+fn read() -> Job {
+    Job::LookUp(id("acme-eu"))
+}
+
+/// A request of this job, as it stands.
+fn exchange(ticket: Ticket, number: u64, job: &Job, kind: ExchangeKind) -> RecordedExchange {
+    RecordedExchange {
+        number,
+        kind,
+        ..sent(ticket, job).expect("it sends")
+    }
+}
+
 #[test]
 fn esc_leaves_a_rotation_without_stopping_it() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT");
-    scene.keys("acme-eu<enter>");
+    let (mut scene, ..) = rotating();
     hang(&mut scene);
     let screen = screen_at(&mut scene, 12_000);
     assert!(screen.contains("rotate acme-eu 12s of 30s"), "{screen}");
     assert_has(&screen, "Esc leaves, the request continues");
-    let effects = scene.keys("<esc>");
-    assert!(
-        !effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Cancel(_))),
-        "{effects:?}"
-    );
-    assert_eq!((scene.focus().as_str(), scene.writes().len()), ("List", 1));
-    scene.shows("rotate acme-eu 12s of 30s").says("continues");
-    assert!(!scene.screen().contains("Esc "), "{}", scene.screen());
+    assert!(!cancels(&scene.keys("<esc>")));
+    assert_eq!(scene.writes().len(), 1);
+    scene
+        .at("List")
+        .shows("rotate acme-eu 12s of 30s")
+        .says("continues")
+        .hides("Esc ");
 }
 
 #[test]
 fn esc_cancels_a_rotation_that_is_not_sent_yet_and_a_second_one_leaves() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT");
-    scene.keys("acme-eu<enter>");
-    let (rotation, ..) = scene.pending[0].clone();
-    let read = Job::LookUp(crate::support::world::id("acme-eu"));
-    let begins = RecordedExchange {
-        number: 1,
-        kind: ExchangeKind::InFlight,
-        ..sent(rotation, &read).expect("it sends")
-    };
+    let (mut scene, rotation, _) = rotating();
+    let begins = exchange(rotation, 1, &read(), ExchangeKind::InFlight);
     scene.msg(Msg::Exchanged(vec![begins]));
     let screen = screen_at(&mut scene, 12_000);
     assert_has(&screen, "Esc cancels, nothing is sent yet");
@@ -139,33 +130,22 @@ fn esc_cancels_a_rotation_that_is_not_sent_yet_and_a_second_one_leaves() {
     scene.shows("being cancelled");
     assert_eq!(scene.writes().len(), 1, "the job tells how it ended");
     scene.keys("<esc>");
-    assert_eq!(scene.focus(), "List");
+    scene.at("List");
 }
 
 #[test]
 fn a_rotation_shows_its_requests_however_many_others_are_sent() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT");
-    scene.keys("acme-eu<enter>");
-    let (rotation, _, job) = scene.pending[0].clone();
-    let read = Job::LookUp(crate::support::world::id("acme-eu"));
-    let exchange = |number, job: &Job, sort| RecordedExchange {
-        number,
-        kind: sort,
-        ..sent(rotation, job).expect("it sends")
-    };
+    let (mut scene, rotation, job) = rotating();
+    let of_it = |number, job: &Job, kind| exchange(rotation, number, job, kind);
     let others = || {
-        let one = sent(Ticket(900), &read).expect("it sends");
-        let many = (0..KEPT as u64 + 50).map(|at| RecordedExchange {
-            number: 100 + at,
-            ..one.clone()
-        });
-        Msg::Exchanged(many.collect())
+        let numbers = 100..KEPT as u64 + 150;
+        let other = |number| exchange(Ticket(900), number, &read(), ExchangeKind::Done);
+        Msg::Exchanged(numbers.map(other).collect())
     };
     scene.shows("Rotating: nothing is sent yet.");
     scene.msg(Msg::Exchanged(vec![
-        exchange(1, &read, ExchangeKind::Done),
-        exchange(2, &job, ExchangeKind::InFlight),
+        of_it(1, &read(), ExchangeKind::Done),
+        of_it(2, &job, ExchangeKind::InFlight),
     ]));
     scene.msg(others());
     let screen = screen_at(&mut scene, 12_000);
@@ -178,39 +158,28 @@ fn a_rotation_shows_its_requests_however_many_others_are_sent() {
     ] {
         assert!(screen.contains(step), "{step}\n{screen}");
     }
+    // Seconds stand at their step only.
     let body = screen.lines().skip(2).filter(|line| line.contains("12s"));
-    assert_eq!(
-        body.count(),
-        1,
-        "seconds stand at their step only\n{screen}"
-    );
+    assert_eq!(body.count(), 1, "{screen}");
     // Abandoned because the console quits: it may have taken effect.
     scene.msg(Msg::Exchanged(vec![
-        exchange(2, &job, ExchangeKind::GivenUp),
-        exchange(3, &read, ExchangeKind::Refused),
+        of_it(2, &job, ExchangeKind::GivenUp),
+        of_it(3, &read(), ExchangeKind::Refused),
     ]));
     scene.msg(others());
-    scene.answer_with(failed(
-        "UNKNOWN whether the token was rotated",
-        Some(Ending::Unknown),
-    ));
-    scene
-        .shows("+  1  Read the group                    done 0.0s")
-        .shows("?  2  Send one rotate request           UNKNOWN")
-        .shows("x  3  Read the group back               refused");
+    let unknown = "UNKNOWN whether the token was rotated";
+    scene.answer_with(failed(unknown, Some(Ending::Unknown)));
+    scene.shows_all([
+        "+  1  Read the group                    done 0.0s",
+        "?  2  Send one rotate request           UNKNOWN",
+        "x  3  Read the group back               refused",
+    ]);
 }
 
 #[test]
 fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT");
-    scene.keys("acme-eu<enter>");
-    let (_, _, job) = scene.pending[0].clone();
-    let answered = RecordedExchange {
-        number: 2,
-        kind: ExchangeKind::Done,
-        ..sent(scene.pending[0].0, &job).expect("it sends")
-    };
+    let (mut scene, rotation, job) = rotating();
+    let answered = exchange(rotation, 2, &job, ExchangeKind::Done);
     scene.msg(Msg::Exchanged(vec![answered]));
     let screen = screen_at(&mut scene, 1_000);
     assert!(!screen.contains("recorded"), "{screen}");
@@ -218,24 +187,20 @@ fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
     let wanted = "+  2  Send one rotate request           done 0.0s; being recorded, 12s";
     assert!(screen.contains(wanted), "{screen}");
     scene.answer_with(failed("the directory went away", Some(Ending::Unknown)));
-    assert!(!scene.screen().contains("recorded"), "{}", scene.screen());
+    scene.hides("recorded");
 }
 
 #[test]
 fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("tT");
+    let mut scene = Scene::walked(TESTING, "tT");
     scene.keys("y<esc><down><enter>");
     hang(&mut scene);
     let screen = screen_at(&mut scene, 3_000);
     assert!(screen.contains("2 running, longest 3s"), "{screen}");
     scene.keys("4");
-    scene.shows("2 running").shows("waiting").shows("3s/30s");
-    let read = scene
-        .pending
-        .iter()
-        .find(|(.., job)| matches!(job, Job::LookUp(_)));
-    let read = read.expect("hangs").0;
+    scene.shows_all(["2 running", "waiting", "3s/30s"]);
+    let is_read = |(.., job): &&(_, _, Job)| matches!(job, Job::LookUp(_));
+    let read = scene.pending.iter().find(is_read).expect("hangs").0;
     let (mut cancelled, mut refused) = (Vec::new(), 0);
     for _ in 0..2 {
         cancelled.extend(scene.keys("X"));
@@ -245,33 +210,14 @@ fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     assert_eq!(cancelled, [Effect::Cancel(read)]);
     assert_eq!((refused, scene.writes().len()), (1, 1));
     scene.keys("<esc>");
-    assert_eq!(scene.focus(), "Group");
-    scene.shows("Cancelled: read globex");
-}
-
-#[test]
-fn failed_requests_are_found_by_a_key_and_others_by_words() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("<enter><esc><down><enter><esc>4");
-    scene.shows("acme-eu").shows("globex");
-    scene.walk("/globex<enter>").shows("globex");
-    assert!(!scene.screen().contains("acme-eu"), "{}", scene.screen());
-    scene
-        .walk("<esc>f")
-        .shows("No such request")
-        .shows("failed only")
-        .shows("f all");
+    scene.at("Group").shows("Cancelled: read globex");
 }
 
 #[test]
 fn words_typed_for_a_page_that_was_refused_do_nothing() {
     let mut scene = Scene::on(TESTING);
     scene.keys("T");
-    assert!(
-        scene.footer().starts_with("! Not available: "),
-        "{}",
-        scene.footer()
-    );
+    scene.says("Not available: ");
     let before = scene.screen();
     for letter in "rotate 3 in eu-live".chars() {
         scene.now += SignedDuration::from_millis(50);
@@ -279,41 +225,28 @@ fn words_typed_for_a_page_that_was_refused_do_nothing() {
     }
     scene.now += SignedDuration::from_millis(50);
     assert_eq!(scene.keys("<enter>"), []);
-    assert_eq!(scene.focus(), "List");
-    scene.says("The 20 keys after it did nothing");
-    let body = |screen: &str| {
-        screen
-            .lines()
-            .take(22)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(body(&scene.screen())[..20], body(&before)[..20]);
+    scene.at("List").says("The 20 keys after it did nothing");
+    let now = scene.screen();
+    assert!(now.lines().take(20).eq(before.lines().take(20)), "{now}");
+    // After a pause keys act again.
     scene.now += SignedDuration::from_millis(300);
     scene.keys("o");
-    assert_eq!(scene.focus(), "Open", "after a pause keys act again");
-}
-
-#[test]
-fn keys_after_a_refused_lower_case_key_still_act() {
-    let mut scene = Scene::on(super::scene::READ_ONLY);
+    scene.at("Open");
+    // And so do keys after a refused small letter.
+    let mut scene = Scene::on(READ_ONLY);
     scene.keys("eo");
-    assert_eq!(scene.focus(), "Open");
+    scene.at("Open");
 }
 
 #[test]
 fn esc_does_not_cancel_the_read_that_confirms_a_rotation() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("tT");
-    scene.keys("acme-eu<enter>");
+    let (mut scene, ..) = rotating();
     scene.answer_with(rotated(group("acme-eu", 9)));
     hang(&mut scene);
     let screen = screen_at(&mut scene, 12_000);
     assert!(screen.contains("confirm acme-eu 12s"), "{screen}");
     assert!(!screen.contains("Esc cancels"), "{screen}");
-    let effects = scene.keys("<esc>");
-    let gives_up = |effect: &Effect| matches!(effect, Effect::Cancel(_));
-    assert!(!effects.iter().any(gives_up), "{effects:?}");
+    assert!(!cancels(&scene.keys("<esc>")));
     assert!(matches!(scene.writes()[..], [Job::Confirm(_)]));
 }
 
@@ -323,10 +256,8 @@ fn keys_typed_before_a_check_has_its_result_do_nothing() {
     scene.keys("*T");
     let planning = scene.screen();
     assert_eq!(scene.keys("o2 :rt"), []);
-    scene.says("Still checking");
+    scene.at("BulkCheck").says("Still checking");
     assert!(planning.contains("Bulk rotation"), "{planning}");
-    assert_eq!(scene.focus(), "BulkCheck");
     scene.answer();
-    assert_eq!(scene.focus(), "BulkTyped");
-    assert!(!scene.screen().contains("o2"), "{}", scene.screen());
+    scene.at("BulkTyped").hides("o2");
 }

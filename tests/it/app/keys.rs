@@ -1,16 +1,11 @@
 //! Changed key bindings: the new keys act and stand in footer, help and palette, and the old ones are gone.
 
-use std::collections::HashMap;
-
 use groupdesk::{
     config::{KeyOverride, Overrides, Problem, Settings},
-    tui::{
-        keymap::{self, Focus, Keymap},
-        state::message::Msg,
-    },
+    tui::keymap::Keymap,
 };
 
-use super::scene::{PRODUCTION, Scene, TESTING};
+use super::prelude::*;
 
 /// The key overrides of a configuration file with this text.
 fn overrides(text: &str) -> Vec<KeyOverride> {
@@ -52,40 +47,21 @@ fn on(profile: usize, text: &str) -> Scene {
 }
 
 #[test]
-fn texts_name_the_configured_keys() {
-    let text = "[keys]\ncancel = [\"f10\", \"ctrl-c\"]\ndiscard = [\"f9\"]\nload_draft = [\"ctrl-x\"]\nrotate = [\"&\"]\nundo = [\"f11\"]\n\
-        refresh = [\"f12\"]\n";
-    let mut scene = on(TESTING, text);
-    scene.walk("t").shows("& rotates it");
-    scene
-        .walk("<esc>e<end>x<f9>")
-        .shows("y discards the draft of acme-eu");
-    scene.walk("<esc><tab>").msg(Msg::Paste("77\t88".into()));
-    scene.says("F11 undoes");
-    scene.walk("<f10>").says("F10 again quits");
-}
-
-#[test]
 fn a_changed_key_works_and_is_shown_in_footer_help_and_palette() {
     let text = "[keys]\nedit = [\"&\", \"f9\"]\nquit = [\"ctrl-q\"]\nhelp = [\"H\", \"f1\"]\n";
     let mut scene = on(TESTING, text);
-    scene.shows("& edit").shows("H help");
-    scene.walk("e");
-    assert_eq!(scene.focus(), "List", "the old key is gone");
+    scene.shows_all(["& edit", "H help"]);
+    // The old key is gone.
+    scene.walk("e").at("List");
     scene.app.context.size = (120, 50);
-    scene.walk("H");
-    assert_eq!(scene.focus(), "Help");
-    scene.shows("& F9").shows("Ctrl-Q").shows("H F1");
+    scene.walk("H").at("Help");
+    scene.shows_all(["& F9", "Ctrl-Q", "H F1"]);
     scene.walk("<esc>:quit").shows("Ctrl-Q");
-    scene.walk("<esc>E");
-    assert_eq!(scene.focus(), "EditName");
-    scene.shows("F1 help");
-    scene.walk("q");
-    assert_eq!(scene.focus(), "EditName", "a letter is text there");
-    scene.walk("<ctrl-q>");
-    assert_eq!(scene.focus(), "List");
-    scene.walk("<f4>");
-    assert_eq!(scene.focus(), "EditName");
+    scene.walk("<esc>E").at("EditName").shows("F1 help");
+    // A letter is text there.
+    scene.walk("q").at("EditName");
+    scene.walk("<ctrl-q>").at("List");
+    scene.walk("<f4>").at("EditName");
 }
 
 #[test]
@@ -93,13 +69,11 @@ fn a_change_for_every_place_also_holds_where_a_place_has_its_own_line() {
     let text = "[keys]\nprofiles = [\"L\"]\nhistory = [\"H\"]\ndown = [\"ctrl-n\", \"down\"]\n";
     let mut scene = on(TESTING, text);
     scene.app.context.size = (160, 50);
-    scene.shows("H history").shows("L profile");
-    scene.walk("<enter>H");
-    assert_eq!(scene.focus(), "History", "of the group");
+    scene.shows_all(["H history", "L profile"]);
+    scene.walk("<enter>H").at("History");
     scene.walk("<esc><esc><ctrl-n>").shows(">   Name of globex");
     scene.walk("j").shows(">   Name of globex");
-    scene.walk("L");
-    assert_eq!(scene.focus(), "Profiles");
+    scene.walk("L").at("Profiles");
 }
 
 #[test]
@@ -118,26 +92,21 @@ fn a_capital_that_does_nothing_names_the_small_letter_that_does() {
 /// Where characters are text, a letter cannot be a key: the usual one stays.
 #[test]
 fn a_letter_leaves_the_usual_key_where_text_is_typed() {
-    let mut scene = on(
-        TESTING,
-        "[keys]\nreview = [\"&\"]\nshow_next = [\"!\"]\nattention = []\n",
-    );
+    let text = "[keys]\nreview = [\"&\"]\nshow_next = [\"!\"]\nattention = []\n";
+    let mut scene = on(TESTING, text);
     scene.walk("e").shows("Ctrl-S review");
     scene.walk("<end> 2<tab>").shows("& review");
     scene.walk("&").shows("y SEND");
     let mut scene = on(TESTING, "[keys]\nnext_field = [\"f10\"]\n");
     scene.walk("e").shows("F10 next field");
-    scene.walk("<tab>");
-    assert_eq!(scene.focus(), "EditName");
-    scene.walk("<f10>");
-    assert_eq!(scene.focus(), "EditMapping");
+    scene.walk("<tab>").at("EditName");
+    scene.walk("<f10>").at("EditMapping");
 }
 
 #[test]
 fn a_changed_key_of_a_field_reaches_it_as_its_default_key() {
     let mut scene = on(TESTING, "[keys]\ndrop = [\"x\"]\nformat = [\"ctrl-f\"]\n");
-    scene.walk("e<tab>D").later(1);
-    assert!(!scene.screen().contains("- "), "{}", scene.screen());
+    scene.walk("e<tab>D").later(1).hides("- ");
     let before = scene.screen();
     scene.walk("x");
     assert_ne!(scene.screen(), before, "the row is dropped");
@@ -152,11 +121,9 @@ fn a_changed_key_of_a_field_reaches_it_as_its_default_key() {
 #[test]
 fn an_action_without_a_key_is_still_in_the_palette() {
     let mut scene = on(TESTING, "[keys]\nrotate_marked = []\n");
-    assert!(!scene.screen().contains("ROTATE marked"));
-    scene.walk("<space>T").later(1);
-    assert_eq!(scene.focus(), "List");
-    scene.walk(":rotate marked<enter>");
-    assert_eq!(scene.focus(), "BulkTyped");
+    scene.hides("ROTATE marked");
+    scene.walk("<space>T").later(1).at("List");
+    scene.walk(":rotate marked<enter>").at("BulkTyped");
 }
 
 #[test]
@@ -164,8 +131,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
     let mut scene = on(PRODUCTION, "[keys]\nconfirm = [\"Y\"]\n");
     scene
         .walk("e<end> 2<ctrl-s>")
-        .shows("Y SEND")
-        .shows("Y updates acme-eu in production.");
+        .shows_all(["Y SEND", "Y updates acme-eu in production."]);
     scene.keys("y");
     assert!(scene.writes().is_empty());
     scene.keys("Y");
@@ -178,30 +144,26 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         ("[]", "needs at least one key"),
         ("[\"Y\", \"Z\"]", "exactly one key"),
     ] {
-        let text = format!("[keys]\nconfirm = {keys}\n");
-        let problems = refused(&text);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(words)),
-            "{problems:?}"
-        );
+        let problems = refused(&format!("[keys]\nconfirm = {keys}\n"));
+        assert_names(&problems, words);
         assert!(problems.iter().all(|problem| problem.line == 2));
     }
     // The key that asks must not be the key that answers.
+    let asks = "both leads to a confirmation";
     let (line, _, what) = only_problem("[keys]\nconfirm = [\"T\"]\n");
-    assert!(
-        line == 2 && what.contains("both leads to a confirmation"),
-        "{what}"
-    );
-    let (line, _, what) = only_problem("[keys]\nrotate = [\"Y\"]\nconfirm = [\"Y\"]\n");
-    assert!(
-        line == 3 && what.contains("both leads to a confirmation"),
-        "{what}"
-    );
-    for leading in ["resume", "reverse_edit", "retry_failed"] {
+    assert!(line == 2 && what.contains(asks), "{what}");
+    for leading in ["rotate", "resume", "reverse_edit", "retry_failed"] {
         let text = format!("[keys]\n{leading} = [\"Y\"]\nconfirm = [\"Y\"]\n");
-        let (_, _, what) = only_problem(&text);
-        assert!(what.contains("both leads to a confirmation"), "{what}");
+        let (line, _, what) = only_problem(&text);
+        assert!(line == 3 && what.contains(asks), "{what}");
     }
+}
+
+#[track_caller]
+fn assert_names(problems: &[Problem], words: &str) {
+    let mut all = problems.iter();
+    let is_named = all.any(|problem| problem.what.contains(words));
+    assert!(is_named, "{words}: {problems:?}");
 }
 
 #[test]
@@ -212,17 +174,17 @@ fn a_key_with_two_meanings_is_refused_with_both_lines() {
         what,
         "the key & is bound twice in list: to edit (line 2) and sort (line 4); choose another key for one of them"
     );
-    let (line, _, what) = only_problem("[keys]\nrotate_marked = [\"e\"]\n");
-    assert!(line == 2 && what.contains("edit (default)"), "{what}");
-    let (line, _, what) = only_problem("[keys]\nsort = [\"q\"]\n");
-    assert!(line == 2 && what.contains("quit (default)"), "{what}");
-    let (line, _, what) = only_problem("[keys]\nquit = [\"e\"]\n");
-    assert!(line == 2 && what.contains("edit (default)"), "{what}");
+    for (changed, usual) in [
+        ("rotate_marked = [\"e\"]", "edit (default)"),
+        ("sort = [\"q\"]", "quit (default)"),
+        ("quit = [\"e\"]", "edit (default)"),
+    ] {
+        let (line, _, what) = only_problem(&format!("[keys]\n{changed}\n"));
+        assert!(line == 2 && what.contains(usual), "{what}");
+    }
+    // A swap is no conflict.
     let swapped = "[keys]\nedit = [\"t\"]\ntoken = [\"e\"]\n";
-    assert!(
-        keymap::resolve(&overrides(swapped)).is_ok(),
-        "a swap is no conflict"
-    );
+    assert!(keymap::resolve(&overrides(swapped)).is_ok());
 }
 
 #[test]
@@ -260,11 +222,7 @@ fn keys_that_leave_cannot_be_unbound() {
         ("[keys]\nback = []\n", "must stay bound"),
     ];
     for (text, words) in table {
-        let problems = refused(text);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(words)),
-            "{problems:?}"
-        );
+        assert_names(&refused(text), words);
     }
     let more = keys("[keys]\nback = [\"esc\", \"backspace\"]\n");
     for focus in Focus::ALL {
@@ -274,10 +232,8 @@ fn keys_that_leave_cannot_be_unbound() {
     }
     // A field keeps the keys it edits with.
     let mut scene = on(TESTING, "[keys]\nback = [\"esc\", \"backspace\"]\n");
-    scene.walk("e<end>x<backspace>");
-    assert_eq!(scene.focus(), "EditName");
-    scene.walk("<esc><enter><backspace>");
-    assert_eq!(scene.focus(), "List");
+    scene.walk("e<end>x<backspace>").at("EditName");
+    scene.walk("<esc><enter><backspace>").at("List");
 }
 
 #[test]
@@ -294,52 +250,4 @@ fn the_defaults_of_the_example_are_the_defaults() {
         }
     }
     assert!(named >= changes.len(), "every key in the example exists");
-}
-
-#[test]
-fn every_action_can_have_another_key() {
-    // A key without a default meaning.
-    const FREE: &str = "f11";
-    // Their keys are told apart by the field itself.
-    const OF_THE_FIELD: [&str; 4] = [
-        "move_between_cells",
-        "a_page_or_to_an_end",
-        "other_type",
-        "choose_another",
-    ];
-    // The same action is bound in many places.
-    let mut keymaps = HashMap::new();
-    for focus in Focus::ALL {
-        for bound in Keymap::default().bindings(focus) {
-            let fixed = ["Esc", "Ctrl-C", "F1"];
-            let is_kept = bound.shown().split(' ').any(|key| fixed.contains(&key));
-            let is_fixed =
-                is_kept || bound.name() == "confirm" || OF_THE_FIELD.contains(&&*bound.name());
-            if is_fixed {
-                continue;
-            }
-            let text = format!("[keys]\n{} = [\"{FREE}\"]\n", bound.name());
-            let keymap = keymaps.entry(bound.name()).or_insert_with(|| {
-                keymap::resolve(&overrides(&text))
-                    .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
-            });
-            let lines = keymap.bindings(focus).iter();
-            let found = lines.filter(|line| line.shown().split(' ').any(|key| key == "F11"));
-            assert_eq!(found.count(), 1, "{text} in {focus:?}");
-        }
-    }
-}
-
-#[test]
-fn the_palette_does_not_match_scattered_letters() {
-    for word in ["import", "serve", "zz"] {
-        let mut scene = Scene::on(TESTING);
-        scene.walk(&format!(":{word}"));
-        scene.shows("No command");
-    }
-    for (word, found) in [("rot", "rotate"), ("mrk", "mark"), ("otat", "rotate")] {
-        let mut scene = Scene::on(TESTING);
-        scene.walk(&format!(":{word}"));
-        scene.shows(found);
-    }
 }

@@ -1,30 +1,12 @@
 //! Scenes of the later views (attention, batches, history, dialogs about places) in each of their states.
 
-use std::time::Duration;
-
 use groupdesk::{
-    domain::{
-        batch::{BatchKind, BulkChange, Counts},
-        handoff::HandOffState,
-        history::{self, Ending, Operation},
-        rotation::State,
-        token::Fingerprint,
-    },
-    operations::{
-        Alarm, Batch, BatchId, BatchItem, MutationId, Numbered, Place, PlaceId, PlaceProblem,
-        Question, QuestionReason, RotationId,
-        attention::{Concern, ConcernKind},
-    },
-    tui::state::message::{Job, JobError, Msg, Outcome, ProfileIndex},
+    domain::history::{self, Operation},
+    operations::{Numbered, Place, Question, QuestionReason},
 };
 use serde_json::json;
 
-use super::{
-    attention::{answer_concerns, concern},
-    batch::{BATCH, items, stored, unfinished},
-    scene::{BEGIN, Scene, TESTING},
-};
-use crate::support::world::id;
+use super::prelude::*;
 
 /// One concern of every kind.
 pub(super) fn concerns() -> Vec<Concern> {
@@ -37,14 +19,22 @@ pub(super) fn concerns() -> Vec<Concern> {
     let counts = Counts::default;
     let days = |days: u64| Duration::from_hours(24 * days);
     let of = |state| ConcernKind::Rotation(RotationId(1), state, id("globex"));
+    let change = |operation| ConcernKind::Change(MutationId(1), operation, id("globex"));
+    let hand_off = |state| ConcernKind::HandOff {
+        rotation: RotationId(7),
+        id: id("globex"),
+        state,
+        exit: Some(1),
+        begun_in: Some(TESTING),
+    };
     let mut all: Vec<Concern> = [
         of(State::Unknown),
         of(State::Conflict),
         of(State::Rotated),
         of(State::Sent),
-        ConcernKind::Change(MutationId(1), Operation::Create, id("globex")),
-        ConcernKind::Change(MutationId(2), Operation::Update, id("globex")),
-        ConcernKind::Change(MutationId(3), Operation::Get, id("globex")),
+        change(Operation::Create),
+        change(Operation::Update),
+        change(Operation::Get),
         hand_off(HandOffState::Failed),
         hand_off(HandOffState::Pending),
         batch(Counts {
@@ -70,23 +60,6 @@ pub(super) fn concerns() -> Vec<Concern> {
     all
 }
 
-fn hand_off(state: HandOffState) -> ConcernKind {
-    ConcernKind::HandOff {
-        rotation: RotationId(7),
-        id: id("globex"),
-        state,
-        exit: Some(1),
-        begun_in: Some(TESTING),
-    }
-}
-
-pub(super) fn attention(rows: Vec<Concern>) -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.keys("0");
-    answer_concerns(&mut scene, rows);
-    scene
-}
-
 /// Batches in each state, with what tells them apart.
 #[rustfmt::skip] // A table: one case per line.
 pub(super) fn batches() -> Vec<(&'static str, Batch)> {
@@ -107,32 +80,22 @@ pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     ]
 }
 
-pub(super) fn listed(profile: usize, batch: &Batch) -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.keys("5");
-    let all = vec![(ProfileIndex(profile), batch.clone())];
-    scene.answer_with(Outcome::AllBatches(all));
-    scene
-}
-
 /// The page of a batch whose items have these states.
 pub(super) fn page(states: [State; 2]) -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.keys(":7<down><enter>");
     let items = items(states);
     let counts = Counts::of(items.iter().map(BatchItem::status));
     let batch = Batch {
         counts,
         ..stored(BATCH)
     };
-    scene.answer_with(Outcome::Batch(Box::new((batch, items))));
+    let stands = Outcome::Batch(Box::new((batch, items)));
+    scene.open(":7<down><enter>", stands);
     scene
 }
 
 /// The history of the profile, with every value that a field of an entry can have.
 pub(super) fn with_history() -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.keys("2");
     let changes = json!({"name": {"before": "Acme", "after": "Acme Europe"}});
     let entry = |operation, ending, changes| history::Entry {
         at: BEGIN,
@@ -153,7 +116,8 @@ pub(super) fn with_history() -> Scene {
     ];
     let entries = (0..).zip(entries);
     let entries = entries.map(|(number, value)| Numbered { number, value });
-    scene.answer_with(Outcome::History(entries.collect()));
+    let mut scene = Scene::on(TESTING);
+    scene.open("2", Outcome::History(entries.collect()));
     scene
 }
 

@@ -1,19 +1,12 @@
 //! An error in a dialogue is shown whole: its end says what to do.
 
-use groupdesk::tui::{
-    keymap::Focus,
-    state::{
-        message::{Msg, Outcome},
-        notices::Severity,
-    },
-};
-
-use super::scene::{Scene, TESTING, failed};
-use crate::support::console::PLACES;
+use super::prelude::*;
 
 const LONG: &str = "Not written: the file /home/ana/exports/of/this/year/testing.jsonl already exists and belongs to another \
     user of this machine, so nothing was changed; choose another name, or remove that file first, or ask its owner to do so and to \
     tell you when it is done, then press Enter again";
+
+const SIZES: [(u16, u16); 3] = [(60, 20), (80, 24), (120, 36)];
 
 fn sized(scene: &mut Scene, (width, height): (u16, u16)) {
     scene.msg(Msg::Resize(width, height));
@@ -32,36 +25,13 @@ fn shows_all_of(scene: &Scene, what: &str) {
     assert!(left.is_empty(), "{what}: {left:?} is missing\n{screen}");
 }
 
-type Reach = fn() -> Scene;
-
-fn walked(script: &str) -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.walk(script);
-    scene
-}
-
-#[test]
-fn an_error_of_writing_a_file_is_shown_whole() {
-    let places: [(&str, Reach); 2] = [("export", || walked("w")), ("token", || walked("tw"))];
-    for (name, reach) in places {
-        for size in [(60, 20), (80, 24), (120, 36)] {
-            let mut scene = reach();
-            sized(&mut scene, size);
-            assert_eq!(scene.focus(), format!("{:?}", Focus::WritePath), "{name}");
-            scene.keys("<enter>");
-            scene.answer_with(failed(LONG, None));
-            shows_all_of(&scene, &format!("{name} {size:?}"));
-        }
-    }
-}
-
 /// In every place that takes a line of text, with a message of something else.
 #[test]
 fn an_error_of_any_field_is_shown_whole_below_the_field_and_nothing_lies_over_it() {
     let mut fields = 0;
     for (script, focus) in PLACES {
-        for size in [(60, 20), (80, 24), (120, 36)] {
-            let mut scene = walked(script);
+        for size in SIZES {
+            let mut scene = Scene::walked(TESTING, script);
             sized(&mut scene, size);
             let pane = scene.app.stack.last_mut().expect("a pane").view_mut();
             let Some(field) = pane.field().filter(|_| shows_errors(focus)) else {
@@ -96,8 +66,7 @@ fn the_words_for_an_empty_list_are_not_cut() {
     for size in [(60, 20), (80, 24), (100, 30), (120, 36), (160, 50)] {
         let mut scene = Scene::on(TESTING);
         sized(&mut scene, size);
-        scene.keys("r");
-        scene.answer_with(Outcome::listed(Vec::new()));
+        scene.open("r", Outcome::listed(Vec::new()));
         scene.answer();
         let screen = scene.screen();
         let whole = screen.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,31 +1,6 @@
 //! Help and palette find by meaning: other words for an action, the profiles and saved views, and what is not possible.
 
-use groupdesk::tui::keymap::{self, Focus};
-
-use super::scene::{PRODUCTION, Scene, TESTING};
-
-/// What a newcomer types, and what must then be on the screen.
-const MEANT: [(&str, &str); 8] = [
-    ("undo", "history"),
-    ("search", "filter"),
-    ("find", "filter"),
-    ("leaked", "find the group of a token"),
-    ("clipboard", "copy"),
-    ("delete", "the service cannot delete groups"),
-    ("exit", "quit"),
-    ("customer", "switch profile"),
-];
-
-#[test]
-fn help_and_palette_find_other_words() {
-    for opening in ["?", ":"] {
-        for (word, found) in MEANT {
-            let mut scene = Scene::on(TESTING);
-            scene.walk(opening).walk(word);
-            scene.shows(found).hides("No command").hides("No key");
-        }
-    }
-}
+use super::prelude::*;
 
 /// What somebody types who does not know the names here, and the line that the palette must have first.
 #[test]
@@ -73,22 +48,6 @@ fn what_is_not_possible_says_why_and_does_nothing() {
         assert_eq!(scene.keys("<enter>"), []);
         scene.says("the service cannot delete groups");
     }
-}
-
-#[test]
-fn profiles_and_saved_views_are_entries() {
-    let mut scene = Scene::on(TESTING);
-    scene
-        .walk(":prod")
-        .shows("switch to production (PRODUCTION)");
-    scene.walk("<enter>");
-    assert_eq!(scene.app.context.current.0, PRODUCTION);
-    let mut scene = Scene::on(TESTING);
-    scene
-        .walk("/acme<enter>vwnight<enter><esc><esc>")
-        .shows("globex");
-    scene.walk(":nigh").shows("apply view @night");
-    scene.walk("<enter>").shows("/acme");
 }
 
 #[test]

@@ -1,44 +1,27 @@
 //! What a lost directory does to the messages.
 
-use std::time::Duration;
-
-use groupdesk::{
-    config::guard::{Guard, Rule},
-    domain::{
-        batch::{BatchKind, BulkChange},
-        rotation::State,
-    },
-    operations::{
-        BatchId, Guarded, PlaceProblem, RotationId,
-        attention::{Attention, ConcernKind},
-    },
-    tui::state::{
-        message::{Job, JobError, Msg, Outcome, ProfileIndex},
-        outage::OutageReason,
-    },
-};
+use groupdesk::tui::state::OutageReason;
 
 use super::{
-    attention::{concern, with_alarms},
-    batch::unfinished,
-    batches::listed,
-    scene::{BEGIN, READ_ONLY, Scene, TESTING, rotation},
+    attention::{self, with_alarms},
+    prelude::*,
 };
-use crate::support::world::id;
 
 const UNREACHABLE: &str = "the directory cannot be reached; nothing was recorded";
 
-fn lost(scene: &mut Scene) {
-    let lost = Some((Duration::ZERO, OutageReason::Away));
-    scene.msg(Msg::DirectoryState(ProfileIndex(TESTING), lost));
+/// The directory says this from now on.
+fn lose(scene: &mut Scene, why: OutageReason) {
+    let lost = Some((Duration::ZERO, why));
+    let here = scene.app.context.current;
+    scene.msg(Msg::DirectoryState(here, lost));
 }
 
 fn history_that_cannot_be_read(scene: &mut Scene, is_directory_outage: bool) {
-    scene.keys("2");
-    scene.answer_with(Outcome::Failed(JobError {
+    let failed = JobError {
         is_directory_outage,
         ..JobError::of(UNREACHABLE)
-    }));
+    };
+    scene.open("2", Outcome::Failed(failed));
 }
 
 /// The message that is shown on every screen.
@@ -48,28 +31,22 @@ fn shown(scene: &Scene) -> &str {
 }
 
 #[test]
-fn what_the_outage_made_fail_gives_way_to_it() {
+fn what_the_outage_made_fail_gives_way_to_it_and_to_its_end() {
     let mut scene = Scene::on(TESTING);
     history_that_cannot_be_read(&mut scene, true);
     assert_eq!(shown(&scene), UNREACHABLE);
-    lost(&mut scene);
+    lose(&mut scene, OutageReason::Away);
     scene.shows("directory lost, ");
     assert!(shown(&scene).ends_with("your input stays here"));
-}
-
-#[test]
-fn another_error_stays() {
+    // Another error stays.
     let mut scene = Scene::on(TESTING);
     history_that_cannot_be_read(&mut scene, false);
-    lost(&mut scene);
+    lose(&mut scene, OutageReason::Away);
     scene.shows("directory lost, ");
     assert_eq!(shown(&scene), UNREACHABLE);
-}
-
-#[test]
-fn what_failed_during_the_outage_is_answered_by_its_end() {
+    // What failed during the outage is answered by its end.
     let mut scene = Scene::on(TESTING);
-    lost(&mut scene);
+    lose(&mut scene, OutageReason::Away);
     history_that_cannot_be_read(&mut scene, true);
     assert_eq!(shown(&scene), UNREACHABLE);
     scene.msg(Msg::DirectoryState(ProfileIndex(TESTING), None));
@@ -78,29 +55,18 @@ fn what_failed_during_the_outage_is_answered_by_its_end() {
 
 #[test]
 fn each_reason_says_what_is_possible_now_and_what_it_waits_for() {
-    for (why, text) in [
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
         (OutageReason::Away, "Directory lost since"),
         (OutageReason::Standby, "nothing is read or sent"),
-        (
-            OutageReason::NotAllowed,
-            "Nothing is sent until you have them",
-        ),
-        (
-            OutageReason::Viewer,
-            "You are a viewer of this directory: you can read it",
-        ),
-        (
-            OutageReason::NotWritable,
-            "you can read it, nothing is sent. Update groupdesk",
-        ),
-        (
-            OutageReason::Moved,
-            "you can read it, nothing is sent. To see where",
-        ),
-    ] {
+        (OutageReason::NotAllowed, "Nothing is sent until you have them"),
+        (OutageReason::Viewer, "You are a viewer of this directory: you can read it"),
+        (OutageReason::NotWritable, "you can read it, nothing is sent. Update groupdesk"),
+        (OutageReason::Moved, "you can read it, nothing is sent. To see where"),
+    ];
+    for (why, text) in table {
         let mut scene = Scene::on(TESTING);
-        let lost = Some((Duration::ZERO, why));
-        scene.msg(Msg::DirectoryState(ProfileIndex(TESTING), lost));
+        lose(&mut scene, why);
         scene.says(text);
         assert!(!shown(&scene).contains("until then"), "{why:?}");
     }
@@ -108,56 +74,38 @@ fn each_reason_says_what_is_possible_now_and_what_it_waits_for() {
 
 #[test]
 fn what_can_only_be_read_opens_no_form_and_still_shows_what_is_known() {
-    for why in [
-        OutageReason::Viewer,
-        OutageReason::NotWritable,
-        OutageReason::Moved,
-    ] {
-        let mut scene = Scene::on(TESTING);
-        scene.msg(Msg::DirectoryState(
-            ProfileIndex(TESTING),
-            Some((Duration::ZERO, why)),
-        ));
-        let reason = scene.app.context.view_only_reason().expect("one");
-        for key in ["e", "o", "a", "f", "t"] {
-            assert_eq!(scene.keys(key), [], "{key}");
-            scene.says(reason);
-            assert_eq!(scene.focus(), "List", "{key}");
-        }
-        scene.walk("<space>").hides("T ROTATE").hides("B EDIT");
-        scene.walk("<esc>?").shows(&reason[..12]);
-        scene.walk("<esc>");
-        assert_eq!(scene.keys("<enter>"), [], "it is opened, not read");
-        assert_eq!(scene.focus(), "Group");
-        scene.shows("Last known values, not read").hides("e edit");
-        scene.walk("2").shows("History");
-    }
-}
-
-/// The scene, of which the directory says this.
-fn told(scene: &mut Scene, why: OutageReason) -> String {
-    let lost = Some((Duration::ZERO, why));
-    let here = scene.app.context.current;
-    scene.msg(Msg::DirectoryState(here, lost));
-    let reason = scene.app.context.view_only_reason();
-    reason.expect("it can only be read").to_owned()
-}
-
-#[test]
-fn the_group_of_a_token_is_found_wherever_the_directory_has_the_key_for_it() {
-    for (why, is_possible) in [
+    for (why, finds) in [
         (OutageReason::Viewer, false),
         (OutageReason::NotWritable, true),
         (OutageReason::Moved, false),
     ] {
         let mut scene = Scene::on(TESTING);
         let reason = told(&mut scene, why);
-        scene.keys("W");
-        assert_eq!(scene.focus() == "Whose", is_possible, "{why:?}");
-        if !is_possible {
-            scene.says(&reason);
+        for key in ["e", "o", "a", "f", "t"] {
+            assert_eq!(scene.keys(key), [], "{key}");
+            scene.says(&reason).at("List");
         }
+        // The group of a token is found wherever the directory has the key for it.
+        scene.keys("W");
+        scene.at(if finds { "Whose" } else { "List" });
+        scene.later(1).walk("<esc>");
+        scene.walk("<space>").hides("T ROTATE").hides("B EDIT");
+        scene.walk("<esc>?").shows(&reason[..12]);
+        scene.walk("<esc>");
+        assert_eq!(scene.keys("<enter>"), [], "it is opened, not read");
+        scene
+            .at("Group")
+            .shows("Last known values, not read")
+            .hides("e edit");
+        scene.walk("2").shows("History");
     }
+}
+
+/// The scene, of which the directory says this.
+fn told(scene: &mut Scene, why: OutageReason) -> String {
+    lose(scene, why);
+    let reason = scene.app.context.view_only_reason();
+    reason.expect("it can only be read").to_owned()
 }
 
 #[test]
@@ -175,8 +123,7 @@ fn a_name_that_was_typed_saves_no_view_once_the_directory_is_only_read() {
 fn an_empty_list_says_what_can_add_groups() {
     let empty = |profile| {
         let mut scene = Scene::on(profile);
-        scene.keys("r");
-        scene.answer_with(Outcome::listed(Vec::new()));
+        scene.open("r", Outcome::listed(Vec::new()));
         scene.answer();
         scene
     };
@@ -204,12 +151,8 @@ fn an_empty_list_says_what_can_add_groups() {
 #[test]
 fn no_next_step_is_a_key_that_is_refused() {
     let mut scene = Scene::on(TESTING);
-    scene.keys("3");
-    scene.answer_with(Outcome::Rotations(vec![rotation(
-        1,
-        "acme-eu",
-        State::Unknown,
-    )]));
+    let unknown = rotation(1, "acme-eu", State::Unknown);
+    scene.open("3", Outcome::Rotations(vec![unknown]));
     scene.shows("r reads the group; never rotate to find out");
     told(&mut scene, OutageReason::Viewer);
     scene
@@ -224,24 +167,12 @@ fn no_next_step_is_a_key_that_is_refused() {
         .shows("this profile is read-only")
         .hides("R checks 1 again");
 
-    let batch = unfinished(BatchId(12)).batch;
-    let concerns = vec![
-        concern(
-            TESTING,
-            ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex")),
-        ),
-        concern(TESTING, ConcernKind::Batch(Box::new(batch))),
-        concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
-    ];
-    let mut scene = Scene::on(TESTING);
+    let mut scene = attention(vec![
+        attention::unknown(TESTING),
+        attention::batch(TESTING),
+        attention::draft(TESTING, "acme-eu"),
+    ]);
     scene.msg(Msg::Resize(160, 40));
-    scene.keys("0");
-    let found = Attention {
-        concerns,
-        ages: Vec::new(),
-        profiles: 1,
-    };
-    scene.answer_with(Outcome::Attention(Box::new(found)));
     told(&mut scene, OutageReason::Viewer);
     scene
         .shows("never rotate; you are a viewer")
@@ -260,8 +191,7 @@ fn no_next_step_is_a_key_that_is_refused() {
 fn an_empty_page_of_batches_proposes_no_key_that_is_refused() {
     let empty = |profile, why| {
         let mut scene = Scene::on(profile);
-        scene.keys("5");
-        scene.answer_with(Outcome::AllBatches(Vec::new()));
+        scene.open("5", Outcome::AllBatches(Vec::new()));
         if let Some(why) = why {
             told(&mut scene, why);
         }
@@ -280,23 +210,16 @@ fn a_batch_of_edits_is_not_resumed_where_updates_are_forbidden() {
     let mut batch = unfinished(BatchId(12)).batch;
     let change = BulkChange::mapping("40", Some("214"), None);
     batch.kind = BatchKind::Edit(change.expect("a change"));
-    let mut scene = Scene::on(TESTING);
-    scene.app.context.profiles[TESTING].guards = vec![Guard {
-        operation: Guarded::Update,
-        rule: Rule::Forbid,
-        reason: "not on Fridays".into(),
-    }];
-    scene.keys("5");
-    scene.answer_with(Outcome::AllBatches(vec![(ProfileIndex(TESTING), batch)]));
-    scene.shows("not on Fridays").hides("R checks");
+    let mut scene = listing(TESTING, batch);
+    scene.guard(Operation::Update, Rule::Forbid);
+    scene.shows("two people look").hides("R checks");
     scene.keys("R");
-    scene.says("update is forbidden: not on Fridays");
+    scene.says("update is forbidden: two people look");
 }
 
 #[test]
 fn a_group_is_called_unread_exactly_if_it_was_not_read() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("<enter>");
+    let mut scene = Scene::walked(TESTING, "<enter>");
     told(&mut scene, OutageReason::Viewer);
     scene.hides("Last known values, not read");
 

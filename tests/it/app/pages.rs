@@ -1,9 +1,6 @@
 //! The numbered pages: they replace each other, and a large console lists them.
 
-use groupdesk::tui::theme::Theme;
-use ratatui::style::Modifier;
-
-use super::scene::{Scene, TESTING};
+use super::prelude::*;
 
 /// The key of each page, its place, and its entry in the row.
 const PAGES: [(char, &str, &str); 6] = [
@@ -19,11 +16,9 @@ const PAGES: [(char, &str, &str); 6] = [
 fn each_page_replaces_the_one_before_and_esc_leaves_one_thing() {
     for (first, ..) in PAGES {
         for (second, place, _) in PAGES {
-            let mut scene = Scene::on(TESTING);
-            scene.walk(&format!("{first}{second}"));
-            assert_eq!(scene.focus(), place, "{first}{second}");
-            scene.walk("<esc>");
-            assert_eq!(scene.focus(), "List", "{first}{second}<esc>");
+            let mut scene = Scene::walked(TESTING, &format!("{first}{second}"));
+            scene.at(place);
+            scene.walk("<esc>").at("List");
             assert_eq!(scene.app.stack.len(), 1, "{first}{second}<esc>");
         }
     }
@@ -31,30 +26,22 @@ fn each_page_replaces_the_one_before_and_esc_leaves_one_thing() {
 
 #[test]
 fn a_page_replaces_what_was_opened_from_the_one_before() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("3m2");
-    assert_eq!(scene.focus(), "History");
+    let mut scene = Scene::walked(TESTING, "3m2");
+    scene.at("History");
     scene.walk("<esc>");
     assert_eq!(scene.app.stack.len(), 1, "{}", scene.screen());
-    // A group is left as it was; its own history is the page that is replaced.
-    scene.walk("<enter>245<esc>");
-    assert_eq!(scene.focus(), "Group");
-    scene.walk("<esc>");
-    assert_eq!(scene.focus(), "List");
-}
-
-#[test]
-fn a_page_over_a_form_or_a_question_leaves_that_as_it_is() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("3<esc>e<end>x<tab>2");
-    assert_eq!(scene.focus(), "History");
-    scene.walk("345<esc>");
-    assert_eq!(scene.focus(), "EditMapping");
+    // A group is left as it was; its own history is the page that is replaced. A form and a question stay, too.
+    for (keys, place) in [
+        ("<enter>245<esc>", "Group"),
+        ("<esc>", "List"),
+        ("e<end>x<tab>2", "History"),
+        ("345<esc>", "EditMapping"),
+        ("<ctrl-s>", "Review"),
+        ("24<esc>", "Review"),
+    ] {
+        scene.walk(keys).at(place);
+    }
     scene.shows("Name of acme-eux");
-    scene.walk("<ctrl-s>");
-    assert_eq!(scene.focus(), "Review");
-    scene.walk("24<esc>");
-    assert_eq!(scene.focus(), "Review");
 }
 
 #[test]
@@ -71,18 +58,13 @@ fn a_large_console_lists_the_pages_and_marks_the_open_one() {
             let screen = scene.screen();
             let row = screen.lines().nth(2).expect("a third line");
             let row: Vec<&str> = row.split("  ").map(str::trim).collect();
-            let names = PAGES.map(|(.., name)| {
-                if name == open {
-                    format!("[{name}]")
-                } else {
-                    name.into()
-                }
-            });
+            let mut names = PAGES.map(|(.., name)| name.to_owned());
+            let open = names.iter_mut().find(|name| *name == open);
+            let open = open.expect("a page");
+            *open = format!("[{open}]");
             for name in names {
-                assert!(
-                    row.iter().any(|part| part.contains(&name)),
-                    "{name}\n{screen}"
-                );
+                let is_told = row.iter().any(|part| part.contains(&name));
+                assert!(is_told, "{name}\n{screen}");
             }
         }
         scene.walk("1<enter>").shows("[1 groups]");

@@ -1,53 +1,27 @@
 //! Quitting waits for writes and says so, and warns about drafts that cannot be saved. Ctrl-C twice always quits.
 
-use groupdesk::{
-    domain::batch::StopCause,
-    tui::{
-        ExitReason,
-        state::message::{Effect, Job, Msg},
-    },
-};
+use super::prelude::*;
 
-use super::scene::{Scene, TESTING};
+const ASKED: [Effect; 1] = [Effect::Quit(ExitReason::Asked)];
+const SIGNAL: [Effect; 1] = [Effect::Quit(ExitReason::Signal)];
 
 #[test]
 fn q_goes_back_and_at_the_top_it_quits() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("<enter>");
+    let mut scene = Scene::walked(TESTING, "<enter>");
     assert_eq!(scene.keys("q"), []);
-    assert_eq!(scene.focus(), "List");
-    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
+    scene.at("List");
+    assert_eq!(scene.keys("q"), ASKED);
 }
 
 #[test]
 fn ctrl_c_twice_quits_from_anywhere() {
-    for place in [
-        "",
-        "/",
-        "<enter>",
-        "e",
-        "e<tab>",
-        "e<tab><enter>",
-        "?",
-        "o",
-        "P",
-        "m",
-        "tT",
-    ] {
-        let mut scene = Scene::on(TESTING);
-        scene.walk(place);
+    for place in "|/|<enter>|e|e<tab>|e<tab><enter>|?|o|P|m|tT".split('|') {
+        let mut scene = Scene::walked(TESTING, place);
         scene.keys("<ctrl-c>");
         scene.says("Ctrl-C again quits");
-        assert_eq!(
-            scene.keys("<ctrl-c>"),
-            [Effect::Quit(ExitReason::Asked)],
-            "from {place:?}"
-        );
+        assert_eq!(scene.keys("<ctrl-c>"), ASKED, "from {place:?}");
     }
-}
-
-#[test]
-fn a_slow_second_ctrl_c_is_a_first_one() {
+    // A slow second one is a first one.
     let mut scene = Scene::on(TESTING);
     assert_eq!(scene.keys("<ctrl-c>"), []);
     assert_eq!(scene.later(6).keys("<ctrl-c>"), []);
@@ -60,7 +34,7 @@ fn a_saved_draft_does_not_delay_quitting() {
     scene.walk("e<end> 2<esc>");
     scene.keys("<ctrl-c>");
     scene.says("Ctrl-C again quits; 1 unsent draft is kept");
-    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
+    assert_eq!(scene.keys("q"), ASKED);
     let unsent = scene.app.unsent();
     assert_eq!(unsent.as_deref(), Some("1 unsent draft is kept"));
 }
@@ -78,16 +52,12 @@ fn fail_the_save(scene: &mut Scene) -> Vec<Effect> {
     let (ticket, _, job) = scene.pending.remove(0);
     assert!(matches!(job, Job::KeepDraft(..)), "{job:?}");
     assert!(scene.pending.is_empty());
-    let failed = super::scene::failed("no room left on the disk", None);
-    scene.msg(Msg::Done(ticket, failed))
+    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)))
 }
 
 #[test]
 fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     let mut scene = unsaved();
-    let said = scene.app.context.messages.all();
-    let errors = said.filter(|message| message.text.contains("NOT saved"));
-    assert_eq!(errors.count(), 1, "said once");
     scene.walk("q");
     scene
         .shows("1 unsent draft will be lost.")
@@ -95,7 +65,7 @@ fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     scene.walk("q").hides("No other key does.");
     scene.walk("q");
     assert_eq!(scene.keys("y"), [], "it tries once more");
-    assert_eq!(fail_the_save(&mut scene), [Effect::Quit(ExitReason::Asked)]);
+    assert_eq!(fail_the_save(&mut scene), ASKED);
     assert_eq!(scene.app.unsent(), None);
 }
 
@@ -106,57 +76,36 @@ fn one_ctrl_c_does_not_confirm_the_question_of_q() {
     scene.later(9).walk("<ctrl-c>").hides("y quits");
     scene.walk("q").shows("y quits");
     scene.keys("y");
-    assert_eq!(fail_the_save(&mut scene), [Effect::Quit(ExitReason::Asked)]);
+    assert_eq!(fail_the_save(&mut scene), ASKED);
 }
 
 #[test]
 fn quitting_waits_for_writes_and_says_so() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("tT");
-    scene.keys("y<esc>");
+    scene.walk("tT").keys("y<esc>");
     assert_eq!(scene.keys("q"), []);
-    assert!(
-        scene.footer().contains("Waiting: rotate acme-eu"),
-        "{}",
-        scene.footer()
-    );
+    scene.says("Waiting: rotate acme-eu");
     // Waits for the rotation and for the read that confirms it, because the hand-off follows that read.
     for is_last in [false, true] {
-        let (ticket, profile, job) = scene.pending.remove(0);
-        let outcome = super::scene::canned_outcome(profile, &job);
-        let effects = scene.msg(Msg::Done(ticket, outcome));
+        let effects = scene.answer_oldest();
         let leaves = effects.contains(&Effect::Quit(ExitReason::Asked));
         assert_eq!(leaves, is_last, "{effects:?}");
     }
-}
-
-#[test]
-fn ctrl_c_while_quitting_quits_at_once() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("tT");
-    scene.keys("y<esc>");
-    assert_eq!(scene.keys("q"), []);
-    assert_eq!(scene.keys("<ctrl-c>"), [Effect::Quit(ExitReason::Signal)]);
+    // Ctrl-C does not wait.
+    let mut scene = Scene::walked(TESTING, "tT");
+    scene.keys("y<esc>q");
+    assert_eq!(scene.keys("<ctrl-c>"), SIGNAL);
 }
 
 #[test]
 fn a_signal_waits_for_writes_too() {
     let mut scene = Scene::on(TESTING);
-    assert_eq!(
-        scene.msg(Msg::Leave(StopCause::TerminalLost)),
-        [Effect::Quit(ExitReason::Signal)]
-    );
-
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s>");
+    let leave = || Msg::Leave(StopCause::TerminalLost);
+    assert_eq!(scene.msg(leave()), SIGNAL);
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
     scene.keys("y");
-    assert_eq!(scene.msg(Msg::Leave(StopCause::TerminalLost)), []);
-    let (ticket, ..) = scene.pending.remove(0);
-    assert_eq!(
-        scene.msg(Msg::JobPanicked(ticket)),
-        [Effect::Quit(ExitReason::Signal)],
-        "a lost job does not block quitting"
-    );
+    assert_eq!(scene.msg(leave()), []);
+    assert_eq!(scene.lose(), SIGNAL, "a lost job does not block quitting");
 }
 
 #[test]
@@ -164,5 +113,5 @@ fn reads_do_not_delay_quitting() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter><esc>r");
     assert_eq!(scene.pending.len(), 1);
-    assert_eq!(scene.keys("q"), [Effect::Quit(ExitReason::Asked)]);
+    assert_eq!(scene.keys("q"), ASKED);
 }

@@ -2,15 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed};
-use crate::support::console::parse;
-use groupdesk::{
-    domain::history::Ending,
-    tui::{
-        keymap::Focus,
-        state::message::{Effect, Job, Msg},
-    },
-};
+use super::prelude::*;
 
 /// One step of a random session.
 #[derive(Debug, Clone)]
@@ -117,6 +109,11 @@ fn assert_allowed(
     }
 }
 
+fn quits(effects: &[Effect]) -> bool {
+    let quits = |effect: &Effect| matches!(effect, Effect::Quit(_));
+    effects.iter().any(quits)
+}
+
 fn play(profile: usize, steps: &[Step]) {
     let mut scene = Scene::on(profile);
     for step in steps {
@@ -128,10 +125,7 @@ fn play(profile: usize, steps: &[Step]) {
                     let screen = screen_at_ease(&mut scene);
                     let effects = scene.msg(Msg::Key(key));
                     assert_allowed(place, Some(&name), &screen, profile, &effects);
-                    if effects
-                        .iter()
-                        .any(|effect| matches!(effect, Effect::Quit(_)))
-                    {
+                    if quits(&effects) {
                         return;
                     }
                 }
@@ -151,10 +145,7 @@ fn play(profile: usize, steps: &[Step]) {
                 let effects = scene.msg(msg);
                 let place = scene.app.top().focus();
                 assert_allowed(place, None, "", at.0, &effects);
-                if effects
-                    .iter()
-                    .any(|effect| matches!(effect, Effect::Quit(_)))
-                {
+                if quits(&effects) {
                     return;
                 }
             }
@@ -232,8 +223,7 @@ fn scripted_sessions_reach_every_write() {
 #[test]
 #[should_panic(expected = "by Some(\"j\")")]
 fn a_write_by_another_key_is_noticed() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("e<end>x<ctrl-s>");
+    let mut scene = Scene::walked(PRODUCTION, "e<end>x<ctrl-s>");
     let effects = scene.keys("y");
     assert_allowed(Focus::Review, Some("j"), "", PRODUCTION, &effects);
 }

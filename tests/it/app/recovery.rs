@@ -1,41 +1,15 @@
 //! Open rotations on the screen: settled when a profile is opened and again when it is time, the pane of rotations, and
 //! the look-up of a token's owner.
 
-use std::time::Duration;
-
 use groupdesk::{
-    domain::{
-        group::EnvironmentTag,
-        history::{Ending, Operation},
-        mutation,
-        rotation::State,
-        token::Fingerprint,
-    },
-    operations::{
-        Bound, Mutation, MutationId, PlaceId, Recovered, RotationId, StillOpen, TokenLookup,
-        TokenReport, Unclear, Warning,
-    },
-    tui::state::{
-        message::{Effect, Job, Msg, Outcome, ProfileIndex},
-        notices::Severity,
-    },
+    domain::{history::Operation, mutation},
+    operations::{Bound, Mutation, StillOpen, Unclear},
 };
 
 use super::{
-    later_views::dialogs,
-    scene::{
-        BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed, owner, owners_found,
-        rotation,
-    },
+    prelude::*,
+    scene::{owner, owners_found},
 };
-use crate::support::world::id;
-
-/// Answers the pending job that `which` accepts.
-fn answer(scene: &mut Scene, which: impl Fn(&Job) -> bool, outcome: Outcome) {
-    let at = scene.pending.iter().position(|(_, _, job)| which(job));
-    let (ticket, ..) = scene.pending.remove(at.expect("it is under way"));
-    scene.msg(Msg::Done(ticket, outcome));
-}
 
 /// The testing profile, after this many open rotations were found.
 fn found_open(rows: usize) -> Scene {
@@ -43,13 +17,17 @@ fn found_open(rows: usize) -> Scene {
     scene.keys("P<up><enter>");
     let rows = (0..rows).map(|n| rotation(n as i64, "acme-eu", State::Unknown));
     let found = Outcome::OpenRotations(rows.collect());
-    answer(&mut scene, |job| *job == Job::OpenRotations, found);
+    scene.answer_to(|job| *job == Job::OpenRotations, found);
     scene
 }
 
 fn settling(scene: &Scene) -> usize {
-    let jobs = scene.pending.iter();
-    jobs.filter(|(_, _, job)| *job == Job::Settle).count()
+    let jobs = scene.jobs().into_iter();
+    jobs.filter(|job| **job == Job::Settle).count()
+}
+
+fn settled(scene: &mut Scene, all: Vec<Recovered>) {
+    scene.answer_to(|job| *job == Job::Settle, Outcome::Recovered(all));
 }
 
 fn still_open(again_in: Option<u64>) -> Recovered {
@@ -69,18 +47,11 @@ fn open_rotations_are_settled_in_the_background_and_the_result_is_announced() {
         rotation(0, "acme-eu", State::Recovered),
         rotation(1, "globex", State::NotApplied),
     ];
-    let all = all.map(Recovered::Settled).to_vec();
-    answer(
-        &mut scene,
-        |job| *job == Job::Settle,
-        Outcome::Recovered(all),
-    );
+    settled(&mut scene, all.map(Recovered::Settled).to_vec());
     scene.shows("2 rotations resolved: acme-eu recovered, globex not applied");
-    assert!(
-        scene.app.context.settle_again_at.is_none(),
-        "nothing is left to wait for"
-    );
-    assert!(scene.pending.iter().any(|(_, _, job)| *job == Job::List));
+    // Nothing is left to wait for.
+    assert!(scene.app.context.settle_again_at.is_none());
+    assert!(scene.jobs().contains(&&Job::List));
 }
 
 #[test]
@@ -91,12 +62,7 @@ fn another_environment_found_in_the_background_marks_the_profile() {
         got: EnvironmentTag::Customer,
     };
     let row = rotation(1, "acme-eu", State::Conflict);
-    let all = vec![Recovered::Alarmed(row, alarm)];
-    answer(
-        &mut scene,
-        |job| *job == Job::Settle,
-        Outcome::Recovered(all),
-    );
+    settled(&mut scene, vec![Recovered::Alarmed(row, alarm)]);
     scene.shows("! WRONG ENVIRONMENT");
     let mut said = scene.app.context.messages.all();
     assert!(said.any(|message| message.text.starts_with("acme-eu: ALARM")));
@@ -112,8 +78,7 @@ fn without_open_rotations_nothing_is_said() {
 #[test]
 fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
     let mut scene = found_open(1);
-    let open = Outcome::Recovered(vec![still_open(Some(40))]);
-    answer(&mut scene, |job| *job == Job::Settle, open);
+    settled(&mut scene, vec![still_open(Some(40))]);
     scene.shows("UNKNOWN: 1 rotation, acme-eu");
     assert!(scene.app.wake_at() <= scene.app.context.settle_again_at);
     scene.later(40).msg(Msg::Tick);
@@ -122,27 +87,15 @@ fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
     scene.later(1).msg(Msg::Tick);
     assert_eq!(settling(&scene), 1, "once");
     scene.shows("UNKNOWN: 1 rotation");
-    let open = Outcome::Recovered(vec![still_open(None)]);
-    answer(&mut scene, |job| *job == Job::Settle, open);
-    assert!(
-        scene.app.context.settle_again_at.is_none(),
-        "waiting alone would not help"
-    );
+    settled(&mut scene, vec![still_open(None)]);
+    // Waiting alone would not help.
+    assert!(scene.app.context.settle_again_at.is_none());
     scene.later(600).msg(Msg::Tick);
     assert_eq!(settling(&scene), 0);
     scene.walk("3");
     scene.keys("r");
-    let settled = vec![Recovered::Settled(rotation(
-        1,
-        "acme-eu",
-        State::NotApplied,
-    ))];
-    scene.pending.retain(|(_, _, job)| *job == Job::Settle);
-    answer(
-        &mut scene,
-        |job| *job == Job::Settle,
-        Outcome::Recovered(settled),
-    );
+    let not_applied = rotation(1, "acme-eu", State::NotApplied);
+    settled(&mut scene, vec![Recovered::Settled(not_applied)]);
     scene.shows("1 rotation resolved: acme-eu not applied");
 }
 
@@ -150,53 +103,37 @@ fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
 fn an_answer_for_a_profile_that_was_left_starts_nothing() {
     let mut scene = Scene::on(PRODUCTION);
     scene.keys("P<up><enter>P<down><enter>");
-    let at = scene
-        .pending
-        .iter()
-        .position(|(_, profile, job)| *job == Job::OpenRotations && profile.0 == TESTING);
-    let (ticket, ..) = scene.pending.remove(at.expect("it is under way"));
+    scene.pending.retain(|(_, profile, _)| profile.0 == TESTING);
     let rows = vec![rotation(1, "acme-eu", State::Unknown)];
-    scene.msg(Msg::Done(ticket, Outcome::OpenRotations(rows)));
+    let found = Outcome::OpenRotations(rows);
+    scene.answer_to(|job| *job == Job::OpenRotations, found);
     assert_eq!(settling(&scene), 0);
 }
 
 #[test]
 fn the_pane_shows_open_rotations_first_and_r_settles_them() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("3");
-    scene
-        .shows("1 open   2 in all")
-        .shows("never rotate to find");
+    let mut scene = Scene::walked(TESTING, "3");
+    scene.shows_all(["1 open   2 in all", "never rotate to find"]);
     let screen = scene.screen();
-    let (open, ended) = (screen.find("unknown"), screen.find("not applied"));
-    assert!(open < ended, "{screen}");
-    let effects = scene.keys("r");
-    let settle = matches!(&effects[..], [Effect::Start(_, _, job)] if **job == Job::Settle);
-    assert!(settle, "{effects:?}");
+    assert!(screen.find("unknown") < screen.find("not applied"));
+    assert_eq!(scene.started("r"), Job::Settle);
     assert_eq!(scene.keys("r"), [], "once is enough");
     scene.answer();
     scene.says("1 rotation resolved: acme-eu recovered");
-    scene.walk("<enter>");
-    assert_eq!(scene.focus(), "Group");
+    scene.walk("<enter>").at("Group");
 }
 
 #[test]
 fn abandoning_asks_for_a_reason() {
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("3A");
-    assert_eq!(scene.focus(), "AbandonReason");
-    assert_eq!(scene.keys("<enter>"), []);
-    scene.shows("Enter a reason");
+    let mut scene = Scene::walked(PRODUCTION, "3A");
+    scene.at("AbandonReason");
     scene.keys("<esc>");
     scene.says("Nothing was abandoned");
     scene.walk("A");
-    let effects = scene.keys("the customer left<enter>yy");
-    let job = Job::Abandon(RotationId(1), "the customer left".into());
-    let started = matches!(&effects[..], [Effect::Start(_, _, started)] if **started == job);
-    assert!(started, "{effects:?}");
+    let abandon = Job::Abandon(RotationId(1), "the customer left".into());
+    assert_eq!(scene.started("the customer left<enter>yy"), abandon);
     scene.answer();
-    scene.says("Rotation of acme-eu closed");
-    assert_eq!(scene.focus(), "Rotations");
+    scene.at("Rotations").says("Rotation of acme-eu closed");
     scene
         .walk("jA")
         .says("only an open rotation, or a conflict, can be abandoned");
@@ -210,27 +147,18 @@ fn the_end_of_abandoning_closes_its_own_box() {
         ("<f6>", "Profiles"),
         ("<ctrl-p>", "Palette"),
     ] {
-        let mut scene = Scene::on(PRODUCTION);
-        scene.walk("3A");
+        let mut scene = Scene::walked(PRODUCTION, "3A");
         scene.keys("the customer left<enter>y");
         scene.keys(above);
-        assert_eq!(scene.focus(), focus);
+        scene.at(focus);
         scene.answer();
-        scene.says("Rotation of acme-eu closed");
-        assert_eq!(scene.focus(), focus, "{above} stays");
+        scene.at(focus).says("Rotation of acme-eu closed");
         scene.keys("<esc>");
-        assert_eq!(scene.focus(), "Rotations");
+        scene.at("Rotations");
     }
-    let mut scene = Scene::on(PRODUCTION);
-    scene.walk("3A");
+    let mut scene = Scene::walked(PRODUCTION, "3A");
     scene.keys("the customer left<enter>y<esc>");
-    assert_eq!(scene.focus(), "Rotations");
-    let said = scene.app.context.messages.current();
-    let said = said.map(|message| message.text.clone());
-    assert!(
-        !said.as_ref().is_some_and(|said| said.contains("Nothing")),
-        "{said:?}"
-    );
+    scene.at("Rotations").hides("Nothing was");
     scene.answer();
     scene.says("Rotation of acme-eu closed");
 }
@@ -241,12 +169,13 @@ fn the_answer_of_a_question_about_an_environment_closes_its_own_box() {
     scene.keys("a misconfigured proxy<tab>");
     scene.shows("Esc not now").hides("Esc back");
     scene.keys("y<f1>");
-    assert_eq!(scene.focus(), "Help");
+    scene.at("Help");
     scene.answer();
-    scene.says("Acknowledged; requests are sent again");
-    assert_eq!(scene.focus(), "Help");
+    scene
+        .at("Help")
+        .says("Acknowledged; requests are sent again");
     scene.keys("<esc>");
-    assert_eq!(scene.focus(), "List");
+    scene.at("List");
 }
 
 /// The box was closed before the answer came: what is said is about that answer.
@@ -279,16 +208,9 @@ fn each_answer_about_an_environment_is_told_as_what_it_is() {
         let (_, mut scene) = dialogs().pop().expect("the alarm");
         scene.keys("a misconfigured proxy<tab>y<esc>");
         let is_it = |job: &Job| matches!(job, Job::Acknowledge(..));
-        answer(&mut scene, is_it, outcome);
+        scene.answer_to(is_it, outcome);
         scene.says(said);
     }
-}
-
-#[test]
-fn a_read_only_profile_abandons_nothing() {
-    let mut scene = Scene::on(READ_ONLY);
-    scene.walk("3A").says("this profile is read-only");
-    assert_eq!(scene.focus(), "Rotations");
 }
 
 #[test]
@@ -296,14 +218,10 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
     let mut scene = Scene::on(TESTING);
     scene.walk("W");
     scene.msg(Msg::Paste("canary-pasted-token\n".into()));
-    let screen = scene.screen();
-    assert!(!screen.contains("canary"), "{screen}");
-    let effects = scene.keys("<enter>");
-    let [Effect::Start(_, _, job)] = &effects[..] else {
-        panic!("{effects:?}")
-    };
+    scene.hides("canary");
+    let find = scene.started("<enter>");
     assert!(
-        matches!(&**job, Job::FindTokenOwners(text) if text.as_token().expose() == "canary-pasted-token")
+        matches!(find, Job::FindTokenOwners(text) if text.as_token().expose() == "canary-pasted-token")
     );
     scene.answer();
     scene.shows("current  token of acme-eu in production");
@@ -311,16 +229,13 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
     assert!(!format!("{:?}", scene.app).contains("canary"));
     scene.keys("t");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
-    assert_eq!(scene.focus(), "Token");
-    let looks = |job: &Job| *job == Job::LookUp(id("acme-eu"));
-    let reading = scene.pending.iter().filter(|(_, _, job)| looks(job));
-    let profiles: Vec<_> = reading.map(|(_, profile, _)| profile.0).collect();
-    assert_eq!(profiles, [PRODUCTION]);
+    scene.at("Token");
+    let (_, profile, _) = scene.take(|job| *job == Job::LookUp(id("acme-eu")));
+    assert_eq!(profile, ProfileIndex(PRODUCTION));
 
-    let mut scene = Scene::on(TESTING);
-    scene.walk("Wx<enter>jt");
+    let scene = Scene::walked(TESTING, "Wx<enter>jt");
     assert_eq!(scene.app.context.current, ProfileIndex(TESTING));
-    assert_eq!(scene.focus(), "Token");
+    scene.at("Token");
     assert_eq!(scene.app.stack.len(), 2, "the dialog is gone");
 }
 
@@ -330,15 +245,13 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
     assert_eq!(scene.keys("W<enter>"), []);
     scene.shows("Paste or type the token first");
     scene.keys("x<enter>");
-    answer(
-        &mut scene,
+    scene.answer_to(
         |job| matches!(job, Job::FindTokenOwners(_)),
         owners_found(Vec::new()),
     );
     scene.shows("No group in this directory");
     scene.walk("t").says("no group is known for it");
-    scene.walk("W");
-    assert_eq!(scene.focus(), "Whose");
+    scene.walk("W").at("Whose");
 }
 
 #[test]
@@ -351,10 +264,11 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         line: Some(2),
         key: None,
     }));
-    answer(&mut scene, is_lookup, none);
+    scene.answer_to(is_lookup, none);
     scene.shows("no known token in this text (87 characters)");
     scene.shows("this is not conclusive");
-    assert_eq!(scene.focus(), "Whose", "another one can be given at once");
+    // Another one can be given at once.
+    scene.at("Whose");
     scene.keys("x<enter>");
     let Outcome::TokenOwners(TokenLookup::Answered { tokens: known, .. }) =
         owners_found(vec![owner("production", true)])
@@ -368,8 +282,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     });
     let tokens = known.into_iter().chain(unknown).collect();
     let unclear = None;
-    answer(
-        &mut scene,
+    scene.answer_to(
         is_lookup,
         Outcome::TokenOwners(TokenLookup::Answered { tokens, unclear }),
     );
@@ -380,8 +293,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         .shows("> 13131313 no group in this directory has or had it");
     scene.shows("It may still belong to a group");
     scene.walk("t").says("no group is known for it");
-    scene.walk("gt");
-    assert_eq!(scene.focus(), "Token");
+    scene.walk("gt").at("Token");
 }
 
 /// How many unresolved messages about an unknown outcome the log has.
@@ -412,14 +324,13 @@ fn change(state: mutation::State) -> Mutation {
 
 /// An update of "acme-eu" whose answer was lost.
 fn unknown_update() -> Scene {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s>");
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
     scene.keys("y");
     let lost = failed("UNKNOWN: no response", Some(Ending::Unknown));
-    answer(&mut scene, |job| matches!(job, Job::Update { .. }), lost);
+    scene.answer_to(|job| matches!(job, Job::Update { .. }), lost);
     scene.walk("<esc><esc><esc>").later(40);
     scene.msg(Msg::Tick);
-    assert_eq!(scene.focus(), "List");
+    scene.at("List");
     scene
 }
 
@@ -438,19 +349,14 @@ fn an_unknown_outcome_stays_unread_until_a_read_settles_it() {
         decided_from: scene.now,
     });
     scene.keys("<enter>");
-    answer(
-        &mut scene,
+    scene.answer_to(
         |job| matches!(job, Job::LookUp(_)),
         Outcome::Done(done.clone()),
     );
     assert_eq!(unknown_messages(&scene), 1, "{}", scene.screen());
     done.warnings.clear();
     scene.walk("<esc>").keys("<enter>");
-    answer(
-        &mut scene,
-        |job| matches!(job, Job::LookUp(_)),
-        Outcome::Done(done),
-    );
+    scene.answer_to(|job| matches!(job, Job::LookUp(_)), Outcome::Done(done));
     assert_eq!(unknown_messages(&scene), 0, "{}", scene.screen());
 }
 
@@ -461,12 +367,12 @@ fn open_changes_are_announced_once_however_often_they_are_checked() {
     for _ in 0..2 {
         scene.app.context.start(Job::SettleChanges);
         scene.msg(Msg::Tick);
-        answer(&mut scene, |job| *job == Job::SettleChanges, open());
+        scene.answer_to(|job| *job == Job::SettleChanges, open());
         assert_eq!(unknown_messages(&scene), 1);
     }
     scene.app.context.start(Job::SettleChanges);
     scene.msg(Msg::Tick);
     let none = Outcome::ChangesSettled(vec![change(mutation::State::Ended)]);
-    answer(&mut scene, |job| *job == Job::SettleChanges, none);
+    scene.answer_to(|job| *job == Job::SettleChanges, none);
     assert_eq!(unknown_messages(&scene), 0);
 }

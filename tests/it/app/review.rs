@@ -1,13 +1,7 @@
 //! A review with choices: the request follows them, no value of either side is dropped unseen, and only the key of the
 //! level sends it.
 
-use groupdesk::{
-    domain::{change::DesiredFields, history::Ending, known::KnownGroup},
-    tui::state::message::{Effect, Job},
-};
-
-use super::scene::{PRODUCTION, Scene, TESTING, done, known_group, wanted};
-use crate::support::world::id;
+use super::prelude::*;
 
 /// The group as somebody else has changed it meanwhile.
 fn theirs() -> DesiredFields {
@@ -20,16 +14,19 @@ fn theirs() -> DesiredFields {
 
 /// The review of a new name, after the copy changed by somebody else was read.
 fn disputed(profile: usize) -> Scene {
-    let mut scene = Scene::on(profile);
-    scene.walk("e<end> 2");
-    scene.keys("<ctrl-s>");
-    scene.answer_with(done(Ending::Found, known_group("acme-eu", &theirs(), 1)));
+    let mut scene = Scene::walked(profile, "e<end> 2");
+    scene.open("<ctrl-s>", found(&theirs()));
     scene
 }
 
+/// The copy that the service has.
+fn found(fields: &DesiredFields) -> Outcome {
+    done(Ending::Found, known_group("acme-eu", fields, 1))
+}
+
 fn sent(scene: &Scene) -> (DesiredFields, DesiredFields) {
-    match scene.writes().as_slice() {
-        [Job::Update { base, wanted, .. }] => (base.clone(), wanted.clone()),
+    match scene.write() {
+        Job::Update { base, wanted, .. } => (base.clone(), wanted.clone()),
         other => panic!("{other:?}"),
     }
 }
@@ -37,12 +34,13 @@ fn sent(scene: &Scene) -> (DesiredFields, DesiredFields) {
 #[test]
 fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
     let mut scene = disputed(TESTING);
-    scene
-        .shows("CHANGED BY SOMEONE")
-        .shows("> name: it was Name of acme-eu")
-        .shows("(*) mine    Name of acme-eu 2  ! OVERWRITES theirs")
-        .shows("(*) theirs  1")
-        .shows("( ) mine    (not there)");
+    scene.shows_all([
+        "CHANGED BY SOMEONE",
+        "> name: it was Name of acme-eu",
+        "(*) mine    Name of acme-eu 2  ! OVERWRITES theirs",
+        "(*) theirs  1",
+        "( ) mine    (not there)",
+    ]);
     scene.keys("y");
     let (base, wanted) = sent(&scene);
     assert_eq!(base, theirs(), "the history has the replaced value");
@@ -55,7 +53,7 @@ fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
 fn every_choice_can_be_changed_and_the_request_follows() {
     let mut scene = disputed(TESTING);
     scene.walk("<space>");
-    scene.shows("(*) theirs  Theirs").shows("no field changes");
+    scene.shows_all(["(*) theirs  Theirs", "no field changes"]);
     scene.walk("<down><space><down><space>").shows("- 8");
     scene.keys("y");
     let (_, wanted) = sent(&scene);
@@ -68,27 +66,21 @@ fn every_choice_can_be_changed_and_the_request_follows() {
 fn choices_survive_a_new_read_unless_the_value_changed() {
     let mut scene = disputed(TESTING);
     scene.walk("<space>");
-    scene.keys("r");
-    scene.answer_with(done(Ending::Found, known_group("acme-eu", &theirs(), 1)));
-    scene.shows("(*) theirs  Theirs");
-    scene.keys("r");
+    scene
+        .open("r", found(&theirs()))
+        .shows("(*) theirs  Theirs");
     let mut newer = theirs();
     newer.name = Some("Newer".into());
-    scene.answer_with(done(Ending::Found, known_group("acme-eu", &newer, 1)));
     scene
-        .shows("( ) theirs  Newer")
-        .shows("(*) mine    Name of acme-eu 2");
+        .open("r", found(&newer))
+        .shows_all(["( ) theirs  Newer", "(*) mine    Name of acme-eu 2"]);
 }
 
 #[test]
 fn changing_a_choice_sends_nothing_and_production_still_asks_for_y() {
     let mut scene = disputed(PRODUCTION);
     assert_eq!(scene.keys("<space><down><space><tab><enter>"), []);
-    let effects = scene.keys("y");
-    assert!(
-        matches!(effects.as_slice(), [Effect::Start(_, _, job)] if job.is_write()),
-        "{effects:?}"
-    );
+    assert!(scene.started("y").is_write());
     let before = sent(&scene);
     scene.keys("<space>");
     scene.says("it is being sent");
@@ -101,15 +93,14 @@ fn a_request_that_followed_a_choice_settles_the_draft_it_came_from() {
     scene.keys("<space>y");
     assert_eq!(sent(&scene).1.name.as_deref(), Some("Theirs"));
     scene.keys("<esc><esc>");
-    assert_eq!(scene.app.context.drafts.len(), 1);
+    assert_eq!(scene.drafts(), 1);
     scene.answer();
-    assert_eq!(scene.app.context.drafts.len(), 0);
+    assert_eq!(scene.drafts(), 0);
 }
 
 #[test]
 fn without_a_conflict_there_is_nothing_to_choose() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2");
+    let mut scene = Scene::walked(TESTING, "e<end> 2");
     scene.keys("<ctrl-s><space>");
     scene.says("nothing to choose");
     scene.answer();
@@ -119,46 +110,15 @@ fn without_a_conflict_there_is_nothing_to_choose() {
 }
 
 #[test]
-fn an_unknown_field_is_left_out_until_it_is_chosen() {
-    let nameless = KnownGroup::new(id("acme-eu"));
-    let known = KnownGroup {
-        name: known_group("acme-eu", &theirs(), 1).name,
-        ..nameless
-    };
-    let mut scene = Scene::on(TESTING);
-    scene.app.context.groups.upsert(&known);
-    scene.walk("e<end> 2");
-    scene.keys("<ctrl-s>");
-    scene.answer_with(done(Ending::Found, known));
-    scene
-        .shows("> mapping: the current value is unknown")
-        .shows("(*) omit")
-        .shows("properties: the current value is unknown");
-    scene.walk("<space>");
-    scene
-        .shows("EMPTIES the field")
-        .shows("it is REPLACED as a whole");
-    scene.keys("y");
-    let (_, wanted) = sent(&scene);
-    assert_eq!(
-        wanted.mapping,
-        Some(groupdesk::domain::group::Mapping::new())
-    );
-    assert_eq!(wanted.properties, None);
-}
-
-#[test]
 fn the_request_is_shown_as_json_and_as_curl_and_the_choices_stay() {
     let mut scene = disputed(TESTING);
     scene.app.context.size = (100, 40);
     scene.walk("v");
-    scene
-        .shows("as JSON")
-        .shows("\"name\": \"Name of acme-eu 2\",");
+    scene.shows_all(["as JSON", "\"name\": \"Name of acme-eu 2\","]);
     scene.keys("<space>");
     scene.says("the choices are in the difference");
     scene.walk("v");
-    scene.shows("as curl").shows("$GROUPDESK_API_KEY");
+    scene.shows_all(["as curl", "$GROUPDESK_API_KEY"]);
     scene.walk("v<space>v").shows("\"name\": \"Theirs\",");
 }
 
@@ -166,11 +126,9 @@ fn the_request_is_shown_as_json_and_as_curl_and_the_choices_stay() {
 fn the_choice_under_the_cursor_is_always_visible() {
     let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
     let rows: Vec<(&str, &str)> = many.iter().map(|n| (n.as_str(), "1")).collect();
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2");
-    scene.keys("<ctrl-s>");
+    let mut scene = Scene::walked(TESTING, "e<end> 2");
     let many = wanted("Name of acme-eu", &rows, r#"{"tier":"gold"}"#);
-    scene.answer_with(done(Ending::Found, known_group("acme-eu", &many, 1)));
+    scene.open("<ctrl-s>", found(&many));
     // The field that my edit also has comes first.
     for n in std::iter::once(7).chain((0..40).filter(|n| *n != 7)) {
         scene.shows(&format!("> mapping {n}: it was"));
@@ -181,5 +139,5 @@ fn the_choice_under_the_cursor_is_always_visible() {
     for _ in 0..200 {
         scene.walk("<up>");
     }
-    scene.shows("group          acme-eu").shows("> mapping 7");
+    scene.shows_all(["group          acme-eu", "> mapping 7"]);
 }

@@ -1,49 +1,29 @@
 //! An [`App`] whose jobs are answered by canned outcomes, when the test says so.
 
-use std::time::Duration;
-
 use groupdesk::{
-    config::profile::{KeySource, Profile},
+    config::{
+        guard::Guard,
+        profile::{KeySource, Profile},
+    },
     domain::{
-        annotation::{Annotation, Attribution},
-        batch::{BulkChange, Counts, EditPlan, EditRow, ItemEdit, Plan, Skip, Verdict},
-        group::{EnvironmentTag, UserGroupId},
-        handoff::{HandOff, HandOffState},
-        history::Ending,
-        known::KnownGroup,
-        rotation::{Rotation, State},
-        token::{Fingerprint, Token},
+        batch::{EditPlan, EditRow, ItemEdit, Verdict},
+        rotation::Rotation,
+        token::Token,
     },
-    operations::{
-        BatchId, Done, DraftSaved, HandedOff, Owner, PlaceId, Recovered, RotationId, RotationRow,
-        TokenLookup, TokenReport, Warning, batch::Report,
-    },
+    operations::{Done, HandedOff, Owner, RotationRow},
     search::SavedView,
-    tui::{
-        app::App,
-        frame,
-        state::{
-            context::Context,
-            message::{BulkEditRequest, Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
-        },
-        theme::Theme,
-    },
+    tui::{app::App, frame, state::context::Context},
 };
-use jiff::{SignedDuration, Timestamp};
-use ratatui::{buffer::Buffer, layout::Rect};
+use jiff::Timestamp;
 
-pub(super) use super::groups::{base, group, known_group, wanted};
 use super::{
     compare::everywhere,
-    exchanges::sent,
     find::found,
     groups::{known_as, stated},
+    prelude::*,
 };
-use crate::support::{
-    assertions::is_in,
-    console::{parse, text_of},
-    world::id,
-};
+
+pub(super) use super::groups::{base, group, known_group, wanted};
 
 /// Indices of the profiles of every scene.
 pub(crate) const TESTING: usize = 0;
@@ -70,6 +50,13 @@ impl Scene {
     pub(crate) fn on(profile: usize) -> Self {
         let mut scene = Self::opening(profile);
         scene.answer();
+        scene
+    }
+
+    /// Opened on a profile, after this script.
+    pub(crate) fn walked(profile: usize, script: &str) -> Self {
+        let mut scene = Self::on(profile);
+        scene.walk(script);
         scene
     }
 
@@ -178,6 +165,71 @@ impl Scene {
         self.msg(Msg::Done(ticket, outcome))
     }
 
+    /// Types a script, and answers the only job that it starts.
+    #[track_caller]
+    pub(super) fn open(&mut self, script: &str, outcome: Outcome) -> &mut Self {
+        self.keys(script);
+        self.answer_with(outcome);
+        self
+    }
+
+    /// Takes the first pending job that matches.
+    #[track_caller]
+    pub(super) fn take(&mut self, is_it: impl Fn(&Job) -> bool) -> (Ticket, ProfileIndex, Job) {
+        let at = self.pending.iter().position(|(.., job)| is_it(job));
+        self.pending.remove(at.expect("it is under way"))
+    }
+
+    /// Answers the first pending job that matches.
+    #[track_caller]
+    pub(super) fn answer_to(
+        &mut self,
+        is_it: impl Fn(&Job) -> bool,
+        outcome: Outcome,
+    ) -> Vec<Effect> {
+        let (ticket, ..) = self.take(is_it);
+        self.msg(Msg::Done(ticket, outcome))
+    }
+
+    /// Answers the first pending job that matches, as a healthy service would.
+    #[track_caller]
+    pub(super) fn answer_canned(&mut self, is_it: impl Fn(&Job) -> bool) -> Vec<Effect> {
+        let (ticket, profile, job) = self.take(is_it);
+        self.msg(Msg::Done(ticket, canned_outcome(profile, &job)))
+    }
+
+    /// Answers the oldest pending job, as a healthy service would.
+    pub(super) fn answer_oldest(&mut self) -> Vec<Effect> {
+        self.answer_canned(|_| true)
+    }
+
+    /// The oldest pending job is lost.
+    pub(super) fn lose(&mut self) -> Vec<Effect> {
+        let (ticket, ..) = self.pending.remove(0);
+        self.msg(Msg::JobPanicked(ticket))
+    }
+
+    /// The only effect of a script: this job is started.
+    #[track_caller]
+    pub(super) fn started(&mut self, script: &str) -> Job {
+        let effects = self.keys(script);
+        let [Effect::Start(_, _, job)] = &effects[..] else {
+            panic!("{effects:?}");
+        };
+        (**job).clone()
+    }
+
+    /// Puts a guard on the current profile.
+    pub(super) fn guard(&mut self, operation: Operation, rule: Rule) -> &mut Self {
+        let current = self.app.context.current.0;
+        self.app.context.profiles[current].guards = vec![Guard {
+            operation,
+            rule,
+            reason: "two people look".into(),
+        }];
+        self
+    }
+
     pub(super) fn later(&mut self, seconds: i64) -> &mut Self {
         self.now += SignedDuration::from_secs(seconds);
         self
@@ -187,6 +239,24 @@ impl Scene {
     pub(super) fn writes(&self) -> Vec<&Job> {
         let jobs = self.pending.iter().map(|(_, _, job)| job);
         jobs.filter(|job| job.is_write()).collect()
+    }
+
+    /// The only pending write.
+    #[track_caller]
+    pub(super) fn write(&self) -> &Job {
+        let writes = self.writes();
+        assert_eq!(writes.len(), 1, "{writes:?}");
+        writes[0]
+    }
+
+    /// All pending jobs, those about drafts included.
+    pub(super) fn jobs(&self) -> Vec<&Job> {
+        self.pending.iter().map(|(.., job)| job).collect()
+    }
+
+    /// The number of drafts.
+    pub(super) fn drafts(&self) -> usize {
+        self.app.context.drafts.len()
     }
 
     pub(crate) fn screen(&self) -> String {
@@ -216,6 +286,14 @@ impl Scene {
     }
 
     #[track_caller]
+    pub(super) fn shows_all<const N: usize>(&self, texts: [&str; N]) -> &Self {
+        for text in texts {
+            self.shows(text);
+        }
+        self
+    }
+
+    #[track_caller]
     pub(super) fn hides(&self, text: &str) -> &Self {
         let screen = self.screen();
         assert!(!is_in(&screen, text), "{text:?} in\n{screen}");
@@ -232,6 +310,13 @@ impl Scene {
             said.clone().any(|said| said.contains(text)),
             "{text:?} is not the newest: {newest:?}, {shown:?}"
         );
+        self
+    }
+
+    /// The focus has this name.
+    #[track_caller]
+    pub(super) fn at(&self, focus: &str) -> &Self {
+        assert_eq!(self.focus(), focus, "{}", self.screen());
         self
     }
 
@@ -270,29 +355,17 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
                 note: seen,
                 ..Annotation::default()
             };
-            let by = Attribution {
-                at: BEGIN,
-                by: "ana@bastion2".into(),
-            };
-            annotation.apply(change, &by).expect("a note");
+            annotation.apply(change, &by_ana()).expect("a note");
             let changed = ids.iter().map(|id| (id.clone(), annotation.clone()));
             Outcome::Annotated(changed.collect(), change.clone())
         }
         Job::SaveView(name, view) => {
-            let written = Attribution {
-                at: BEGIN,
-                by: "ana@bastion2".into(),
+            let saved = SavedView {
+                name: name.clone(),
+                view: view.clone(),
+                written: by_ana(),
             };
-            let (name, view) = (name.clone(), view.clone());
-            let text = format!("View @{name} saved");
-            Outcome::SavedViews(
-                vec![SavedView {
-                    name,
-                    view,
-                    written,
-                }],
-                text,
-            )
+            Outcome::SavedViews(vec![saved], format!("View @{name} saved"))
         }
         Job::RemoveView(name) => Outcome::SavedViews(vec![], format!("View @{name} removed")),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
@@ -337,40 +410,19 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Attention { .. } => Outcome::Attention(Box::default()),
         Job::AllBatches => Outcome::AllBatches(Vec::new()),
         Job::PlanResumption(id, _) => Outcome::Resumable(Box::new(super::batch::unfinished(*id))),
-        Job::Resume(id, count, _) => Outcome::BulkEnded(Report {
-            batch: *id,
-            counts: Counts {
-                confirmed: *count,
-                ..Counts::default()
-            },
-            halt: None,
-        }),
+        Job::Resume(id, count, _) => bulk_ended(*id, *count),
         Job::PlanBulk { ids, .. } => Outcome::Planned(Plan {
             at: Timestamp::UNIX_EPOCH,
             noted: 0,
             ready: ids.clone(),
             skipped: vec![(id("hooli"), Skip::NotKnown)],
         }),
-        Job::Bulk { plan, .. } => Outcome::BulkEnded(Report {
-            batch: BatchId(7),
-            counts: Counts {
-                confirmed: plan.ready.len(),
-                ..Counts::default()
-            },
-            halt: None,
-        }),
+        Job::Bulk { plan, .. } => bulk_ended(BatchId(7), plan.ready.len()),
         Job::PlanEdit { asked, .. } => Outcome::EditPlanned(match asked {
             BulkEditRequest::Groups(change, ids) => Some(Box::new(edit_plan(change, ids))),
             BulkEditRequest::Reverse(_) | BulkEditRequest::Again(_) => None,
         }),
-        Job::BulkEdit { plan, .. } => Outcome::BulkEnded(Report {
-            batch: BatchId(7),
-            counts: Counts {
-                confirmed: plan.counts().0,
-                ..Counts::default()
-            },
-            halt: None,
-        }),
+        Job::BulkEdit { plan, .. } => bulk_ended(BatchId(7), plan.counts().0),
         Job::Check(..) => Outcome::NotAdded(vec![(None, "not in this scene".into())]),
         Job::AddProfile(new, _) => Outcome::ProfileAdded(
             ProfileIndex(3),
@@ -383,6 +435,26 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::HandOff(done) => handed_off(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed_off(id.as_str(), HandOffState::Done, Some(0), None),
     }
+}
+
+fn by_ana() -> Attribution {
+    Attribution {
+        at: BEGIN,
+        by: "ana@bastion2".into(),
+    }
+}
+
+/// The end of a run in which all groups were confirmed.
+fn bulk_ended(batch: BatchId, confirmed: usize) -> Outcome {
+    let counts = Counts {
+        confirmed,
+        ..Counts::default()
+    };
+    Outcome::BulkEnded(Report {
+        batch,
+        counts,
+        halt: None,
+    })
 }
 
 /// Every group is changed, from 213.
@@ -486,18 +558,23 @@ pub(super) fn handed_off(
 
 /// The `Done` of a rotation in the scene.
 pub(super) fn rotated(group: KnownGroup) -> Outcome {
-    let Outcome::Done(mut done) = done(Ending::Rotated, group) else {
-        unreachable!("done makes Done");
-    };
-    done.rotation = Some(RotationId(7));
-    Outcome::Done(done)
+    but(done(Ending::Rotated, group), |done| {
+        done.rotation = Some(RotationId(7));
+    })
 }
 
 pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {
-    let Outcome::Done(mut done) = done(Ending::Found, group) else {
-        unreachable!("done makes Done");
+    but(done(Ending::Found, group), |done| {
+        done.warnings.push(warning);
+    })
+}
+
+/// The same `Done` with something else in it.
+pub(super) fn but(outcome: Outcome, change: impl FnOnce(&mut Done)) -> Outcome {
+    let Outcome::Done(mut done) = outcome else {
+        panic!("{outcome:?} is no Done");
     };
-    done.warnings.push(warning);
+    change(&mut done);
     Outcome::Done(done)
 }
 

@@ -1,9 +1,6 @@
 //! Saved views and columns on the screen, while others save and remove views.
 
-use groupdesk::tui::state::message::{Job, Msg, Outcome};
-
-use super::scene::{Scene, TESTING, canned_outcome};
-use crate::support::assertions::assert_lacks;
+use super::prelude::*;
 
 /// The dialog with one saved view, whose removal is pending.
 fn removing() -> Scene {
@@ -14,13 +11,8 @@ fn removing() -> Scene {
 }
 
 fn answer_the_removal(scene: &mut Scene) {
-    let asked = |(.., job): &(_, _, Job)| matches!(job, Job::RemoveView(_));
-    let at = scene.pending.iter().position(asked).expect("asked");
-    let (ticket, profile, job) = scene.pending.remove(at);
-    let outcome = canned_outcome(profile, &job);
-    assert!(matches!(&outcome, Outcome::SavedViews(left, _) if left.is_empty()));
-    scene.msg(Msg::Done(ticket, outcome));
-    assert_lacks(&scene.screen(), "Saved views");
+    scene.answer_canned(|job| matches!(job, Job::RemoveView(_)));
+    scene.hides("Saved views");
 }
 
 #[test]
@@ -46,12 +38,9 @@ fn id_or_name_must_stay_visible() {
 
 #[test]
 fn after_a_create_the_cursor_is_on_the_new_group() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("ofirst-one<enter>Between<ctrl-s>y");
+    let mut scene = Scene::walked(TESTING, "ofirst-one<enter>Between<ctrl-s>y");
     scene.shows("CREATED");
-    scene.walk("<esc>");
-    assert_eq!(scene.focus(), "List");
-    scene.shows(">   Between");
+    scene.walk("<esc>").at("List").shows(">   Between");
 }
 
 #[test]
@@ -70,13 +59,4 @@ fn only_a_shown_column_is_said_to_be_left_out() {
         scene.walk("j<space>");
     }
     assert_eq!(notes(&scene, "[ ]"), 0, "{}", scene.screen());
-}
-
-#[test]
-fn in_the_details_the_footer_does_not_offer_to_clear() {
-    let mut scene = Scene::on(TESTING);
-    scene.msg(Msg::Resize(160, 40));
-    scene.walk("*").shows("Esc clear");
-    scene.walk("<tab>").hides("Esc clear");
-    scene.walk("<esc>").shows("Esc clear").shows("2 marked");
 }

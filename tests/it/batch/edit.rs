@@ -1,29 +1,6 @@
 //! One change to many groups: what was reviewed is sent, once, and nothing else; and it can be reversed.
 
-use std::time::Duration;
-
-use groupdesk::{
-    directory::{BatchId, BatchItem},
-    domain::{
-        batch::{
-            BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, StopCause, Verdict,
-        },
-        change::DesiredFields,
-        draft::{Draft, DraftFields},
-        history::Ending,
-        rotation::settle_window,
-    },
-    operations::{Failure, Operations, UnknownIdPolicy, batch::RunLimits},
-};
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
-use super::{Scene, binary::wait, one_at_a_time, watch};
-use crate::support::{
-    faults::http,
-    proxy::{Gate, ProxyFault, Then},
-    world::{Side, id},
-};
+use super::*;
 
 fn set(to: &str) -> BulkChange {
     BulkChange::mapping("40", Some(to), None).expect("a change")
@@ -127,9 +104,8 @@ async fn a_group_that_changed_since_the_review_is_skipped() {
     let scene = scene(4).await;
     // Otherwise another name would be an alarm, because the world states that nobody else writes.
     scene.world.alone(false);
-    let plan = scene.plan_edit(set("214")).await;
-    let batch = scene.begin_edit(&plan).await;
-    // Changed since: a name by somebody unseen, a row from here, and one row that already has the new value.
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    // Changed since: a name by somebody unseen, and a row from here.
     let bob = scene.world.other_directory("bob");
     let bob = scene.world.installation(Side::Testing).on(&bob).by("bob");
     let bob = bob.operations();
@@ -138,26 +114,23 @@ async fn a_group_that_changed_since_the_review_is_skipped() {
     send(&bob, "g000", "Renamed", &[("40", "213")]).await;
     let known = scene.world.operations(Side::Testing);
     send(&known, "g001", "g001", &[("7", "2"), ("40", "213")]).await;
-    let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
-    let expected = [
-        ItemStatus::NotApplied,
-        ItemStatus::NotApplied,
-        ItemStatus::Confirmed,
-        ItemStatus::Confirmed,
-    ];
-    assert_eq!(scene.statuses(batch).await, expected);
+    let (ended, report) = scene.finish(batch).await;
+    let (left, done) = (ItemStatus::NotApplied, ItemStatus::Confirmed);
+    assert_eq!(scene.statuses(batch).await, [left, left, done, done]);
     assert_eq!(report.halt, None, "this says nothing about the service");
-    let note = ended[0].note.as_deref().expect("why");
-    assert!(
-        note.starts_with("skipped: ") && note.contains("name"),
-        "{note}"
-    );
+    assert_skipped(&ended[0], "name");
     assert_eq!(scene.proxy.count("PUT"), 2);
     // What was not applied can be planned again, with a new review.
     let again = scene.ana.plan_edit_again(batch, false).await;
     let again = again.expect("readable").expect("it edits");
     assert_eq!(again.counts(), (2, 0, 0));
     assert_eq!(again.rows[0].name.as_deref(), Some("Renamed"));
+}
+
+fn assert_skipped(one: &Ended, why: &str) {
+    let note = one.note.as_deref().expect("why");
+    assert!(note.starts_with("skipped: "), "{note}");
+    assert_has(note, why);
 }
 
 #[tokio::test]
@@ -175,17 +148,9 @@ async fn a_stopped_edit_is_resumed_and_sends_the_rest() {
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 2));
     let left = scene.ana.batch(batch).await.expect("readable");
     assert_eq!(left.ended_at, None);
-    let both = tokio::join!(
-        scene.run(batch, one_at_a_time()),
-        scene.run(batch, one_at_a_time())
-    );
-    tokio::join!(watch(both.0), watch(both.1));
+    tokio::join!(scene.finish(batch), scene.finish(batch));
     let counts = scene.ana.batch(batch).await.expect("readable").counts;
-    let all = Counts {
-        confirmed: 3,
-        ..Counts::default()
-    };
-    assert_eq!(counts, all);
+    assert_eq!((counts.confirmed, counts.planned()), (3, 3));
     assert_eq!(scene.proxy.count("PUT"), 3, "two runs, each group once");
 }
 
@@ -197,22 +162,20 @@ async fn two_runs_report_each_group_as_the_journal_does() {
     scene.proxy.next("PUT", ProxyFault::passed().held(&gate));
     let slow = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    let fast = scene.run(batch, one_at_a_time()).await;
-    let (of_fast, _) = watch(fast).await;
+    let (of_fast, _) = scene.finish(batch).await;
     gate.open();
     let (of_slow, _) = watch(slow).await;
     let confirmed = [ItemStatus::Confirmed, ItemStatus::Confirmed];
     assert_eq!(scene.statuses(batch).await, confirmed);
     let told: Vec<_> = of_slow.iter().map(|ended| ended.status).collect();
     assert_eq!(told, confirmed, "{of_slow:?}");
-    assert_eq!(
-        of_slow[1].note.as_deref(),
-        Some("sent by another run of this batch")
+    let note = of_slow[1].note.as_deref();
+    assert_eq!(note, Some("sent by another run of this batch"));
+    let is_skipped = |one: &Ended| one.status == ItemStatus::NotApplied;
+    assert!(
+        !of_fast.iter().any(is_skipped),
+        "it is being sent: {of_fast:?}"
     );
-    let skipped = of_fast
-        .iter()
-        .find(|ended| ended.status == ItemStatus::NotApplied);
-    assert!(skipped.is_none(), "it is being sent: {skipped:?}");
     assert_eq!(scene.proxy.count("PUT"), 2);
 }
 
@@ -223,23 +186,17 @@ async fn the_rest_of_an_edit_is_checked_by_the_rules_of_edits() {
     let known = scene.world.operations(Side::Testing);
     send(&known, "g000", "g000", &[("7", "1"), ("40", "999")]).await;
     send(&known, "g001", "g001", &[("7", "1"), ("40", "214")]).await;
-    let resumption = scene
-        .ana
-        .plan_resumption(batch, true)
-        .await
-        .expect("readable");
+    let plan = async || {
+        let resumption = scene.ana.plan_resumption(batch, true).await;
+        resumption.expect("readable")
+    };
+    let resumption = plan().await;
     assert_eq!(resumption.left(), 4);
     assert_eq!(resumption.ready, [id("g002"), id("g003")]);
     assert_eq!(resumption.unverified, None, "nobody else writes");
     scene.world.alone(false);
-    let unread = scene
-        .ana
-        .plan_resumption(batch, true)
-        .await
-        .expect("readable");
-    let (blind, oldest) = unread
-        .unverified
-        .expect("others may have changed it unseen");
+    let unread = plan().await.unverified;
+    let (blind, oldest) = unread.expect("others may have changed it unseen");
     assert_eq!((blind, oldest.field.as_str()), (2, "mapping"));
     scene.world.alone(true);
     let [(changed, why), (same, already)] = &resumption.refused[..] else {
@@ -249,7 +206,7 @@ async fn the_rest_of_an_edit_is_checked_by_the_rules_of_edits() {
     assert!(why.starts_with("changed since its review: "), "{why}");
     assert_eq!(already, "already set, not sent");
     // And that is what the run does.
-    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    let (_, report) = scene.finish(batch).await;
     let rows = ["g000", "g001", "g002"].map(|group| scene.row(group));
     assert_eq!(rows, [json!("999"), json!("214"), json!("214")]);
     assert_eq!(report.counts.not_started, 0);
@@ -291,22 +248,15 @@ async fn a_value_that_an_open_change_may_have_set_is_not_replaced() {
     };
     let known = UnknownIdPolicy::KnownOnly;
     let lost = bob.update(&id("g000"), &wanted, &wanted, known).await;
-    assert!(matches!(lost, Err(Failure::Unknown { .. })), "{lost:?}");
-    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
-    let later = scene.world.installation(Side::Testing).at(later);
-    let later = later.through(scene.proxy.base_url()).operations();
+    assert_is!(lost, Err(Failure::Unknown { .. }));
+    let later = scene.after_the_window().operations();
     let resumption = later.plan_resumption(batch, true).await.expect("readable");
     assert_eq!(resumption.ready, [id("g001")]);
-    let run = later.run_batch(batch, one_at_a_time(), None).await;
-    let (ended, report) = watch(run.expect("it begins")).await;
+    let (ended, report) = finish_by(&later, batch).await;
     let expected = [ItemStatus::NotApplied, ItemStatus::Confirmed];
     assert_eq!(scene.statuses(batch).await, expected);
     assert_eq!(report.halt, None);
-    let note = ended[0].note.as_deref().expect("why");
-    assert!(
-        note.starts_with("skipped: ") && note.contains("may have taken effect"),
-        "{note}"
-    );
+    assert_skipped(&ended[0], "may have taken effect");
     let rows = ["g000", "g001"].map(|group| scene.row(group));
     assert_eq!(rows, [json!("999"), json!("214")]);
     assert_eq!(scene.proxy.count("PUT"), 2, "one of bob, one of the batch");
@@ -316,15 +266,9 @@ async fn a_value_that_an_open_change_may_have_set_is_not_replaced() {
 async fn a_busy_service_is_asked_again_and_a_refusal_ends_the_item() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
-    let answer = |status| {
-        let headers = ["Content-Type: application/json", "Retry-After: 0"];
-        let body = json!({"success": 0, "error": "no"}).to_string();
-        ProxyFault::swallowed(Then::Instead(http(status, &headers, body)))
-    };
-    scene.proxy.next("PUT", answer("429 Too Many Requests"));
-    scene.proxy.next("PUT", ProxyFault::passed());
-    scene.proxy.next("PUT", answer("403 Forbidden"));
-    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    let (busy, refused) = (answered("429 Too Many Requests"), answered("403 Forbidden"));
+    scene.next("PUT", [busy, ProxyFault::passed(), refused]);
+    let (_, report) = scene.finish(batch).await;
     let expected = [ItemStatus::Confirmed, ItemStatus::NotApplied];
     assert_eq!(scene.statuses(batch).await, expected);
     assert_eq!(report.counts.planned(), 2);
@@ -336,16 +280,12 @@ async fn an_unknown_edit_is_settled_by_reading_and_never_sent_again() {
     let scene = scene(2).await;
     let change = BulkChange::property("tier", Some("\"gold\""), None).expect("a change");
     let batch = scene.begin_edit(&scene.plan_edit(change).await).await;
-    scene.proxy.next("PUT", ProxyFault::applied(Then::Drop));
-    scene.proxy.next("PUT", ProxyFault::swallowed(Then::Drop));
-    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    scene.next("PUT", [ProxyFault::applied(Then::Drop), lost()]);
+    let (_, report) = scene.finish(batch).await;
     assert_eq!(report.counts.unknown, 2);
-    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
-    let later = scene.world.installation(Side::Testing).at(later);
+    let later = scene.after_the_window();
     let later = later.with(|profile| profile.read_properties = true);
-    let later = later.through(scene.proxy.base_url()).operations();
-    let run = later.run_batch(batch, one_at_a_time(), None).await;
-    let (ended, report) = watch(run.expect("it begins")).await;
+    let (ended, report) = finish_by(&later.operations(), batch).await;
     assert!(ended.iter().all(|one| one.settled), "{ended:?}");
     let expected = [ItemStatus::Confirmed, ItemStatus::NotApplied];
     assert_eq!(scene.statuses(batch).await, expected);
@@ -356,21 +296,12 @@ async fn an_unknown_edit_is_settled_by_reading_and_never_sent_again() {
 #[tokio::test]
 async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let scene = scene(2).await;
-    scene
-        .world
-        .seed(Side::Testing, "met", "met", &[], &json!({}));
+    let none = json!({});
+    scene.world.seed(Side::Testing, "met", "met", &[], &none);
     let known = scene.world.operations(Side::Testing);
     let met = known.look_up(&id("met"), UnknownIdPolicy::Exists).await;
     met.expect("known now");
-    let draft = Draft {
-        user_group_id: id("g001"),
-        creating: false,
-        loaded_from: None,
-        typed: DraftFields::default(),
-        base: DesiredFields::default(),
-        base_at: Timestamp::now(),
-        changed_at: Timestamp::now(),
-    };
+    let draft = fields::draft("g001", Timestamp::now());
     known.keep_draft(draft, None).await.expect("kept");
     let ids = ["g000", "g001", "met", "nobody"].map(id);
     let plan = known.plan_edit(set("214"), &ids, false).await;
@@ -380,70 +311,46 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
         Verdict::Skipped(why) => why.to_string(),
         _ => String::new(),
     });
-    let said: Vec<_> = said.collect();
     let expected = [
         "",
         "it has a draft (yours, <1d)",
         "mapping unknown",
         "not in the directory",
     ];
-    assert_eq!(said, expected);
-
-    let installation = scene.world.installation(Side::Testing);
+    assert_eq!(said.collect::<Vec<_>>(), expected);
+    let installation = || scene.world.installation(Side::Testing);
     let plan = scene.plan_edit(set("214")).await;
-    let read_only = installation
-        .clone()
-        .with(|profile| profile.read_only = true);
+    let read_only = installation().with(|profile| profile.read_only = true);
     let refused = read_only.operations().begin_edit(&plan, None).await;
-    assert!(
-        matches!(refused, Err(Failure::ReadOnly { .. })),
-        "{refused:?}"
-    );
-    let none = installation
-        .with(|profile| profile.max_bulk = 0)
-        .operations();
-    let refused = none.begin_edit(&plan, None).await;
-    assert!(
-        matches!(refused, Err(Failure::Forbidden { .. })),
-        "{refused:?}"
-    );
+    assert_is!(refused, Err(Failure::ReadOnly { .. }));
+    let none = installation().with(|profile| profile.max_bulk = 0);
+    let refused = none.operations().begin_edit(&plan, None).await;
+    assert_is!(refused, Err(Failure::Forbidden { .. }));
 }
 
 #[tokio::test]
 async fn the_command_line_lists_shows_and_resumes_a_batch_of_edits() {
     let scene = scene(3).await;
-    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
-    let number = batch.0.to_string();
-    let run = async |arguments: &[&str]| {
-        let child = scene.program(arguments).spawn().expect("it starts");
-        let ended = wait(child).await;
-        let values = serde_json::Deserializer::from_slice(&ended.stdout).into_iter::<Value>();
-        let values = values.collect::<Result<Vec<_>, _>>().expect("JSON");
-        let err = String::from_utf8(ended.stderr).expect("UTF-8");
-        (ended.status.code(), values, err)
-    };
-    let (code, listed, _) =
-        run(&["batches", "list", "--unfinished", "--json", "-P", "testing"]).await;
-    let listed = &listed[0][0];
-    assert_eq!((code, &listed["operation"]), (Some(0), &json!("edit")));
-    assert_eq!(listed["not_started"], 3);
-    assert_eq!(scene.row("g000"), "213");
-    let resume = [
-        "batches", "resume", &number, "--yes", "--json", "-P", "testing",
-    ];
-    let (code, lines, err) = run(&resume).await;
-    assert_eq!(code, Some(0), "{err}");
+    scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let list = args("list --unfinished --json");
+    let (code, listed, err) = scene.batches(&list).await;
+    let listed = &listed[0];
+    assert_eq!(
+        (code, &listed[0]["operation"]),
+        (0, &json!("edit")),
+        "{err}"
+    );
+    assert_eq!(listed[0]["not_started"], 3);
+    let resume = args("resume 1 --yes --json");
+    let (code, lines, err) = scene.batches(&resume).await;
+    assert_eq!(code, 0, "{err}");
     assert_eq!(lines.last().expect("a sum")["confirmed"], 3);
     for group in &scene.groups {
         assert_eq!(scene.row(group), "214", "{group}");
     }
     let sent = scene.proxy.count("PUT");
-    let (code, ..) = run(&resume).await;
-    assert_eq!(
-        (code, scene.proxy.count("PUT")),
-        (Some(0), sent),
-        "nothing is sent twice"
-    );
-    let (_, shown, _) = run(&["batches", "show", &number, "--json", "-P", "testing"]).await;
+    assert_eq!(scene.batches(&resume).await.0, 0);
+    assert_eq!(scene.proxy.count("PUT"), sent, "nothing is sent twice");
+    let (_, shown, _) = scene.batches(&args("show 1 --json")).await;
     assert_eq!(shown[0]["items"][2]["outcome"], "updated");
 }

@@ -1,31 +1,8 @@
 //! Many groups against a service that fails in every way, with the process killed five times and resumed: it ends, the
 //! counts add up, and no token was sent twice. `GROUPDESK_CRASH=all` takes five hundred groups.
 
-use std::{collections::HashMap, fs::OpenOptions, io::Write, time::Duration};
-
-use groupdesk::{
-    domain::{
-        batch::{ItemStatus, LastRun},
-        group::UserGroupId,
-        token::Token,
-    },
-    operations::batch::{Ended, Report, RunLimits},
-};
-use jiff::Timestamp;
-use rustix::process::{Signal, kill_process};
-use serde_json::json;
-use tokio::process::Command;
-
-use super::{
-    Scene, assert_sent_once,
-    binary::{assert_adds_up, pid, read, wait},
-    watch,
-};
-use crate::support::{
-    faults::http,
-    proxy::{Gate, ProxyFault, Then},
-    world::Side,
-};
+use super::*;
+use std::io::Write;
 
 const KILLS: usize = 5;
 const AT_ONCE: usize = 8;

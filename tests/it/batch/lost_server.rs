@@ -1,20 +1,6 @@
 //! The server of a team's directory goes away in the middle of a run, and comes back.
 
-use groupdesk::{
-    directory::Directory,
-    operations::{
-        Listener, UnknownIdPolicy,
-        batch::{BatchEvent, Run},
-    },
-};
-use tokio::sync::mpsc;
-
-use super::{assert_sent_once, one_at_a_time};
-use crate::support::{
-    postgres,
-    proxy::{FaultyProxy, Gate, ProxyFault},
-    world::{Side, World, id},
-};
+use super::*;
 
 /// The next event of this kind.
 async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent {
@@ -68,10 +54,7 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     gate.open();
     server.start();
     let first = until(&mut run, |event| matches!(event, BatchEvent::Ended(_))).await;
-    assert!(
-        matches!(&first, BatchEvent::Ended(ended) if ended.outcome == "confirmed"),
-        "{first:?}"
-    );
+    assert_is!(first, BatchEvent::Ended(ended) if ended.outcome == "confirmed");
 
     // Nothing new is started while it is away, and the run continues by itself.
     server.stop();

@@ -1,23 +1,9 @@
 //! The shipped binary reads all known groups again: what others changed, what had vanished, and that no group is
 //! created needlessly.
 
+use super::*;
+
 mod running;
-
-use groupdesk::{
-    domain::change::DesiredFields,
-    operations::{Operations, UnknownIdPolicy},
-};
-use serde_json::{Value, json};
-
-use super::{
-    Scene,
-    binary::{read, wait},
-};
-use crate::support::{
-    bare::args,
-    proxy::{FaultyProxy, ProxyFault},
-    world::{LI, Side, World, id},
-};
 
 impl Scene {
     /// Runs `get --refresh-all --json` with more options. Returns the exit code, the lines of the groups, the sum, and
@@ -101,80 +87,45 @@ fn line_of<'a>(lines: &'a [Value], group: &str) -> &'a Value {
 async fn changes_by_others_are_reported_by_field() {
     let scene = Scene::new(5).await;
     scene.rename_elsewhere("g001", "Renamed").await;
-    let li = scene.li();
-    let there = li.look_up(&id("g002"), UnknownIdPolicy::Exists).await;
-    there.expect("found");
-    let group = id("g002");
-    let rotated = li.rotate(&group, None, UnknownIdPolicy::KnownOnly);
+    let (li, group) = (scene.li(), id("g002"));
+    let rotated = li.rotate(&group, None, UnknownIdPolicy::Exists);
     Box::pin(rotated).await.expect("rotated");
-
     let (code, lines, sum, err) = scene.refresh(&[]).await;
     assert_eq!(code, 0, "{err}");
     assert!(err.starts_with("TESTING testing http"), "{err}");
-    assert!(err.contains("5 to read"), "{err}");
+    assert_has(&err, "5 to read");
     assert_sum(&sum, &[("unchanged", 3), ("changed", 2)]);
     assert_eq!(
         (&sum["never_seen"], &sum["stopped"]),
         (&json!(0), &Value::Null)
     );
     assert_eq!(lines.len(), 5);
-    let keys: Vec<_> = lines[0].as_object().expect("an object").keys().collect();
-    let expected = [
-        "user_group_id",
-        "outcome",
-        "changed",
-        "previous_fingerprint",
-        "fingerprint",
-        "milliseconds",
-        "note",
-        "warnings",
-    ];
-    assert_eq!(keys, expected);
-    let line = |group| {
+    for (group, outcome, changed) in [
+        ("g000", "unchanged", json!([])),
+        ("g001", "changed", json!(["name"])),
+        ("g002", "changed", json!(["token"])),
+    ] {
         let line = line_of(&lines, group);
-        (line["outcome"].clone(), line["changed"].clone())
-    };
-    assert_eq!(line("g000"), (json!("unchanged"), json!([])));
-    assert_eq!(line("g001"), (json!("changed"), json!(["name"])));
-    assert_eq!(line("g002"), (json!("changed"), json!(["token"])));
+        assert_eq!(
+            (&line["outcome"], &line["changed"]),
+            (&json!(outcome), &changed)
+        );
+    }
     let other = line_of(&lines, "g002");
     assert_ne!(other["previous_fingerprint"], other["fingerprint"]);
-
     // The change is known now; only a differing group is a line for a person.
     scene.rename_elsewhere("g004", "Again").await;
     let (code, out, err) = scene.human(&[]).await;
     assert_eq!(code, 0, "{err}");
-    let mut out = out.lines();
-    assert_eq!(out.next(), Some("g004 changed: name"));
-    assert!(
-        out.next()
-            .is_some_and(|line| line.contains("the name was changed elsewhere"))
-    );
-    assert_eq!(out.next(), Some("4 unchanged, 1 changed of 5"));
-    assert_eq!(out.next(), None);
+    let [group, why, sum] = out.lines().collect::<Vec<_>>()[..] else {
+        panic!("{out}");
+    };
+    assert_eq!(group, "g004 changed: name");
+    assert_has(why, "the name was changed elsewhere");
+    assert_eq!(sum, "4 unchanged, 1 changed of 5");
     assert!(err.lines().any(|line| line == "5 of 5"), "{err}");
     assert!(!err.contains(['\r', '\u{1b}']), "{err:?}");
     assert!(scene.proxy.methods().iter().all(|method| method == "GET"));
-}
-
-#[tokio::test]
-async fn changed_properties_are_named_by_their_key() {
-    let scene = Scene::new(2).await;
-    let tiers = |tier: &'static str| {
-        ProxyFault::change(move |answer| {
-            answer["user_group"]["properties"] = json!({"tier": tier, "seats": 1});
-        })
-    };
-    scene.proxy.next("GET", tiers("gold"));
-    assert_eq!(scene.refresh(&["--concurrency", "1"]).await.0, 0);
-    scene.proxy.next("GET", tiers("iron"));
-    let (code, out, err) = scene.human(&["--concurrency", "1"]).await;
-    assert_eq!(code, 0, "{err}");
-    assert!(out.starts_with("g000 changed: properties tier\n"), "{out}");
-    // An answer without properties says nothing about them.
-    let (_, lines, sum, _) = scene.refresh(&[]).await;
-    assert_eq!(line_of(&lines, "g000")["changed"], json!([]));
-    assert_sum(&sum, &[("unchanged", 2)]);
 }
 
 #[tokio::test]
@@ -188,44 +139,25 @@ async fn a_vanished_group_stops_the_read_and_the_first_is_read_alone() {
     assert_eq!(scene.proxy.count("GET"), 1, "no second one is created");
     assert_sum(&sum, &[("created_again", 1), ("not_started", 5)]);
     assert_eq!(lines[0]["outcome"], "created_again");
-    assert!(
-        lines[0]["warnings"][0]
-            .as_str()
-            .is_some_and(|warning| warning.starts_with("ALARM")),
-        "{lines:?}"
-    );
-    assert!(
-        sum["stopped"]
-            .as_str()
-            .is_some_and(|why| why.contains("g000")),
-        "{sum}"
-    );
-    assert!(err.contains("CREATED") && err.contains("--resume"), "{err}");
-    let history = scene
-        .ana
-        .history(Some(id("g000")), None)
-        .await
-        .expect("readable");
-    assert_eq!(history[0].value.ending.as_str(), "created_by_get");
-
+    assert_has(lines[0]["warnings"][0].as_str().expect("one"), "ALARM");
+    assert_has(sum["stopped"].as_str().expect("why"), "g000");
+    assert_has(&err, "CREATED");
+    assert_has(&err, "--resume");
+    let history = scene.ana.history(Some(id("g000")), None).await;
+    let last = &history.expect("readable")[0].value;
+    assert_eq!(last.ending.as_str(), "created_by_get");
     // After resolving the alarm the read goes on; the next group had vanished, too.
     let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
     assert_eq!((code, scene.proxy.count("GET")), (3, 2));
     assert_eq!(lines[0]["user_group_id"], "g001");
-    assert_sum(
-        &sum,
-        &[("created_again", 1), ("done_before", 1), ("not_started", 4)],
-    );
+    let expected = [("created_again", 1), ("done_before", 1), ("not_started", 4)];
+    assert_sum(&sum, &expected);
     let (code, _, sum, err) = scene.refresh(&["--resume"]).await;
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("resuming the refresh started"), "{err}");
+    assert_has(&err, "resuming the refresh started");
     assert_sum(&sum, &[("unchanged", 4), ("done_before", 2)]);
     let (code, out, err) = scene.human(&["--resume"]).await;
-    assert_eq!(
-        (code, out.as_str()),
-        (3, ""),
-        "nothing is unfinished: {err}"
-    );
+    assert_eq!((code, &*out), (3, ""), "nothing is unfinished: {err}");
     assert_eq!(scene.proxy.count("GET"), 6);
 }
 
@@ -265,29 +197,20 @@ async fn continuing_past_vanished_groups_must_be_confirmed() {
 #[tokio::test]
 async fn another_environment_stops_the_read_whatever_the_options() {
     let scene = Scene::new(3).await;
-    let customer = |answer: &mut Value| {
-        answer["new_user_group"] = true.into();
-        answer["user_group"]["api_environment_tag"] = "Customer".into();
-    };
-    scene.proxy.next("GET", ProxyFault::change(customer));
-    let (code, lines, sum, err) = scene.refresh(&["--keep-going", "--yes"]).await;
-    assert_eq!(code, 3, "{err}");
-    assert_eq!(lines.len(), 1);
-    assert_eq!(sum["not_started"], 2, "{sum}");
-    let customer = |answer: &mut Value| {
-        answer["user_group"]["api_environment_tag"] = "Customer".into();
-    };
-    scene.proxy.next("GET", ProxyFault::change(customer));
-    let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
-    assert_eq!((code, lines.len()), (3, 1));
-    assert_sum(
-        &sum,
-        &[
-            // Of the first read nothing was learned, so that group is read again.
-            ("wrong_environment", 1),
-            ("not_started", 2),
-        ],
-    );
+    // Of the first read nothing is learned, so that group is read again.
+    for (is_new, options) in [(true, "--keep-going --yes"), (false, "--resume")] {
+        let customer = move |answer: &mut Value| {
+            answer["new_user_group"] = is_new.into();
+            answer["user_group"]["api_environment_tag"] = "Customer".into();
+        };
+        scene.proxy.next("GET", ProxyFault::change(customer));
+        let (code, lines, sum, err) = scene.refresh(&args(options)).await;
+        assert_eq!((code, lines.len()), (3, 1), "{err}");
+        assert_eq!(sum["not_started"], 2, "{sum}");
+        if !is_new {
+            assert_sum(&sum, &[("wrong_environment", 1), ("not_started", 2)]);
+        }
+    }
 }
 
 #[tokio::test]
@@ -302,10 +225,7 @@ async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
     assert!(wait(import.expect("it starts")).await.status.success());
     let (code, lines, sum, err) = scene.refresh(&[]).await;
     assert_eq!((code, lines.len()), (0, 2), "{err}");
-    assert!(
-        err.contains("never seen in the service, known only from files: 2"),
-        "{err}"
-    );
+    assert_has(&err, "never seen in the service, known only from files: 2");
     assert_sum(&sum, &[("unchanged", 2)]);
     assert_eq!(sum["never_seen"], 2);
 
@@ -340,78 +260,33 @@ async fn the_command_that_resumes_a_filtered_read_has_its_filter() {
 }
 
 #[tokio::test]
-async fn a_token_that_came_with_an_alarm_is_not_written() {
-    let scene = Scene::new(3).await;
-    let tokens = scene.world.folder().join("tokens.jsonl");
-    for command in [
-        "get g000 g001 g002",
-        "export --reveal-tokens --file groups.jsonl",
-    ] {
-        scene.vanished();
-        let before = scene.proxy.count("GET");
-        let command = format!("{command} --token-out tokens.jsonl --concurrency 1");
-        let child = scene.program(&args(&command)).spawn();
-        let output = wait(child.expect("it starts")).await;
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{command}: {err}");
-        assert!(!tokens.exists(), "{command}: {err}");
-        assert!(!err.contains("saved"), "{command}: {err}");
-        assert_eq!(scene.proxy.count("GET"), before + 1, "{command}");
-    }
-}
-
-#[tokio::test]
-async fn an_export_of_tokens_that_raised_an_alarm_is_no_success() {
-    let scene = Scene::new(2).await;
-    let told = args("profile behaviour testing --sole-writer yes");
-    let told = wait(scene.program(&told).spawn().expect("it starts")).await;
-    assert!(told.status.success());
-    scene.rename_elsewhere("g001", "Renamed").await;
-    let export = args("export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl");
-    let output = wait(scene.program(&export).spawn().expect("it starts")).await;
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(err.contains("ALARM"), "{err}");
-    assert_eq!(output.status.code(), Some(3), "{err}");
-    assert!(!scene.world.folder().join("groups.jsonl").exists());
-}
-
-#[tokio::test]
 async fn contradicting_options_are_refused_and_a_dry_run_sends_nothing() {
     let scene = Scene::new(2).await;
-    for (arguments, code) in [
-        (&["get"][..], 2),
-        (&["get", "--resume"], 2),
-        (&["get", "g000", "--refresh-all"], 2),
-        (&["get", "g000", "--resume"], 2),
-        (&["get", "--filter", "g", "--resume"], 2),
-        (&["get", "--refresh-all", "--reveal"], 2),
-        (&["get", "--refresh-all", "--token-out", "x"], 2),
-        (&["get", "--refresh-all", "--concurrency", "0"], 2),
-        (&["get", "--refresh-all", "--rate", "0/s"], 2),
-        (&["get", "--refresh-all", "--resume"], 3),
+    for (line, code) in [
+        ("get", 2),
+        ("get --resume", 2),
+        ("get g000 --refresh-all", 2),
+        ("get g000 --resume", 2),
+        ("get --filter g --resume", 2),
+        ("get --refresh-all --reveal", 2),
+        ("get --refresh-all --token-out x", 2),
+        ("get --refresh-all --concurrency 0", 2),
+        ("get --refresh-all --rate 0/s", 2),
+        ("get --refresh-all --resume", 3),
     ] {
-        let child = scene.program(arguments).spawn().expect("it starts");
-        let output = wait(child).await;
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {err}");
+        let (got, said) = run(scene.program(&args(line))).await;
+        assert_eq!(got, code, "{line}: {said}");
     }
     let (code, out, err) = scene.human(&["--dry-run", "--keep-going"]).await;
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("would send 2 GET http"), "{out}");
-    let all = ["get", "--refresh-all", "--dry-run", "--json"];
-    let output = wait(scene.program(&all).spawn().expect("it starts")).await;
-    let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (_, out, _) = scene.human(&["--dry-run", "--json"]).await;
+    let plan: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(
         (&plan["to_read"], &plan["dry_run"]),
         (&json!(2), &json!(true))
     );
     assert_eq!(scene.proxy.methods(), [""; 0]);
-    assert!(
-        scene
-            .ana
-            .open_refresh("")
-            .await
-            .expect("readable")
-            .is_none()
-    );
+    let open = scene.ana.open_refresh("").await.expect("readable");
+    assert!(open.is_none());
 }

@@ -1,25 +1,8 @@
 //! Who works on a batch, as others see it: while it runs, while it is paused, when it is silent, and after it broke
 //! off.
 
-use std::time::Duration;
-
-use groupdesk::{
-    config::guard::Level,
-    directory::Directory,
-    domain::batch::{Halt, LastRun, Runner, RunnerState, StopCause},
-    operations::{
-        BatchId, Failpoint, Operations,
-        attention::ConcernKind,
-        batch::{BatchEvent, Run, RunLimits},
-    },
-};
-use jiff::Timestamp;
-
-use super::{Scene, assert_sent_once, one_at_a_time, watch};
-use crate::support::{
-    proxy::{Gate, ProxyFault},
-    world::{LI, Side},
-};
+use super::*;
+use groupdesk::operations::BatchId;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 

@@ -1,12 +1,6 @@
 //! Scheduled rotations of a place: one at a time, on whatever machine, and the next one when that has ended or is gone.
 
-use std::time::Duration;
-
-use groupdesk::{domain::batch::RunnerState, operations::Operations};
-use jiff::Timestamp;
-
-use super::Scene;
-use crate::support::world::Side;
+use super::*;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 

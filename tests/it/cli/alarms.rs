@@ -6,42 +6,19 @@ use serde_json::{Value, json};
 
 use super::{
     guards::{group, knowing_acme, methods},
-    program::Home,
+    program::{Home, has},
 };
-use crate::support::{assertions::assert_has, bare::args, faults::Fault};
-
-#[tokio::test]
-async fn a_guard_refuses_on_the_command_line_and_says_why() {
-    let (home, service) = knowing_acme(vec![Fault::Close]).await;
-    let file = home.path("config.toml");
-    let text = fs::read_to_string(&file).expect("readable");
-    let guards = "guard = [{ operation = \"update\", forbid = true, reason = \"change freeze\" }, \
-                  { operation = \"rotate\", forbid = true, reason = \"two people look\" }]\n";
-    fs::write(&file, format!("{text}{guards}")).expect("written");
-    for (command, reason) in [
-        (
-            &["update", "acme", "--name", "x", "--yes"][..],
-            "change freeze",
-        ),
-        (&["rotate", "acme", "--yes"], "two people look"),
-        (&["rotate", "acme", "globex", "--yes"], "two people look"),
-    ] {
-        let failure = home.json(3, command).await;
-        let error = failure["error"].as_str().expect("a text");
-        assert_has(error, reason);
-        assert_has(error, "nothing was sent");
-    }
-    let shown = home.run(&["profile", "show"]).await;
-    assert_has(&shown.out, "update is forbidden: change freeze");
-    assert_eq!(service.connections(), 1, "only the meeting");
-}
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    bare::args,
+};
 
 #[tokio::test]
 async fn an_answer_with_the_other_tag_has_its_exit_code() {
     let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
     let right = || group("token-0", &Value::Null);
     let (home, service) = knowing_acme(vec![right(), right(), wrong("token-0")]).await;
-    let updated = home.json(3, &args("update acme --name x --yes")).await;
+    let updated = home.json(3, "update acme --name x --yes").await;
     assert_eq!(
         updated["outcome"], "updated",
         "it was done, in the wrong place"
@@ -54,7 +31,7 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
     assert_alarm_needs_attention(&home).await;
 
     let (home, service) = knowing_acme(vec![right(), wrong("token-1")]).await;
-    let rotated = home.json(7, &["rotate", "acme", "--yes"]).await;
+    let rotated = home.json(7, "rotate acme --yes").await;
     assert_eq!(rotated["outcome"], "conflict", "{rotated}");
     assert!(
         rotated["error"]
@@ -84,9 +61,8 @@ async fn a_token_that_came_with_an_alarm_leaves_by_no_way() {
         let file = home.path("acme.token");
         let name = file.display().to_string();
         let line = command.replace("FILE", &name);
-        let ran = home.run(&args(&line)).await;
-        assert_eq!(ran.code, 3, "{command}: {}{}", ran.out, ran.err);
-        let said = format!("{}{}", ran.out, ran.err);
+        let ran = home.exits(3, &args(&line)).await;
+        let said = ran.all();
         assert!(!said.contains("token-9"), "{command}: {said}");
         assert_has(&said, "ALARM");
         let written = fs::read_to_string(&file).unwrap_or_default();
@@ -117,7 +93,7 @@ async fn the_saved_token_of_a_rotation_is_named_although_the_read_after_it_has_a
     assert_eq!(written, "token-1\n");
     assert_has(&ran.err, "saved the token to");
     assert_has(&ran.err, "Check the group before you use the token");
-    assert!(!ran.err.contains("not handed out"), "{}", ran.err);
+    assert_lacks(&ran.err, "not handed out");
 }
 
 /// Until it is acknowledged, the alarm is the first row of what needs attention, with the command that ends it.
@@ -126,17 +102,15 @@ async fn assert_alarm_needs_attention(home: &Home) {
     for all in [&["attention"][..], &["attention", "--all"]] {
         let found = home.json(7, all).await;
         let first = &found[0];
-        assert_eq!(first["what"], "alarm", "{found}");
-        assert_eq!(first["object"], "live", "{found}");
-        assert_eq!(first["unfinished"], true, "{found}");
+        has!(first, {"what": "alarm", "object": "live", "unfinished": true});
         assert_eq!(first["next"], command, "{found}");
     }
-    let ran = home.run(&["attention"]).await;
+    let ran = home.run("attention").await;
     let lines: Vec<_> = ran.out.lines().collect();
     assert!(lines[1].starts_with("alarm"), "{}", ran.out);
     assert_has(&ran.out, command);
     let acknowledge = "environment acknowledge live --reason looked --yes";
     home.json(0, &args(acknowledge)).await;
-    let found = home.run(&["attention"]).await;
-    assert!(!found.out.contains("alarm"), "{}", found.out);
+    let found = home.run("attention").await;
+    assert_lacks(&found.out, "alarm");
 }

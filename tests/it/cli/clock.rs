@@ -33,17 +33,16 @@ async fn the_program_reads_the_offset_from_its_file_each_time() {
     ] {
         home.set(name, value);
     }
-    let rotated = home.run(&["rotate", "acme-eu", "--yes"]).await;
-    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    home.exits(0, "rotate acme-eu --yes").await;
     for age in ["60d", "460d"] {
         clock.forward(if age == "60d" { 60 * DAY } else { 400 * DAY });
         for arguments in [&["list"][..], &["rotations"]] {
             let ran = home.run(arguments).await;
-            assert!(ran.out.contains(age), "{arguments:?}: {}", ran.out);
+            ran.shows(age);
         }
     }
-    home.json(0, &["get", "acme-eu"]).await;
-    let shown = home.json(0, &["show", "acme-eu"]).await;
+    home.json(0, "get acme-eu").await;
+    let shown = home.json(0, "show acme-eu").await;
     let seen = shown["last_seen"].as_str().expect("a time");
     let seen: Timestamp = seen.parse().expect("RFC 3339");
     let ahead = Duration::try_from(seen.duration_since(Timestamp::now())).expect("ahead");

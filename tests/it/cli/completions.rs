@@ -7,17 +7,13 @@ use std::{
 };
 
 use super::{guards::knowing_acme, program::Home};
-use crate::support::{
-    assertions::{assert_has, in_one_line},
-    world::files_below,
-};
+use crate::support::world::files_below;
 
 /// The commands and subcommands that the help lists.
 async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
     let mut arguments = above.to_vec();
     arguments.push("--help");
-    let help = home.run(&arguments).await;
-    assert_eq!(help.code, 0, "{}", help.err);
+    let help = home.exits(0, &arguments).await;
     let lists = [
         "Commands:",
         "Groups:",
@@ -101,9 +97,9 @@ async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
         "ids.csv",
         "user_group_id\nacme-eu\neu:acme\nodd $(id)\nümläut\n",
     );
-    assert_eq!(home.run(&["import", &rows]).await.code, 0);
-    let script = home.run(&["completions", "bash"]).await;
-    assert_eq!((script.code, script.err.as_str()), (0, ""));
+    home.exits(0, &format!("import {rows}")).await;
+    let script = home.exits(0, "completions bash").await;
+    script.warns("");
     let script = home.write("groupdesk.bash", &script.out);
     let (before, sent) = (files(&home), service.requests().len());
     for (line, wanted) in [
@@ -137,7 +133,7 @@ async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
 #[tokio::test]
 async fn ids_are_not_completed_with_a_key_that_their_environment_does_not_know() {
     let (mut home, _service) = knowing_acme(Vec::new()).await;
-    let script = home.run(&["completions", "bash"]).await.out;
+    let script = home.run("completions bash").await.out;
     let script = home.write("groupdesk.bash", &script);
     assert_eq!(offered(&home, &script, "groupdesk get ac"), ["acme"]);
     home.set("LIVE_KEY", "another");
@@ -147,7 +143,7 @@ async fn ids_are_not_completed_with_a_key_that_their_environment_does_not_know()
 #[tokio::test]
 async fn without_a_directory_nothing_is_completed() {
     let mut home = Home::new();
-    let script = home.run(&["completions", "bash"]).await.out;
+    let script = home.run("completions bash").await.out;
     let script = home.write("groupdesk.bash", &script);
     let before = files(&home);
     assert_eq!(offered(&home, &script, "groupdesk show a"), [""; 0]);
@@ -168,38 +164,19 @@ async fn without_a_directory_nothing_is_completed() {
     );
 }
 
-/// Sends what the scripts of zsh and fish would ask, because the shells may not be installed.
+/// What zsh and fish offer: `pty::shells`.
 #[tokio::test]
-async fn completion_answers_in_the_formats_of_zsh_and_fish() {
-    let (home, _service) = knowing_acme(Vec::new()).await;
-    let asked = async |shell: &str, words: &[&str]| {
-        let mut command = home.command(&[&["--"][..], words].concat());
-        command.env("GROUPDESK_COMPLETE", shell);
-        command.env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
-        command.env("_CLAP_IFS", "\n");
-        let output = command.output().await.expect("it starts");
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{output:?}"
-        );
-        String::from_utf8(output.stdout).expect("UTF-8")
-    };
-    assert_eq!(asked("fish", &["groupdesk", "show", "ac"]).await, "acme\n");
-    assert_eq!(asked("zsh", &["groupdesk", "show", "ac"]).await, "acme");
-    let doctor = asked("zsh", &["groupdesk", "doc"]).await;
-    assert!(doctor.starts_with("doctor:"), "{doctor}");
-    assert_eq!(asked("csh", &["groupdesk", "doc"]).await, "");
+async fn each_shell_has_its_script() {
+    let home = Home::new();
     for (shell, words) in [
         ("zsh", "#compdef groupdesk\n"),
         ("fish", "complete --keep-order"),
     ] {
-        let script = home.run(&["completions", shell]).await;
-        assert!(script.out.starts_with(words), "{shell}: {}", script.out);
-        assert!(script.out.contains("GROUPDESK_COMPLETE"), "{shell}");
+        let script = home.run(&format!("completions {shell}")).await;
+        script.shows(words).shows("GROUPDESK_COMPLETE");
     }
-    let other = home.run(&["completions", "basch"]).await;
-    assert_eq!(other.code, 2);
-    assert_has(&other.err, "a similar value exists: 'bash'");
+    let other = home.exits(2, "completions basch").await;
+    other.says("a similar value exists: 'bash'");
 }
 
 #[tokio::test]
@@ -207,7 +184,7 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
     let home = Home::new();
     let folder = home.path("share/man1");
     let name = folder.display().to_string();
-    let told = home.json(0, &["man", &name]).await;
+    let told = home.json(0, &format!("man {name}")).await;
     let told: BTreeSet<String> = serde_json::from_value(told).expect("names");
     let written: BTreeSet<String> = std::fs::read_dir(&folder)
         .expect("made")
@@ -244,123 +221,41 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
         }
     }
     // Without a folder the manual page of groupdesk itself is printed.
-    let page = home.run(&["man"]).await;
+    let page = home.run("man").await;
     let file = std::fs::read_to_string(folder.join("groupdesk.1")).expect("readable");
     assert_eq!((page.code, page.out), (0, file));
     let blocked = home.write("file", "");
-    let refused = home.run(&["man", &blocked]).await;
-    assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("cannot write"), "{}", refused.err);
-}
-
-#[tokio::test]
-async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
-    let home = Home::new();
-    let help = home.run(&["--help"]).await.out.replace('\n', " ");
-    let reference = include_str!("../../../docs/reference/exit-codes.md").replace('\n', " ");
-    for (help_says, reference_says) in [
-        ("0 done", "0 done"),
-        ("1 refused by the service", "1 refused by the service"),
-        (
-            "2 usage or configuration error",
-            "2 usage or configuration error",
-        ),
-        (
-            "3 not confirmed, or blocked by a safety check",
-            "3 not confirmed, or blocked by a safety check",
-        ),
-        (
-            "4 API key missing or refused",
-            "4 API key missing or refused",
-        ),
-        ("5 service unreachable", "5 service unreachable"),
-        ("6 partly done", "6 partly done"),
-        ("7 result unknown", "7 result unknown"),
-        ("130 interrupted", "130 interrupted"),
-    ] {
-        assert!(help.contains(help_says), "{help_says}: {help}");
-        assert!(reference.contains(reference_says), "{reference_says}");
-    }
+    home.exits(2, &format!("man {blocked}"))
+        .await
+        .says("cannot write");
 }
 
 #[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
     let (home, _service) = knowing_acme(Vec::new()).await;
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        (&["rotat"][..], 2, "'rotate'"),
-        (&["docter"], 2, "'doctor'"),
-        (&["rotations", "setle"], 2, "'settle'"),
-        (&["profile", "chek"], 2, "'check'"),
-        (&["list", "--jsn"], 2, "'--json'"),
-        (&["list", "--profile", "lvie"], 2, "did you mean \"live\"?"),
-        (&["get", "acmee"], 3, "did you mean \"acme\"?"),
-        (&["show", "acmee"], 3, "did you mean \"acme\"?"),
-        (&["rotate", "acmee", "--yes"], 3, "did you mean \"acme\"?"),
-        (&["history", "acmee"], 3, "did you mean \"acme\"?"),
-        (&["update", "acmee", "--name", "x", "--yes"], 3, "did you mean \"acme\"?"),
-        (&["rotate", "acmee", "nobody-at-all", "--yes"], 2, "\"acmee\" (did you mean \"acme\"?), \"nobody-at-all\" are not in the directory"),
-        (&["rotate", "--filter", "acme tga:customer", "--yes"], 2, "tga:customer: did you mean tag:?"),
-        (&["rotate", "--filter", "state:opne", "--yes"], 2, "state:opne: open, intended"),
-        (&["get", "--refersh-all"], 2, "'--refresh-all'"),
-        (&["update", "acme", "--if-unchange"], 2, "'--if-unchanged'"),
-        (&["profile", "show", "lvie"], 2, "did you mean \"live\"?"),
-        (&["profile", "remove", "lvie", "--yes"], 2, "did you mean \"live\"?"),
-        (&["profile", "check", "lvie"], 2, "did you mean \"live\"?"),
-        (&["export", "--format", "jsn"], 2, "'json'"),
-    ];
-    for (arguments, code, words) in table {
-        let ran = home.run(arguments).await;
-        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
-        assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
-    }
-}
-
-#[tokio::test]
-async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
-    let mut home = Home::new();
-    home.connect("http://127.0.0.1:1", "key");
-    let file = home.path("config.toml");
-    let whole = std::fs::read_to_string(&file).expect("readable");
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
-        ("[theme]\nbase = \"drak\"", "list", 2, "did you mean \"dark\"?"),
-        ("[theme]\neror = \"red\"", "list", 2, "did you mean \"error\"?"),
-        // Keys belong to the console, but doctor checks the whole file.
-        ("[keys.list]\nrotate_marked = [\"R\"]", "doctor", 2, "put its lines below [keys]"),
-        ("[keys]\nrotate_marke = [\"R\"]", "doctor", 2, "did you mean \"rotate_marked\"?"),
-    ];
-    for (more, command, code, words) in table {
-        std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
-        let ran = home.run(&[command]).await;
-        let said = format!("{}{}", ran.out, ran.err);
-        let said = in_one_line(&said);
-        assert_eq!(ran.code, code, "{more}: {said}");
-        assert!(said.contains(words), "{more}: {said}");
-    }
-}
-
-#[tokio::test]
-async fn a_token_as_an_option_is_refused_and_the_right_way_is_named() {
-    let home = Home::new();
-    for arguments in [
-        &["rotate", "--token", "canary"][..],
-        &["rotate", "acme", "--current-token=canary"],
-        &["rotate", "--token-stdin=canary"],
-        &["whose", "--token", "canary"],
-        &["whose", "--token=canary"],
-        &["get", "acme", "--token", "canary"],
-    ] {
-        let ran = home.run(arguments).await;
-        assert_eq!(ran.code, 2, "{arguments:?}");
-        for words in [
-            "do not pass secrets as arguments",
-            "standard input",
-            "groupdesk whose",
-        ] {
-            assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
-        }
-        assert!(!format!("{ran:?}").contains("canary"), "{ran:?}");
-    }
+    let (live, acme) = ("did you mean \"live\"?", "did you mean \"acme\"?");
+    let both = "\"acmee\" (did you mean \"acme\"?), \"nobody-at-all\" are not in the directory";
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, "rotat", "'rotate'"),
+        (2, "docter", "'doctor'"),
+        (2, "rotations setle", "'settle'"),
+        (2, "profile chek", "'check'"),
+        (2, "list --jsn", "'--json'"),
+        (2, "list --profile lvie", live),
+        (3, "get acmee", acme),
+        (3, "show acmee", acme),
+        (3, "rotate acmee --yes", acme),
+        (3, "history acmee", acme),
+        (3, "update acmee --name x --yes", acme),
+        (2, "rotate acmee nobody-at-all --yes", both),
+        (2, "rotate --filter 'acme tga:customer' --yes", "tga:customer: did you mean tag:?"),
+        (2, "rotate --filter state:opne --yes", "state:opne: open, intended"),
+        (2, "get --refersh-all", "'--refresh-all'"),
+        (2, "update acme --if-unchange", "'--if-unchanged'"),
+        (2, "profile show lvie", live),
+        (2, "profile remove lvie --yes", live),
+        (2, "profile check lvie", live),
+        (2, "export --format jsn", "'json'"),
+    ]).await;
 }

@@ -5,58 +5,41 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{guards::knowing_acme, program::Home, promote};
-use crate::support::bare::args;
+use super::{
+    guards::knowing_acme,
+    program::{Home, each, has},
+    promote,
+};
 
 /// An editor that changes the text with sed.
 fn editor(home: &mut Home, sed: &str) {
     promote::editor(home, &format!("exec sed -i -E '{sed}' \"$1\""));
 }
 
-fn text(home: &Home) -> String {
-    fs::read_to_string(home.path("config.toml")).expect("there")
-}
-
 #[tokio::test]
 async fn the_path_and_the_validity_of_the_file_are_reported() {
     let mut home = Home::new();
-    let path = home
-        .path(".config/groupdesk/config.toml")
-        .display()
-        .to_string();
-    let ran = home.run(&["config", "path"]).await;
-    assert_eq!((ran.code, ran.out.trim_end()), (0, path.as_str()));
-    let told = home.json(0, &["config", "path"]).await;
+    let path = home.at(".config/groupdesk/config.toml");
+    home.exits(0, "config path")
+        .await
+        .prints(&format!("{path}\n"));
+    let told = home.json(0, "config path").await;
     assert_eq!(
         told,
         json!({"file": path, "exists": false, "named_by": null})
     );
-
-    let ran = home.run(&["config", "validate"]).await;
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(
-        ran.err.contains("there is no configuration file at"),
-        "{}",
-        ran.err
-    );
+    let validate = "config validate";
+    let none = home.exits(2, validate).await;
+    none.prints("").says("there is no configuration file at");
     home.connect("http://127.0.0.1:1", "key");
-    let ran = home.run(&["config", "validate"]).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.ends_with("config.toml is valid: 1 profile\n"),
-        "{}",
-        ran.out
-    );
-    let whole = text(&home);
+    home.exits(0, validate)
+        .await
+        .shows("config.toml is valid: 1 profile\n");
+    let whole = home.config();
     // A crash or a full disk left nothing of it.
     home.write("config.toml", "");
-    let ran = home.run(&["config", "validate"]).await;
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(
-        ran.err.contains("an empty configuration file at"),
-        "{}",
-        ran.err
-    );
+    let empty = home.exits(2, validate).await;
+    empty.prints("").says("an empty configuration file at");
     for (more, words) in [
         ("timout = \"1s\"\n", "did you mean \"timeout\"?"),
         (
@@ -65,99 +48,69 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
         ),
     ] {
         home.write("config.toml", &format!("{whole}{more}"));
-        let ran = home.run(&["config", "validate"]).await;
-        assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-        assert!(ran.err.contains(words), "{}", ran.err);
+        home.exits(2, validate).await.prints("").says(words);
         // The path is also printed for a file that cannot be parsed.
-        assert_eq!(home.run(&["config", "path"]).await.code, 0);
+        home.exits(0, "config path").await;
     }
-    let missing = ["config", "validate", "--config", "nowhere.toml"];
-    assert_eq!(home.run(&missing).await.code, 2);
+    home.exits(2, "config validate --config nowhere.toml").await;
 }
 
 #[tokio::test]
 async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key");
-    let before = text(&home);
+    let before = home.config();
     editor(&mut home, "s/\"30s\"/\"7s\"/");
-    assert_eq!(home.json(0, &["config", "edit"]).await["written"], true);
-    assert_eq!(text(&home), before.replace("\"30s\"", "\"7s\""));
-    let before = text(&home);
+    assert_eq!(home.json(0, "config edit").await["written"], true);
+    assert_eq!(home.config(), before.replace("\"30s\"", "\"7s\""));
+    let before = home.config();
     for sed in [
+        "d",
         "s/timeout/timout/",
         "s/api_key = .*/api_key = \"s3cret-s3cret-s3cret\"/",
     ] {
         editor(&mut home, sed);
-        let ran = home.run(&["config", "edit"]).await;
-        assert_eq!(ran.code, 2, "{sed}: {}", ran.err);
-        assert!(!ran.err.contains("s3cret"), "{}", ran.err);
-        assert_eq!(text(&home), before);
+        home.exits(2, "config edit").await.hides("s3cret");
+        assert_eq!(home.config(), before);
     }
     // The file is changed by somebody else meanwhile: their version stays, and the edited text is kept beside it.
-    let file = home.path("config.toml").display().to_string();
+    let file = home.at("config.toml");
     let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
     promote::editor(&mut home, &both);
-    let ran = home.run(&["config", "edit"]).await;
-    assert!(
-        ran.code == 2 && ran.err.contains("changed by somebody else in the meantime"),
-        "{}",
-        ran.err
-    );
-    assert_eq!(text(&home), format!("{before}# theirs\n"));
+    let ran = home.exits(2, "config edit").await;
+    ran.says("changed by somebody else in the meantime");
+    assert_eq!(home.config(), format!("{before}# theirs\n"));
     let (_, path) = ran.err.split_once("your text is in ").expect("where it is");
     let path = path.lines().next().expect("a path");
-    assert!(
-        std::fs::read_to_string(path)
-            .expect("kept")
-            .contains("\"9s\"")
-    );
-    std::fs::remove_file(path).expect("removed");
+    let kept = fs::read_to_string(path).expect("kept");
+    assert!(kept.contains("\"9s\""), "{kept}");
     home.write("config.toml", &before);
     editor(&mut home, "");
-    assert_eq!(home.json(0, &["config", "edit"]).await["written"], false);
+    assert_eq!(home.json(0, "config edit").await["written"], false);
     home.set("EDITOR", "");
-    let ran = home.run(&["config", "edit"]).await;
-    assert!(
-        ran.code == 2 && ran.err.contains("export EDITOR"),
-        "{}",
-        ran.err
-    );
+    home.exits(2, "config edit").await.says("export EDITOR");
 }
 
 #[tokio::test]
 async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
     let (home, service) = knowing_acme(Vec::new()).await;
-    let history = home.json(0, &["history"]).await;
-    let dry = ["profile", "rename", "live", "eu-live", "--dry-run"];
-    assert_eq!(home.json(0, &dry).await["dry_run"], true);
-    assert!(text(&home).contains("[profiles.live]"));
-    let renamed = home.json(0, &args("profile rename live eu-live")).await;
-    assert_eq!(
-        (&renamed["profile"], &renamed["was"]),
-        (&json!("eu-live"), &json!("live"))
-    );
-    assert!(text(&home).contains("[profiles.eu-live]"));
-    let groups = home.json(0, &["list"]).await;
-    assert_eq!(groups[0]["user_group_id"], "acme");
-    assert_eq!(home.json(0, &["history"]).await, history);
-    let place = home.json(0, &["environment", "show", "live"]).await;
+    let history = home.json(0, "history").await;
+    let dry = home.json(0, "profile rename live eu-live --dry-run").await;
+    assert_eq!(dry["dry_run"], true);
+    assert!(home.config().contains("[profiles.live]"));
+    let renamed = home.json(0, "profile rename live eu-live").await;
+    has!(renamed, {"profile": "eu-live", "was": "live"});
+    assert!(home.config().contains("[profiles.eu-live]"));
+    assert_eq!(home.json(0, "history").await, history);
+    let place = home.json(0, "environment show live").await;
     assert_eq!(place["profiles"], json!(["eu-live"]), "{place}");
-    let events = place["events"].as_array().expect("events");
-    let told = events
-        .iter()
-        .any(|event| event["note"] == "live is called eu-live");
-    assert!(told, "{events:?}");
+    let told = each(&place["events"], "note").contains(&"live is called eu-live");
+    assert!(told, "{place}");
     assert_eq!(service.requests().len(), 1, "nothing is sent for it");
-    let ran = home.run(&["profile", "rename", "live", "other"]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    for wrong in ["", "eu/live"] {
-        let ran = home.run(&["profile", "rename", "eu-live", wrong]).await;
-        assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.err);
-        assert_eq!(
-            home.json(0, &["list"]).await.as_array().map(Vec::len),
-            Some(1)
-        );
+    for wrong in ["live other", "eu-live ''", "eu-live eu/live"] {
+        home.exits(2, &format!("profile rename {wrong}")).await;
+        let groups = home.json(0, "list").await;
+        assert_eq!(each(&groups, "user_group_id"), ["acme"]);
     }
 }
 
@@ -165,31 +118,21 @@ async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
 async fn a_name_that_meant_another_environment_cannot_be_reused() {
     let (mut home, service) = knowing_acme(Vec::new()).await;
     home.set("OTHER_KEY", "another-key-of-the-desk");
-    let other = format!(
-        "[profiles.other]\nbase_url = \"{}\"\napi_key = {{ env = \"OTHER_KEY\" }}\n",
-        service.base_url()
-    );
-    let one = text(&home);
+    let url = service.base_url();
+    let one = home.config();
     home.write(
         "config.toml",
-        &format!("default_profile = \"live\"\n{one}\n{other}"),
+        &format!(
+            "default_profile = \"live\"\n{one}\n[profiles.other]\nbase_url = \"{url}\"\napi_key = {{ env = \"OTHER_KEY\" }}\n"
+        ),
     );
-    assert_eq!(
-        home.run(&["profile", "bind", "other", "--new-environment"])
-            .await
-            .code,
-        0
-    );
-    assert_eq!(
-        home.run(&["profile", "remove", "other", "--yes"])
-            .await
-            .code,
-        0
-    );
-    let before = text(&home);
-    let ran = home.run(&["profile", "rename", "live", "other"]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("environment other"), "{}", ran.err);
-    assert_eq!(text(&home), before);
-    assert_eq!(home.json(0, &["list"]).await[0]["user_group_id"], "acme");
+    home.exits(0, "profile bind other --new-environment").await;
+    home.exits(0, "profile remove other --yes").await;
+    let before = home.config();
+    home.exits(2, "profile rename live other")
+        .await
+        .says("environment other");
+    assert_eq!(home.config(), before);
+    let groups = home.json(0, "list").await;
+    assert_eq!(each(&groups, "user_group_id"), ["acme"]);
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::program::{Home, Ran};
+use super::program::{Home, Line};
 use crate::support::snapshots::assert_snapshot;
 
 /// A field of a shape, as `help json --json` describes it.
@@ -31,7 +31,7 @@ struct Contract {
 impl Contract {
     async fn of(home: &Home) -> Self {
         Self {
-            text: home.json(0, &["help", "json"]).await,
+            text: home.json(0, "help json").await,
             commands: BTreeSet::new(),
             fields: BTreeSet::new(),
             story: String::new(),
@@ -66,28 +66,20 @@ impl Contract {
         home: &Home,
         code: i32,
         command: &str,
-        arguments: &[&str],
+        line: &(impl Line + ?Sized),
     ) -> Vec<Value> {
-        self.case_with(home, code, command, arguments, "").await
+        let mut words = line.words();
+        words.push("--json");
+        let ran = home.exits(code, &words).await;
+        words.pop();
+        self.take(command, &words.join(" "), &ran.out)
     }
 
-    async fn case_with(
-        &mut self,
-        home: &Home,
-        code: i32,
-        command: &str,
-        arguments: &[&str],
-        input: &str,
-    ) -> Vec<Value> {
-        let mut all = arguments.to_vec();
-        all.push("--json");
-        let Ran {
-            code: ended,
-            out,
-            err,
-        } = home.run_with(&all, input).await;
-        assert_eq!(ended, code, "{arguments:?}: {out}{err}");
-        self.take(command, &arguments.join(" "), &out)
+    /// The same for each line of a table.
+    async fn cases(&mut self, home: &Home, table: &[(i32, &str, &str)]) {
+        for (code, command, line) in table {
+            self.case(home, *code, command, *line).await;
+        }
     }
 
     /// Compares the output with the description of `command`.
@@ -245,28 +237,20 @@ fn a_field_that_is_not_described_or_of_another_type_is_found() {
         field("b[].c", "number", Some("never")),
         field("d", "object of string", None),
     ];
-    let wrong = |value: Value| {
-        let mut missing = Vec::new();
-        let walked = walk(&fields, "", &value, &mut |path, found| {
-            if found.is_none() {
-                missing.push(path.to_owned());
-            }
-            found?.null.clone()
-        });
-        (walked.err(), missing)
-    };
-    let json = |text: &str| serde_json::from_str(text).expect("JSON");
-    let fine = json(r#"{"a": "x", "b": [{"c": 1}, {"c": null}], "d": {"k": "v"}}"#);
-    assert_eq!(wrong(fine), (None, Vec::new()));
-    for (text, words) in [
-        (r#"{"a": 1}"#, "a is no string"),
-        (r#"{"a": null}"#, "a is null"),
-        (r#"{"b": {}}"#, "b is no array"),
-        (r#"{"b": [{"c": "x"}]}"#, "b[].c is no number"),
-        (r#"{"d": {"k": 1}}"#, "d is no object of string"),
-    ] {
-        assert_eq!(wrong(json(text)).0.as_deref(), Some(words));
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (r#"{"a": "x", "b": [{"c": 1}, {"c": null}], "d": {"k": "v"}}"#, None),
+        (r#"{"a": 1}"#, Some("a is no string")),
+        (r#"{"a": null}"#, Some("a is null")),
+        (r#"{"b": {}}"#, Some("b is no array")),
+        (r#"{"b": [{"c": "x"}]}"#, Some("b[].c is no number")),
+        (r#"{"d": {"k": 1}}"#, Some("d is no object of string")),
+        (r#"{"b": [{"e": null}]}"#, Some("b[].e is null")),
+    ];
+    for (text, words) in table {
+        let value = parsed("", text);
+        let mut met = |_: &str, found: Option<&Field>| found?.null.clone();
+        let wrong = walk(&fields, "", &value, &mut met).err();
+        assert_eq!(wrong.as_deref(), words, "{text}");
     }
-    let (_, missing) = wrong(json(r#"{"b": [{"e": null}]}"#));
-    assert_eq!(missing, ["b[].e"]);
 }

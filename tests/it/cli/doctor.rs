@@ -5,18 +5,15 @@ mod rights;
 mod service;
 mod tls;
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use serde_json::{Value, json};
 
 use super::{
     guards::{group, knowing_acme, methods},
-    program::{Background, Home, files},
+    program::{Background, Home, files, mode, set_mode},
 };
-use crate::support::{
-    assertions::assert_has,
-    faults::{Fault, Faults, http, json as answer},
-};
+use crate::support::faults::{Fault, Faults, http, json as answer};
 
 /// The answer of a service to an update that names no group.
 fn refusal() -> Fault {
@@ -30,54 +27,43 @@ fn says(status: &str, code: &str) -> Fault {
     )
 }
 
+fn findings(report: &Value) -> &Vec<Value> {
+    report["findings"].as_array().expect("a list")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// The findings of an area, as `severity: found`.
-fn findings_of<'a>(report: &'a Value, area: &str) -> Vec<String> {
-    let findings = report["findings"].as_array().expect("a list");
-    let of_area = findings.iter().filter(|finding| finding["area"] == area);
-    let text = |value: &'a Value| value.as_str().expect("a text");
-    of_area
-        .map(|finding| {
-            format!(
-                "{}: {}",
-                text(&finding["severity"]),
-                text(&finding["found"])
-            )
-        })
-        .collect()
+fn findings_of(report: &Value, area: &str) -> Vec<String> {
+    let of_area = findings(report).iter().filter(|one| one["area"] == area);
+    let line = |one: &Value| format!("{}: {}", text(&one["severity"]), text(&one["found"]));
+    of_area.map(line).collect()
 }
 
-/// The complete finding that contains these words.
-fn finding_with<'a>(report: &'a Value, words: &str) -> &'a Value {
-    let findings = report["findings"].as_array().expect("a list");
-    let has = |finding: &&Value| {
-        finding["found"]
-            .as_str()
-            .is_some_and(|found| found.contains(words))
-    };
-    findings
-        .iter()
-        .find(has)
-        .unwrap_or_else(|| panic!("{words:?} is not in {report:#}"))
-}
-
-fn set_mode(path: &std::path::Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+/// The finding that contains these words: its severity and its advice.
+#[track_caller]
+pub(super) fn finding<'a>(report: &'a Value, words: &str) -> (&'a str, &'a str) {
+    let mut all = findings(report).iter();
+    let found = all.find(|one| text(&one["found"]).contains(words));
+    let found = found.unwrap_or_else(|| panic!("{words:?} is not in {report:#}"));
+    (text(&found["severity"]), text(&found["advice"]))
 }
 
 #[tokio::test]
 async fn the_demo_is_clean_for_people_and_for_programs() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let report = home.json(0, &["doctor", "--id", "acme-eu"]).await;
+    let report = home.json(0, "doctor --id acme-eu").await;
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["worst"], "note", "{report:#}");
-    for finding in report["findings"].as_array().expect("a list") {
-        let keys: Vec<_> = finding.as_object().expect("one").keys().collect();
-        assert_eq!(keys, ["area", "severity", "found", "advice"]);
-        if finding["severity"] != "ok" {
-            assert!(finding["advice"].is_string(), "{finding}");
-            assert_eq!(finding["area"], "terminal", "{finding}");
-        }
+    for finding in findings(&report)
+        .iter()
+        .filter(|one| one["severity"] != "ok")
+    {
+        assert!(finding["advice"].is_string(), "{finding}");
+        assert_eq!(finding["area"], "terminal", "{finding}");
     }
     for words in [
         "profile testing: http://127.0.0.1:",
@@ -90,34 +76,21 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "23 groups known, over all profiles",
         "no open rotation",
     ] {
-        assert_eq!(finding_with(&report, words)["severity"], "ok", "{words}");
+        assert_eq!(finding(&report, words).0, "ok", "{words}");
     }
-    let human = home.run(&["doctor"]).await;
-    assert_eq!((human.code, human.err.as_str()), (0, ""));
-    assert!(
-        human.out.lines().all(|line| line.chars().count() <= 80),
-        "{}",
-        human.out
-    );
-    assert_has(&human.out, " 0 warnings, 0 problems\n");
-    assert_has(&human.out, "-> To test it, run `groupdesk doctor --id ID`");
+    let human = home.exits(0, "doctor").await;
+    human.warns("").shows(" 0 warnings, 0 problems\n");
+    human.shows("-> To test it, run `groupdesk doctor --id ID`");
 }
 
 #[tokio::test]
 async fn without_any_profile_doctor_says_how_to_begin_and_writes_no_file() {
     let home = Home::new();
-    let report = home.json(2, &["doctor", "--id", "acme"]).await;
+    let report = home.json(2, "doctor --id acme").await;
     assert_eq!(report["worst"], "problem");
-    let configuration = findings_of(&report, "configuration");
-    assert!(
-        configuration[0].starts_with("note: there is no file ~/.config/"),
-        "{configuration:?}"
-    );
-    assert!(
-        configuration[1].contains("groupdesk profile add NAME"),
-        "{configuration:?}"
-    );
-    assert!(findings_of(&report, "directory")[0].contains("none yet at ~/.local/share/groupdesk/"));
+    assert_eq!(finding(&report, "there is no file ~/.config/").0, "note");
+    finding(&report, "groupdesk profile add NAME");
+    finding(&report, "none yet at ~/.local/share/groupdesk/");
     assert_eq!(files(home.folder.path()), Vec::<std::path::PathBuf>::new());
 }
 
@@ -129,17 +102,14 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
         "defualt_profile = \"live\"\n[profiles.live]\nbase_url = \"api.example.com\"\n\
          api_key = \"canary-5up3r53cr3t-canary\"\n[keys]\nopen = [\"no such key\"]\n",
     );
-    let report = home.json(2, &["doctor"]).await;
-    let found = findings_of(&report, "configuration").join("\n");
+    let report = home.json(2, "doctor").await;
     for place in ["config.toml:1:", "config.toml:3:", "config.toml:4:"] {
-        assert!(found.contains(place), "{place}: {found}");
+        finding(&report, place);
     }
-    assert_eq!(
-        finding_with(&report, "config.toml:4:")["advice"],
-        "Fix line 4; until then only completions, demo, help, man and serve work."
-    );
+    let advice = "Fix line 4; until then only completions, demo, help, man and serve work.";
+    assert_eq!(finding(&report, "config.toml:4:").1, advice);
     assert!(!report.to_string().contains("canary"), "{report:#}");
-    assert_eq!(finding_with(&report, "1 group known")["severity"], "ok");
+    assert_eq!(finding(&report, "1 group known").0, "ok");
     assert_eq!(methods(&service), ["GET"], "only the one before");
 
     // A part of the configuration that only the console uses.
@@ -148,15 +118,12 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
         "[profiles.live]\nbase_url = \"https://127.0.0.1:1\"\napi_key = { env = \"LIVE_KEY\" }\n\
          [keys]\nopen = [\"no such key\"]\n",
     );
-    let report = home.json(2, &["doctor"]).await;
-    let found = findings_of(&report, "configuration").join("\n");
-    assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
-    assert_eq!(
-        finding_with(&report, "config.toml:5:")["advice"],
-        "Fix line 5; until then the console does not start; the commands work."
-    );
-    let unknown = home.json(2, &["doctor", "--profile", "lvie"]).await;
-    finding_with(&unknown, "did you mean \"live\"?");
+    let report = home.json(2, "doctor").await;
+    let advice = "Fix line 5; until then the console does not start; the commands work.";
+    let found = finding(&report, "~/config.toml:5:");
+    assert_eq!(found, ("problem", advice));
+    let unknown = home.json(2, "doctor --profile lvie").await;
+    finding(&unknown, "did you mean \"live\"?");
 }
 
 /// Its report about a wrong line matches what really happens.
@@ -164,21 +131,16 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
 async fn a_wrong_line_stops_only_what_doctor_says_it_stops() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key-of-the-desk");
-    let sound = fs::read_to_string(home.path("config.toml")).expect("readable");
-    let database = home.database();
-    let without_file: [&[&str]; 4] = [
-        &["completions", "bash"],
-        &["help", "json"],
-        &["man"],
-        &["serve", "keys", "list", "--database", &database],
-    ];
-    let with_file: [&[&str]; 6] = [
-        &["list"],
-        &["history"],
-        &["rotations"],
-        &["export"],
-        &["profile", "list"],
-        &["profile", "show"],
+    let sound = home.config();
+    let keys = format!("serve keys list --database {}", home.database());
+    let without_file = ["completions bash", "help json", "man", &keys];
+    let with_file = [
+        "list",
+        "history",
+        "rotations",
+        "export",
+        "profile list",
+        "profile show",
     ];
     for (wrong, code) in [
         ("[keys]\nno_such_action = [\"x\"]\n", 0),
@@ -187,15 +149,10 @@ async fn a_wrong_line_stops_only_what_doctor_says_it_stops() {
         ("no equals sign\n", 2),
     ] {
         home.write("config.toml", &format!("{sound}{wrong}"));
-        for arguments in with_file {
-            let ran = home.run(arguments).await;
-            assert_eq!(ran.code, code, "{wrong}: {arguments:?}: {}", ran.err);
-        }
-        for arguments in without_file {
-            let ran = home.run(arguments).await;
-            assert_eq!(ran.code, 0, "{wrong}: {arguments:?}: {}", ran.err);
-        }
-        let mut demo = Background::start(home.command(&["demo", "--hold"]));
+        let with_file = with_file.iter().map(|line| (code, *line, ""));
+        let all = with_file.chain(without_file.iter().map(|line| (0, *line, "")));
+        home.each(&all.collect::<Vec<_>>()).await;
+        let mut demo = Background::start(home.command("demo --hold"));
         assert!(demo.line().await.starts_with("export "), "{wrong}");
     }
 }
@@ -205,50 +162,42 @@ async fn the_directory_is_checked_and_not_changed() {
     let (mut home, _service) = knowing_acme(vec![refusal()]).await;
     let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
+    home.write(".local/share/groupdesk/service.db", "tokens");
+    set_mode(home.path(".local/share/groupdesk/service.db"), 0o644);
     set_mode(&file, 0o640);
     set_mode(file.parent().expect("a folder"), 0o777);
-    set_mode(&home.path("config.toml"), 0o664);
-    let report = home.json(0, &["doctor"]).await;
+    set_mode(home.path("config.toml"), 0o664);
+    let report = home.json(0, "doctor").await;
     assert_eq!(report["worst"], "warning");
     for words in [
         "other users may use ~/.local/share/groupdesk/directory.db (mode 0640)",
+        "other users may use ~/.local/share/groupdesk/service.db (mode 0644)",
         "other users can put files into ~/.local/share/groupdesk (mode 0777)",
         "other users can write to the file ~/config.toml (mode 0664)",
     ] {
-        let finding = finding_with(&report, words);
-        assert_eq!(finding["severity"], "warning");
-        assert!(
-            finding["advice"]
-                .as_str()
-                .is_some_and(|advice| advice.starts_with("chmod "))
-        );
+        let (severity, advice) = finding(&report, words);
+        assert_eq!(severity, "warning");
+        assert!(advice.starts_with("chmod "), "{advice}");
     }
-    let mode = fs::metadata(&file).expect("there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o640, "looking narrows nothing");
-    assert!(
-        fs::read(&file).expect("there") == before,
-        "looking writes nothing"
-    );
+    assert_eq!(mode(&file), 0o640, "looking narrows nothing");
+    let now = fs::read(&file).expect("there");
+    assert!(now == before, "looking writes nothing");
 
     let mut damaged = before.clone();
     damaged[4096..].fill(0xff);
     fs::write(&file, &damaged).expect("written");
-    let report = home.json(2, &["doctor", "--id", "acme"]).await;
+    let report = home.json(2, "doctor --id acme").await;
     let found = findings_of(&report, "directory").join("\n");
-    assert!(
-        found.contains("integrity check found ") || found.contains("is damaged"),
-        "{found}"
-    );
+    let is_found = found.contains("integrity check found ") || found.contains("is damaged");
+    assert!(is_found, "{found}");
     assert_eq!(report["worst"], "problem");
-    assert!(
-        fs::read(&file).expect("there") == damaged,
-        "and mends nothing"
-    );
+    let now = fs::read(&file).expect("there");
+    assert!(now == damaged, "and mends nothing");
 
     let foreign = home.write("notes.txt", &"not a database\n".repeat(100));
     home.set("GROUPDESK_DIRECTORY", foreign);
-    let report = home.json(2, &["doctor"]).await;
-    finding_with(&report, "~/notes.txt is not a directory of groupdesk");
+    let report = home.json(2, "doctor").await;
+    finding(&report, "~/notes.txt is not a directory of groupdesk");
 }
 
 #[tokio::test]
@@ -258,42 +207,25 @@ async fn doctor_reads_the_clipboard_settings_of_tmux() {
         "tmux",
         "#!/bin/sh\n[ \"$*\" = 'show-options -sv set-clipboard' ] && echo external\n",
     );
-    set_mode(tmux.as_ref(), 0o755);
+    set_mode(tmux, 0o755);
     home.set("TMUX", "/tmp/tmux-0/default,1,0");
-    home.set("PATH", home.folder.path().display().to_string());
-    let report = home.json(2, &["doctor"]).await;
-    let finding = finding_with(&report, "inside tmux");
-    assert!(
-        finding["found"]
-            .as_str()
-            .is_some_and(|found| found.ends_with("set-clipboard is external"))
-    );
-    assert!(
-        finding["advice"]
-            .as_str()
-            .is_some_and(|advice| advice.contains("set -g set-clipboard on"))
-    );
+    home.set("PATH", home.at(""));
+    let report = home.json(2, "doctor").await;
+    let (_, advice) = finding(&report, "inside tmux");
+    finding(&report, "set-clipboard is external");
+    assert!(advice.contains("set -g set-clipboard on"), "{advice}");
 }
 
 #[tokio::test]
 async fn concerns_are_counted_without_names() {
-    let lost = vec![
-        group("token-0", &Value::Null),
-        Fault::Close,
-        Fault::Close,
-        refusal(),
-    ];
+    let old = group("token-0", &Value::Null);
+    let lost = vec![old, Fault::Close, Fault::Close, refusal()];
     let (home, _service) = knowing_acme(lost).await;
-    let rotated = home.run(&["rotate", "acme", "--yes"]).await;
-    assert_eq!(rotated.code, 7, "{}", rotated.err);
-    let report = home.json(0, &["doctor"]).await;
-    let finding = finding_with(&report, "1 open rotation: result unknown");
-    assert_eq!(finding["severity"], "warning");
-    assert!(
-        finding["advice"]
-            .as_str()
-            .is_some_and(|advice| advice.contains("rotations check"))
-    );
+    home.exits(7, "rotate acme --yes").await;
+    let report = home.json(0, "doctor").await;
+    let (severity, advice) = finding(&report, "1 open rotation: result unknown");
+    assert_eq!(severity, "warning");
+    assert!(advice.contains("rotations check"), "{advice}");
     assert!(!report.to_string().contains("acme"), "{report:#}");
 }
 
@@ -302,86 +234,37 @@ async fn the_report_is_safe_to_paste() {
     const KEY: &str = "canary-k3y-5up3r53cr3t";
     let words =
         json!({"success": 0, "error": {"code": "bad", "message": format!("bad key {KEY}")}});
-    let told = |status: &str| answer(status, &words);
-    let redirect = Fault::Answer(http(
-        "302 Found",
-        &[
-            &format!("Location: https://canary:{KEY}@elsewhere.example/?key={KEY}"),
-            &format!("Via: {KEY}"),
-        ],
-        "",
-    ));
-    let wide = "canary-name-of-a-customer";
-    for fault in [
-        told("401 Unauthorized"),
-        told("403 Forbidden"),
-        told("400 Bad Request"),
-        told("500 Oh"),
-        redirect,
-    ] {
-        let first = group(
-            "canary-token-0f-acme",
-            &json!({"name": wide, "provided_id": "acme"}),
-        );
+    let elsewhere = format!("Location: https://canary:{KEY}@elsewhere.example/?key={KEY}");
+    let redirect = http("302 Found", &[&elsewhere, &format!("Via: {KEY}")], "");
+    let statuses = [
+        "401 Unauthorized",
+        "403 Forbidden",
+        "400 Bad Request",
+        "500 Oh",
+    ];
+    let faults = statuses.map(|status| answer(status, &words)).into_iter();
+    for fault in faults.chain([Fault::Answer(redirect)]) {
+        let named = json!({"name": "canary-name-of-a-customer", "provided_id": "acme"});
+        let first = group("canary-token-0f-acme", &named);
         let service = Faults::start(vec![first, fault]).await;
         let mut home = Home::new();
         home.connect(&service.base_url(), KEY);
-        home.json(0, &["get", "acme", "--exists"]).await;
-        for arguments in [
-            &["doctor"][..],
-            &["doctor", "--id", "acme"],
-            &["doctor", "--json", "--id", "acme"],
-        ] {
-            let ran = home.run(arguments).await;
-            assert!(
-                !format!("{ran:?}").contains("canary"),
-                "{arguments:?}: {}{}",
-                ran.out,
-                ran.err
-            );
+        home.json(0, "get acme --exists").await;
+        for line in ["doctor", "doctor --id acme", "doctor --json --id acme"] {
+            home.run(line).await.hides("canary");
         }
     }
     // A command that silently leaks what it should hand over.
     let home = Home::new();
-    let config = home.write(
+    home.write(
         "config.toml",
         &format!(
             "[profiles.live]\nbase_url = \"http://127.0.0.1:1\"\n\
              api_key = {{ command = [\"sh\", \"-c\", \"echo {KEY} >&2; exit 3\"] }}\n"
         ),
     );
-    let ran = home.run(&["doctor", "--config", &config]).await;
-    assert_eq!(ran.code, 4, "{}", ran.out);
-    assert!(ran.out.contains("from command sh: it ended"), "{}", ran.out);
-    assert!(
-        !format!("{ran:?}").contains("canary"),
-        "{}{}",
-        ran.out,
-        ran.err
-    );
-}
-
-#[tokio::test]
-async fn a_profile_with_a_doubtful_place_is_named_and_nothing_is_written() {
-    let mut home = Home::new();
-    let (_serving, url) = home.serve().await;
-    let arguments = ["--environment", "production", "--tag", "Customer"];
-    let key = home.key(&arguments).await;
-    home.connect(&url, &key);
-    home.json(0, &["create", "acme", "--yes"]).await;
-    home.json(0, &["doctor"]).await;
-    let other = home.key(&["--environment", "other"]).await;
-    home.configure(&url, &other);
-    let file = home.path(".local/share/groupdesk/directory.db");
-    let before = fs::read(&file).expect("there");
-    let report = home.json(4, &["doctor"]).await;
-    let found = finding_with(&report, "is new for its URL");
-    assert_eq!(found["severity"], "problem");
-    let words = found["found"].as_str().expect("a text");
-    assert!(words.contains("(1 group)"), "{words}");
-    assert!(words.contains("profile bind"), "{words}");
-    assert!(fs::read(&file).expect("there") == before);
-    home.json(4, &["get", "acme"]).await;
+    let ran = home.exits(4, "doctor --config config.toml").await;
+    ran.shows("from command sh: it ended").hides("canary");
 }
 
 #[tokio::test]
@@ -389,25 +272,15 @@ async fn a_place_that_cannot_be_written_and_an_empty_directory_are_problems() {
     let mut home = Home::new();
     // Not even root can create files below a file.
     home.write("file", "x");
-    home.set(
-        "XDG_DATA_HOME",
-        home.path("file/below").display().to_string(),
-    );
-    let ran = home.run(&["doctor", "--json"]).await;
-    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-    let found = finding_with(&report, "nothing can be written to");
-    assert_eq!(found["severity"], "problem");
+    home.set("XDG_DATA_HOME", home.at("file/below"));
+    let report = home.json(2, "doctor").await;
+    assert_eq!(finding(&report, "nothing can be written to").0, "problem");
 
     let mut home = Home::new();
-    std::fs::create_dir_all(home.path("data")).expect("a folder");
-    let file = home.write("data/directory.db", "");
+    let file = home.write("directory.db", "");
     home.set("GROUPDESK_DIRECTORY", file);
-    let ran = home.run(&["doctor", "--json"]).await;
-    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-    let found = finding_with(&report, "is empty (0 bytes)");
-    assert_eq!(found["severity"], "problem");
+    let report = home.json(2, "doctor").await;
+    assert_eq!(finding(&report, "is empty (0 bytes)").0, "problem");
 }
 
 #[tokio::test]
@@ -421,25 +294,14 @@ async fn times_in_the_future_are_told_and_count_as_an_unknown_age() {
     };
     for (seconds, listed) in [(-3_600, "acme\n"), (86_400, "")] {
         rotated(seconds);
-        let young = home
-            .run(&["list", "--filter", "age<1d", "-o", "name"])
-            .await;
-        assert_eq!(
-            (young.code, young.out.as_str()),
-            (0, listed),
-            "{}",
-            young.err
-        );
+        let young = home.exits(0, "list --filter age<1d -o name").await;
+        young.prints(listed);
     }
     rotated(3 * 86_400 + 3_600);
-    let ran = home.run(&["list", "--columns", "id,age"]).await;
-    assert_has(&ran.out, "acme  -");
-    let ran = home.run(&["show", "acme"]).await;
-    assert_has(&ran.out, "in the future: 2");
-    let ran = home.run(&["doctor", "--json"]).await;
-    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-    assert_eq!(
-        finding_with(&report, "times in the future")["severity"],
-        "problem"
-    );
+    home.exits(0, "list --columns id,age")
+        .await
+        .shows("acme  -");
+    home.exits(0, "show acme").await.shows("in the future: 2");
+    let report = home.run("doctor --json").await.json();
+    assert_eq!(finding(&report, "times in the future").0, "problem");
 }

@@ -21,17 +21,16 @@ use crate::support::{
 };
 
 /// Runs each command with `--json`, and checks that a failure reports its code.
-async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
-    for arguments in commands {
-        let ran = home.run(&[arguments, &["--json"][..]].concat()).await;
-        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.out, ran.err);
+async fn all_end_with(home: &Home, code: i32, commands: &str) {
+    for line in commands.split(';') {
+        let ran = home.exits(code, &format!("{line} --json")).await;
         let failure: Option<Value> = serde_json::from_str(&ran.out).ok();
         if let Some(exit) = failure.as_ref().and_then(|failure| failure.get("exit")) {
-            assert_eq!(*exit, code, "{arguments:?}");
+            assert_eq!(*exit, code, "{line}");
         }
         // doctor prints its report as a result, not as an error.
-        if code > 1 && arguments[0] != "doctor" {
-            assert!(!ran.err.is_empty(), "{arguments:?}: it says nothing");
+        if code > 1 && line != "doctor" {
+            assert!(!ran.err.is_empty(), "{line}: it says nothing");
         }
     }
 }
@@ -40,65 +39,23 @@ async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
 async fn success_bad_usage_and_guards() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
-    let wrong = home.write("wrong.csv", "user_group_id,name\n,nobody\n");
-    let database = home.database();
-    let revoke = ["serve", "keys", "revoke", "7", "--database", &database];
-    all_end_with(
-        &home,
-        0,
-        &[
-            &["list"],
-            &["get", "acme-eu"],
-            &["history"],
-            &["rotations"],
-            &["export"],
-            &["import", &rows],
-            &["doctor"],
-            &["rotate", "acme-eu", "--dry-run"],
-            &["help"],
-        ],
-    )
-    .await;
-    all_end_with(
-        &home,
-        2,
-        &[
-            &["lst"],
-            &["list", "-P", "tsting"],
-            &["import", &wrong],
-            &["apply", "missing.json", "--yes"],
-            &["export", "--output", "missing/file"],
-            &["update", "acme-eu", "--unmap", "nope", "--yes"],
-            &["rotations", "check", "99"],
-            &["profile", "show", "nobody"],
-            &["man", &rows],
-            &["help", "nothing"],
-            &["rotate", "nobody", "nobody-2", "--yes"],
-            &["rotate", "acme-eu", "—dry-run", "--yes"],
-            &["demo"],
-            &revoke,
-        ],
-    )
-    .await;
-    all_end_with(
-        &home,
-        3,
-        &[
-            &["show", "nobody"],
-            &["get", "nobody"],
-            &["create", "new-1"],
-            &["update", "acme-eu", "--name", "x"],
-            &["rotate", "acme-eu"],
-            &["rotate", "acme-eu", "acme-us"],
-            &["batches", "resume", "--yes"],
-            &["import", &rows, "--create"],
-            &["apply", &rows],
-            &["profile", "remove", "testing"],
-            &["create", "new-1", "--yes", "--read-only"],
-        ],
-    )
-    .await;
+    home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    home.write("wrong.csv", "user_group_id,name\n,nobody\n");
+    let revoke = format!("serve keys revoke 7 --database {}", home.database());
+    #[rustfmt::skip] // A table: the commands with one code a line.
+    let table = [
+        (0, "list;get acme-eu;history;rotations;export;import rows.csv;doctor;rotate acme-eu --dry-run;help"),
+        (2, "lst;list -P tsting;import wrong.csv;apply missing.json --yes;export --output missing/file"),
+        (2, "update acme-eu --unmap nope --yes;rotations check 99;profile show nobody;man rows.csv;help nothing"),
+        (2, "rotate nobody nobody-2 --yes;rotate acme-eu —dry-run --yes;demo"),
+        (3, "show nobody;get nobody;create new-1;update acme-eu --name x;rotate acme-eu;rotate acme-eu acme-us"),
+        (3, "batches resume --yes;import rows.csv --create;apply rows.csv;profile remove testing"),
+        (3, "create new-1 --yes --read-only"),
+    ];
+    for (code, commands) in table {
+        all_end_with(&home, code, commands).await;
+    }
+    all_end_with(&home, 2, &revoke).await;
 }
 
 #[tokio::test]
@@ -107,104 +64,68 @@ async fn refused_wrong_key_and_unreachable() {
     let page = || Fault::Answer(http("200 OK", &["Content-Type: text/html"], "<html>"));
     let refuse = || answer("422 Unprocessable Entity", &words);
     let old = || group("token-0", &Value::Null);
-    let script = vec![
-        refuse(),
-        old(),
-        old(),
-        refuse(),
-        page(),
-        page(),
-        page(),
-        page(),
-    ];
-    let (home, _service) = knowing_acme(script).await;
+    let pages = std::iter::repeat_with(page).take(4);
+    let script = [refuse(), old(), old(), refuse()].into_iter().chain(pages);
+    let (home, _service) = knowing_acme(script.collect()).await;
     all_end_with(
         &home,
         1,
-        &[
-            &["get", "acme"],
-            &["update", "acme", "--name", "x", "--yes"],
-            &["get", "acme"],
-            &["profile", "check"],
-        ],
+        "get acme;update acme --name x --yes;get acme;profile check",
     )
     .await;
-    let ran = home.run_with(&["whose"], &"0".repeat(64)).await;
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    let ran = home.run_with(&["whose"], "of nobody").await;
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    home.exits_with(1, "whose", &"0".repeat(64))
+        .await
+        .prints("");
+    home.exits_with(2, "whose", "of nobody").await.prints("");
 
     let mut home = Home::new();
-    let no = answer("401 Unauthorized", &words);
-    let service = Faults::always(no).await;
+    let service = Faults::always(answer("401 Unauthorized", &words)).await;
     home.connect(&service.base_url(), "wrong");
-    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
-    let reach: [&[&str]; 6] = [
-        &["get", "acme", "--exists"],
-        &["create", "acme", "--yes"],
-        &["rotate", "acme", "--exists", "--yes"],
-        &["import", &rows, "--create", "--yes"],
-        &["profile", "check"],
-        &["doctor"],
-    ];
-    all_end_with(&home, 4, &reach).await;
+    home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+    let some = "get acme --exists;create acme --yes;rotate acme --exists --yes";
+    let all = format!("{some};import rows.csv --create --yes;profile check;doctor");
+    all_end_with(&home, 4, &all).await;
     home.set("LIVE_KEY", "");
-    all_end_with(&home, 4, &reach[..3]).await;
-
+    all_end_with(&home, 4, some).await;
     let (_closed, address) = closed_port();
     home.connect(&format!("http://{address}"), "key");
-    all_end_with(&home, 5, &reach).await;
+    all_end_with(&home, 5, &all).await;
 }
 
 #[tokio::test]
 async fn partly_done_and_unknown() {
     let (home, _serving) = scene("exit 3").await;
     for id in ["other", "third"] {
-        home.json(0, &["create", id, "--yes"]).await;
+        home.exits(0, &format!("create {id} --yes")).await;
     }
-    let rows = home.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
-    let ids = home.write("ids.txt", "third\nnobody\n");
+    home.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
+    home.write("ids.txt", "third\nnobody\n");
     all_end_with(
         &home,
         6,
-        &[
-            &["rotate", "acme", "--yes"],
-            &["rotations", "handoff", "1"],
-            &["rotations", "handoff", "99"],
-            &["rotate", "--from", &ids, "--yes"],
-            &["import", &rows, "--update", "--yes"],
-        ],
+        "rotate acme --yes;rotations handoff 1;rotations handoff 99",
+    )
+    .await;
+    all_end_with(
+        &home,
+        6,
+        "rotate --from ids.txt --yes;import rows.csv --update --yes",
     )
     .await;
 
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
-    all_end_with(
-        &home,
-        7,
-        &[&["rotate", "acme", "--yes"], &["rotations", "check"]],
-    )
-    .await;
-    let (home, _service) = knowing_acme(vec![old(), old(), Fault::Close, old()]).await;
-    all_end_with(&home, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
-    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
-    all_end_with(&home, 7, &[&["create", "new-1", "--yes"]]).await;
-    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
-    let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
-    all_end_with(&home, 7, &[&["import", &rows, "--create", "--yes"]]).await;
-}
-
-#[tokio::test]
-async fn a_read_that_is_lost_before_an_update_is_no_change() {
-    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
-    let ran = home.run(&["update", "acme", "--name", "x", "--yes"]).await;
-    assert_eq!(ran.code, 5, "{}", ran.err);
-    assert!(
-        ran.err
-            .contains("\"acme\" NOT updated: the read before it failed"),
-        "{}",
-        ran.err
-    );
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (vec![old(), Fault::Close, old()], "rotate acme --yes;rotations check"),
+        (vec![old(), old(), Fault::Close, old()], "update acme --name x --yes"),
+        (vec![Fault::Close], "create new-1 --yes"),
+        (vec![Fault::Close], "import rows.csv --create --yes"),
+    ];
+    for (script, commands) in table {
+        let (home, _service) = knowing_acme(script).await;
+        home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
+        all_end_with(&home, 7, commands).await;
+    }
 }
 
 #[tokio::test]
@@ -233,7 +154,7 @@ async fn interrupted() {
         if arguments.contains(&"--exists") {
             let error = said["error"].as_str().expect("a text");
             assert_has(error, "groupdesk rotations check");
-            let proposed = home.run(&["rotations", "check"]).await;
+            let proposed = home.run("rotations check").await;
             assert_ne!(proposed.code, 2, "{}", proposed.err);
         }
     }
@@ -292,31 +213,4 @@ fn exit_codes_are_made_in_one_place() {
         .map(|path| path.ends_with("src/cli/process/exit.rs"))
         .collect();
     assert_eq!(makers, [true]);
-}
-
-#[tokio::test]
-async fn what_an_earlier_version_had_is_answered_only_with_what_to_use_instead() {
-    let home = Home::new();
-    for (arguments, instead) in [
-        (&["list", "--jq", ".x"][..], "groupdesk list --json | jq"),
-        (
-            &["rotate", "--retry-failed", "3"],
-            "groupdesk batches retry",
-        ),
-        (&["profile", "edit", "live"], "groupdesk config edit"),
-        (&["view", "list"], "--filter @NAME"),
-    ] {
-        let ran = home.run(arguments).await;
-        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-        let second = ran.err.lines().nth(1).unwrap_or_default();
-        assert!(
-            second.starts_with("it was removed; "),
-            "{arguments:?}: {}",
-            ran.err
-        );
-        assert!(second.contains(instead), "{arguments:?}: {}", ran.err);
-        for advice in ["tip:", "similar", "Usage:", "--help"] {
-            assert!(!ran.err.contains(advice), "{arguments:?}: {}", ran.err);
-        }
-    }
 }

@@ -63,9 +63,9 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
     let broken = home.write("broken.toml", "x = [");
     let editor = home.write("editor", "#!/bin/sh\nsed -i s/base_url/basis/ \"$1\"\n");
     home.set("EDITOR", format!("sh {editor}"));
-    let none = home.path("none.db").display().to_string();
-    let copy = home.path("copy.db").display().to_string();
-    let in_none = home.path("no/such").display().to_string();
+    let none = home.at("none.db");
+    let copy = home.at("copy.db");
+    let in_none = home.at("no/such");
     let nowhere = "postgres://ana@127.0.0.1:1/desk?sslmode=disable";
     let add = ["profile", "add", "eu", "--api-key-env"];
     let with = |more: &[&'static str]| -> Vec<String> {
@@ -79,6 +79,7 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&[&add[..], &["LIVE_KEY", "--base-url", "https://127.0.0.1:1", "--yes"]].concat()), 1, "the profile was not written"),
         (with(&["BAD_KEY"]), 1, "the profile was not written"),
         (with(&["NOT_SET", "--yes"]), 1, "the profile was not written"),
+        (with(&["LIVE_KEY", "--yes", "--ca-file", "/no/such/ca.pem"]), 1, "the profile was not written"),
         (with(&["BAD_KEY", "--dry-run"]), 1, "does not accept the API key"),
         (with(&["LIVE_KEY", "--same-environment", "nowhere"]), 2, "nothing was changed"),
         (with(&["LIVE_KEY", "--same-environment", "nowhere", "--no-check"]), 2, "nothing was changed"),
@@ -89,6 +90,7 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["profile", "bind", "live", "--same-environment", "nowhere"]), 2, "nothing was changed"),
         (of(&["profile", "key", "live"]), 2, "comes from"),
         (of(&["profile", "check", "nobody"]), 2, "not found"),
+        (of(&[&["--config", &in_none][..], &add[..], &["LIVE_KEY", "--base-url", "http://127.0.0.1:1", "--no-check"]].concat()), 2, "does not exist"),
         (of(&["--config", &broken, "config", "validate"]), 2, "broken.toml:1"),
         (of(&["--config", &broken, "doctor"]), 2, "broken.toml:1"),
         (of(&["--directory", &junk, "doctor"]), 2, "junk"),
@@ -110,6 +112,8 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["serve", "keys", "create", "--environment", "", "--database", &none]), 2, "environment"),
         (of(&["serve", "--listen", &taken, "--database", &none]), 2, "cannot listen"),
         (of(&["serve", "--listen", "127.0.0.1:0", "--metrics", &taken, "--database", &none]), 2, "cannot listen"),
+        (of(&["serve", "--listen", "127.0.0.1:0", "--database", &in_none]), 2, "does not exist"),
+        (of(&["serve", "keys", "create", "--environment", "x", "--database", &in_none]), 2, "does not exist"),
         (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was done"),
         (of(&["environment", "rename", "nobody", "x"]), 2, "nothing was changed"),
         (of(&["environment", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
@@ -123,7 +127,7 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
     for (command, code, words) in table {
         let command: Vec<_> = command.iter().map(String::as_str).collect();
         let ran = home.run(&command).await;
-        let told = format!("{}{}", ran.out, ran.err);
+        let told = ran.all();
         assert_eq!(ran.code, code, "{command:?}: {told}");
         assert_has(&told, words);
         let after = (contents(&home), rows(&directory));
@@ -162,16 +166,14 @@ async fn a_copy_of_the_database_of_a_service_leaves_nothing_beside_it() {
     for folder in ["copies", "data"] {
         fs::create_dir(home.path(folder)).expect("created");
     }
-    let database = home.path("data/service.db").display().to_string();
-    let to = home.path("copies/service.db").display().to_string();
+    let database = home.at("data/service.db");
+    let to = home.at("copies/service.db");
     for command in [
         &["serve", "keys", "create", "--environment", "live"][..],
         &["serve", "backup", &to],
     ] {
-        let ran = home
-            .run(&[command, &["--database", &database]].concat())
+        home.exits(0, &[command, &["--database", &database]].concat())
             .await;
-        assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
     }
     assert_eq!(files(&home.path("copies")), [PathBuf::from(to)]);
 }

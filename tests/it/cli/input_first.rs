@@ -38,14 +38,14 @@ fn with<'a>(command: &[&'a str], file: &'a str, more: &[&'a str]) -> Vec<&'a str
 
 async fn run(home: &Home, words: &[&str], input: &str) -> (i32, String) {
     let ran = home.run_with(words, input).await;
-    (ran.code, format!("{}{}", ran.out, ran.err))
+    (ran.code, ran.all())
 }
 
 #[tokio::test]
 async fn a_file_is_read_before_anything_else_is_refused() {
     let known = group("token-0", &json!({"properties": {"b": 1}}));
     let (home, service) = knowing_acme(vec![known, Fault::Close]).await;
-    home.json(0, &["get", "acme"]).await;
+    home.json(0, "get acme").await;
     let before = service.connections();
     let folder = home.folder.path().display().to_string();
     let empty = home.write("empty", "");
@@ -83,16 +83,14 @@ async fn a_file_is_read_before_anything_else_is_refused() {
             }
         }
         let file = home.write("good", content);
-        for (more, code, why) in [
+        #[rustfmt::skip] // A table: one case per line.
+        let table = [
             (&["--profile", "nosuch"][..], 2, "nosuch"),
             (&["--read-only"], 3, "read-only"),
             (&[], 3, "confirmation required, but there is no terminal"),
-            (
-                &["--no-input"],
-                3,
-                "confirmation required, but --no-input is set",
-            ),
-        ] {
+            (&["--no-input"], 3, "confirmation required, but --no-input is set"),
+        ];
+        for (more, code, why) in table {
             let words = with(command, &file, more);
             let (ended, said) = run(&home, &words, "").await;
             assert_eq!(ended, code, "{words:?}: {said}");
@@ -113,10 +111,9 @@ async fn a_file_is_read_before_anything_else_is_refused() {
 async fn a_file_without_a_change_asks_nothing() {
     let mut home = Home::new();
     let _demo = home.start_demo().await;
-    let listed = home.run(&["export", "--format", "jsonl"]).await;
-    assert_eq!(listed.code, 0, "{}", listed.err);
+    let listed = home.exits(0, "export --format jsonl").await;
     let file = home.write("same.jsonl", &listed.out);
-    let shown = home.json(0, &["show", "acme-eu"]).await;
+    let shown = home.json(0, "show acme-eu").await;
     let [name, rows] = ["name", "mapping"].map(|field| shown[field].clone());
     let (schema, source) = rows
         .as_object()
@@ -135,23 +132,20 @@ async fn a_file_without_a_change_asks_nothing() {
         (&["import", &group, "--create", "--update"], "nothing to create or update"),
         (&["update", "acme-eu", "acme-eu", "--map", &row], "all groups already have this value"),
     ];
-    let updates = ["history", "--operation", "update"];
-    let before = home.json(0, &updates).await;
+    let updates = "history --operation update";
+    let before = home.json(0, updates).await;
     for (words, said) in table {
         for more in [&[][..], &["--no-input"], &["--yes"]] {
             let words = [words, more].concat();
-            let ran = home.run(&words).await;
-            assert_eq!(ran.code, 0, "{words:?}: {}{}", ran.out, ran.err);
-            assert_has(&format!("{}{}", ran.out, ran.err), said);
+            let ran = home.exits(0, &words).await;
+            assert_has(&ran.all(), said);
         }
     }
-    assert_eq!(home.json(0, &updates).await, before);
+    assert_eq!(home.json(0, updates).await, before);
     // A create is a request even where the group is known: it may be gone at the service.
-    let ran = home
-        .run(&["import", &group, "--create", "--no-input"])
-        .await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert_has(&ran.err, "confirmation required");
+    home.exits(3, &format!("import {group} --create --no-input"))
+        .await
+        .says("confirmation required");
 }
 
 /// Also where the input is a token, and where nothing is changed.
@@ -187,7 +181,7 @@ async fn nothing_is_recorded_before_yes() {
     let (home, _service) = knowing_acme(vec![]).await;
     let file = home.write("new.jsonl", r#"{"user_group_id":"new","name":"x"}"#);
     let (shown, code) =
-        super::prompts::answer_with_line(&home, &["import", &file, "--create"], "no\n");
+        super::prompts::answer_with_line(&home, &format!("import {file} --create"), "no\n");
     assert_eq!(code, Some(3), "{shown}");
     let directory = home.path(".local/share/groupdesk/directory.db");
     let raw = rusqlite::Connection::open(directory).expect("a directory");

@@ -85,13 +85,13 @@ async fn a_started_program_does_not_inherit_ignored_signals() {
         "key",
         "grep SigIgn /proc/self/status >seen; echo key-of-the-desk",
     );
-    let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
+    let config = home.config();
     let command = format!("api_key = {{ command = [\"sh\", \"{script}\"] }}");
     home.write(
         "config.toml",
         &config.replace("api_key = { env = \"LIVE_KEY\" }", &command),
     );
-    home.json(0, &["get", "acme"]).await;
+    home.json(0, "get acme").await;
     let seen = std::fs::read_to_string(home.path("seen")).expect("written");
     let ignored = seen.trim_start_matches("SigIgn:").trim();
     let ignored = u64::from_str_radix(ignored, 16).expect("a set of signals");

@@ -11,8 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::program::Home;
-use crate::support::world::{ANA, Side, World, id};
-use crate::support::{bare::args, snapshots::assert_snapshot};
+use crate::support::{
+    snapshots::assert_snapshot,
+    world::{ANA, Side, World, id},
+};
 
 /// How many days ago everything happened, so that ages are the same in each run.
 const AGO: i64 = 30;
@@ -87,11 +89,11 @@ async fn rotate(operations: &Operations, group: &str, reason: &str) {
 }
 
 /// The output on a terminal of this many columns.
-fn on_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
+fn on_terminal(home: &Home, line: &str, columns: u16) -> String {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     let size = pty_process::Size::new(24, columns);
     terminal.resize(size).expect("resized");
-    let prepared = home.command(arguments);
+    let prepared = home.command(line);
     let prepared = prepared.as_std();
     let mut command = pty_process::blocking::Command::new(prepared.get_program())
         .args(prepared.get_args())
@@ -136,13 +138,13 @@ fn width(line: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(line)
 }
 
-const ALL: [(&str, &[&str]); 6] = [
-    ("list", &["list"]),
-    ("show", &["show", "evil"]),
-    ("history", &["history"]),
-    ("rotations", &["rotations"]),
-    ("profiles", &["profile", "list"]),
-    ("show_wide", &["show", "tokyo-shoji"]),
+const ALL: [(&str, &str); 6] = [
+    ("list", "list"),
+    ("show", "show evil"),
+    ("history", "history"),
+    ("rotations", "rotations"),
+    ("profiles", "profile list"),
+    ("show_wide", "show tokyo-shoji"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,8 +152,8 @@ async fn tables_fit_the_terminal_and_are_complete_in_a_pipe() {
     let (world, home, token) = scene().await;
     for (name, arguments) in ALL {
         let mut story = on_terminals(&home, name, arguments);
-        let piped = home.run(arguments).await;
-        assert_eq!((piped.code, piped.err.as_str()), (0, ""), "{name}");
+        let piped = home.exits(0, arguments).await;
+        piped.warns("");
         story = format!("{story}-- pipe\n{}", steady(&piped.out));
         for c in story.chars().filter(|c| *c != '\n') {
             assert!(
@@ -161,8 +163,7 @@ async fn tables_fit_the_terminal_and_are_complete_in_a_pipe() {
         }
         picture(&format!("looks_{name}"), &story);
     }
-    let ran = home.run_with(&["whose"], &token).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = home.exits_with(0, "whose", &token).await;
     picture("looks_whose", &ran.out);
     // An id is never cut, however long it is.
     let long =
@@ -170,19 +171,19 @@ async fn tables_fit_the_terminal_and_are_complete_in_a_pipe() {
     let name = "Long Name Incorporated, Department of Long Names and Longer Words, Building 7";
     create(&ana(&world), long, name, &json!({})).await;
     for (name, arguments) in [
-        ("list_long", ["list", "-q"]),
-        ("history_long", ["history", "--limit=2"]),
+        ("list_long", "list -q"),
+        ("history_long", "history --limit=2"),
     ] {
-        let story = on_terminals(&home, name, &arguments);
+        let story = on_terminals(&home, name, arguments);
         assert!(story.replace(['\n', ' '], "").contains(long), "{story}");
         picture(&format!("looks_{name}"), &story);
     }
 }
 
 /// The output at 80 and at 40 columns, after checking that no line is longer.
-fn on_terminals(home: &Home, name: &str, arguments: &[&str]) -> String {
+fn on_terminals(home: &Home, name: &str, line: &str) -> String {
     let of = |columns: u16| {
-        let shown = on_terminal(home, arguments, columns);
+        let shown = on_terminal(home, line, columns);
         for line in shown.lines() {
             assert!(width(line) <= columns.into(), "{name}: {line}");
         }
@@ -203,14 +204,13 @@ async fn the_report_of_the_doctor_fits_too() {
         world.config_file().display().to_string(),
     );
     for columns in [80, 40] {
-        let shown = on_terminal(&home, &["doctor"], columns);
+        let shown = on_terminal(&home, "doctor", columns);
         assert!(shown.contains("ok") && shown.contains("clock"), "{shown}");
         for line in shown.lines() {
             assert!(width(line) <= columns.into(), "{line}");
         }
     }
-    let ran = home.run(&["doctor"]).await;
-    assert_eq!(ran.code, 0, "{}", ran.out);
+    let ran = home.exits(0, "doctor").await;
     assert!(ran.out.lines().all(|line| width(line) <= 80), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'));
 }
@@ -218,67 +218,38 @@ async fn the_report_of_the_doctor_fits_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn colour_is_only_where_it_is_wanted() {
     let (_world, mut home, _) = scene().await;
-    let is_coloured = |home: &Home, arguments: &[&str]| {
-        let shown = on_terminal(home, arguments, WIDE);
-        assert!(
-            !shown.contains("\u{1b}[31mred"),
-            "never text from a name: {shown:?}"
-        );
-        shown.contains("\u{1b}[")
-    };
     // Not without TERM.
-    assert!(!is_coloured(&home, &["list"]));
+    let shown = on_terminal(&home, "list", WIDE);
+    assert!(!shown.contains("\u{1b}["), "{shown:?}");
     for (term, no_colour, coloured) in [
-        ("xterm-256color", "", true),
         ("xterm-256color", "1", false),
         ("dumb", "", false),
         ("", "", false),
+        ("xterm-256color", "", true),
     ] {
         home.set("TERM", term);
         home.set("NO_COLOR", no_colour);
-        for arguments in [
-            &["list"][..],
-            &["history"],
-            &["rotations"],
-            &["profile", "list"],
+        for line in [
+            "list",
+            "history",
+            "rotations",
+            "profile list",
+            // The line that names the environment, and the error after it.
+            "create acme-9 -P production --read-only --dry-run",
         ] {
-            let seen = is_coloured(&home, arguments);
-            assert_eq!(
-                seen, coloured,
-                "TERM={term} NO_COLOR={no_colour} {arguments:?}"
-            );
+            let shown = on_terminal(&home, line, WIDE);
+            // Never text from a name.
+            assert!(!shown.contains("\u{1b}[31mred"), "{shown:?}");
+            let seen = shown.contains("\u{1b}[");
+            assert_eq!(seen, coloured, "TERM={term} NO_COLOR={no_colour} {line}");
         }
-        // The line that names the environment, and the error after it.
-        let refused = args("create acme-9 -P production --read-only --dry-run");
-        let failed = is_coloured(&home, &refused);
-        assert_eq!(
-            failed, coloured,
-            "TERM={term} NO_COLOR={no_colour}: an error"
-        );
     }
-    home.set("TERM", "xterm-256color");
-    home.set("NO_COLOR", "");
-    let shown = on_terminal(&home, &["list"], WIDE);
+    let shown = on_terminal(&home, "list", WIDE);
     assert!(shown.contains("\u{1b}[1mNAME"), "{shown:?}");
-    let shown = on_terminal(
-        &home,
-        &["create", "acme-9", "-P", "production", "--dry-run"],
-        100,
-    );
-    assert!(
-        shown.starts_with("\u{1b}[1;7mPRODUCTION\u{1b}[0m production https://"),
-        "{shown:?}"
-    );
-    for arguments in [
-        &["list"][..],
-        &["history"],
-        &["list", "--json"],
-        &["help", "list"],
-    ] {
-        let ran = home.run(arguments).await;
-        assert!(
-            !ran.out.contains('\u{1b}') && ran.err.is_empty(),
-            "{arguments:?}"
-        );
+    let shown = on_terminal(&home, "create acme-9 -P production --dry-run", 100);
+    let line = "\u{1b}[1;7mPRODUCTION\u{1b}[0m production https://";
+    assert!(shown.starts_with(line), "{shown:?}");
+    for line in ["list", "history", "list --json", "help list"] {
+        home.run(line).await.warns("").hides("\u{1b}");
     }
 }

@@ -1,15 +1,14 @@
 //! `profile`: adding, listing, showing, checking and removing profiles, and keys in the keyring.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use serde_json::{Value, json};
 
 use super::{
     guards::{group, knowing_acme, methods},
-    program::Home,
+    program::{Home, each, has, set_mode},
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
-use crate::support::{assertions::assert_has, bare::args};
 
 const KEY: &str = "canary-api-key-5up3r53cr3t";
 
@@ -24,7 +23,7 @@ fn says_no(status: &str, code: &str) -> Fault {
 fn fresh() -> (Home, String) {
     let home = Home::new();
     let file = home.write("eu.key", KEY);
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
+    set_mode(&file, 0o600);
     (home, file)
 }
 
@@ -36,90 +35,45 @@ fn config(home: &Home) -> Option<String> {
 async fn a_profile_is_tested_and_written_and_works() {
     let (home, _) = fresh();
     let (_serving, url) = home.serve().await;
-    let database = home.database();
-    let key = home
-        .run(&[
-            "serve",
-            "keys",
-            "create",
-            "--environment",
-            "t",
-            "--tag",
-            "Testing",
-            "--database",
-            &database,
-        ])
-        .await;
-    let file = home.write("eu.key", &key.out);
-    let add = [
-        "profile",
-        "add",
-        "eu",
-        "--base-url",
-        &url,
-        "--environment",
-        "Testing",
-        "--api-key-file",
-        &file,
-    ];
-
-    let dry: Vec<_> = add.iter().copied().chain(["--dry-run"]).collect();
-    let planned = home.json(0, &dry).await;
+    let key = home.key("--environment t --tag Testing").await;
+    let file = home.write("eu.key", &key);
+    let add =
+        format!("profile add eu --base-url {url} --environment Testing --api-key-file {file}");
+    let planned = home.json(0, &format!("{add} --dry-run")).await;
     assert_eq!(planned["written"], false);
     assert_eq!(planned["check"]["finding"], "accepted", "{planned}");
     assert_eq!(config(&home), None, "a dry run writes nothing");
 
-    let ran = home.run(&add).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("the API key is accepted"), "{}", ran.err);
+    let ran = home.exits(0, &add).await;
+    ran.says("the API key is accepted").hides(&key);
     let text = config(&home).expect("written");
     assert!(text.ends_with(ran.out.trim_start()), "{text}\n{}", ran.out);
-    assert!(!text.contains(key.out.trim()), "{text}");
-    let listed = home.json(0, &["profile", "list"]).await;
-    assert_eq!(listed[0]["profile"], "eu");
-    assert_eq!(listed[0]["default"], true);
-    assert_eq!(listed[0]["production"], false);
-    assert_eq!(
-        home.json(0, &["profile", "check"]).await["finding"],
-        "accepted"
-    );
-    assert_eq!(
-        home.json(0, &["list"]).await,
-        json!([]),
-        "testing created nothing"
-    );
-    let made = home.json(0, &["create", "acme", "--yes"]).await;
+    assert!(!text.contains(&key), "{text}");
+    let listed = home.json(0, "profile list").await;
+    has!(listed[0], {"profile": "eu", "default": true, "production": false});
+    assert_eq!(home.json(0, "profile check").await["finding"], "accepted");
+    // Testing it created nothing.
+    assert_eq!(home.json(0, "list").await, json!([]));
+    let made = home.json(0, "create acme --yes").await;
     assert_eq!(made["outcome"], "created");
-
-    let again = home.run(&add).await;
-    assert_eq!(again.code, 2);
-    assert_has(&again.err, "profile \"eu\" already exists");
+    home.exits(2, &add)
+        .await
+        .says("profile \"eu\" already exists");
+    // Nothing without --yes.
+    home.exits(3, "profile remove eu").await;
     assert_eq!(config(&home).expect("there"), text);
-
-    let asked = home.run(&["profile", "remove", "eu"]).await;
-    assert_eq!(asked.code, 3, "{}", asked.err);
-    assert_eq!(config(&home).expect("there"), text, "nothing without --yes");
-    assert_eq!(
-        home.run(&["profile", "remove", "eu", "--yes"]).await.code,
-        0
-    );
+    home.exits(0, "profile remove eu --yes").await;
     assert_eq!(config(&home).expect("there").trim(), "");
-    assert_eq!(home.run(&add).await.code, 0);
-    let known = home.json(0, &["list"]).await;
-    assert_eq!(
-        known[0]["user_group_id"], "acme",
-        "the directory never forgot it"
-    );
+    home.exits(0, &add).await;
+    let known = home.json(0, "list").await;
+    assert_eq!(each(&known, "user_group_id"), ["acme"], "never forgotten");
 }
 
 #[tokio::test]
 async fn a_failed_check_is_explained_and_nothing_is_written() {
     let (home, file) = fresh();
-    let page = http(
-        "200 OK",
-        &["Content-Type: text/html"],
-        "<html>log in</html>",
-    );
+    let html = ["Content-Type: text/html"];
+    let page = http("200 OK", &html, "<html>log in</html>");
     let slash = http("308 Permanent Redirect", &["Location: /api/user/"], "");
     #[rustfmt::skip] // A table: one case per line.
     let cases = [
@@ -131,57 +85,30 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
         (Fault::Close, "no_answer"),
         (group("token-0", &Value::Null), "strange"),
     ];
+    let add = |url: &str| format!("profile add eu --base-url {url} --api-key-file {file}");
     for (fault, finding) in cases {
         let service = Faults::always(fault).await;
-        let url = service.base_url();
-        let add = [
-            "profile",
-            "add",
-            "eu",
-            "--base-url",
-            &url,
-            "--api-key-file",
-            &file,
-        ];
-        let told = home.json(1, &add).await;
+        let told = home.json(1, &add(&service.base_url())).await;
         assert_eq!(told["check"]["finding"], finding, "{told}");
         assert_eq!(told["written"], false);
         assert!(!told.to_string().contains(KEY), "{told}");
         assert_eq!(config(&home), None, "{finding}");
         // The only request names no group, so that no service can take it for a create or a rotation.
-        let requests = service.requests();
         assert_eq!(methods(&service), ["PUT"], "{finding}");
-        assert_eq!(requests[0].body(), b"{}");
+        assert_eq!(service.requests()[0].body(), b"{}");
     }
-    let nobody = [
-        "profile",
-        "add",
-        "eu",
-        "--base-url",
-        "http://127.0.0.1:1",
-        "--api-key-file",
-        &file,
-    ];
-    assert_eq!(
-        home.json(1, &nobody).await["check"]["finding"],
-        "not_reached"
-    );
-    let keyless = args("profile add eu --base-url http://127.0.0.1:1 --api-key-env NOT_SET");
-    let told = home.json(1, &keyless).await;
+    let told = home.json(1, &add("http://127.0.0.1:1")).await;
+    assert_eq!(told["check"]["finding"], "not_reached");
+    let keyless = "profile add eu --base-url http://127.0.0.1:1 --api-key-env NOT_SET";
+    let told = home.json(1, keyless).await;
     assert!(
-        told["check"]["text"]
-            .as_str()
-            .is_some_and(|text| text.contains("NOT_SET")),
+        told["check"]["text"].to_string().contains("NOT_SET"),
         "{told}"
     );
     assert_eq!(config(&home), None);
     // With --no-check it is written anyway.
-    let unchecked = home
-        .run(&args(
-            "profile add eu --base-url https://api.example.com --api-key-env NOT_SET --no-check",
-        ))
-        .await;
-    assert_eq!(unchecked.code, 0, "{}", unchecked.err);
+    let unchecked = "profile add eu --base-url https://a.example --api-key-env NOT_SET --no-check";
+    home.exits(0, unchecked).await;
     assert!(config(&home).expect("written").contains("NOT_SET"));
 }
 
@@ -193,15 +120,7 @@ async fn a_read_only_key_is_recognized() {
     let told = home
         .json(
             0,
-            &[
-                "profile",
-                "add",
-                "eu",
-                "--base-url",
-                &url,
-                "--api-key-file",
-                &file,
-            ],
+            &format!("profile add eu --base-url {url} --api-key-file {file}"),
         )
         .await;
     assert_eq!(told["check"]["finding"], "may_not_change", "{told}");
@@ -210,7 +129,7 @@ async fn a_read_only_key_is_recognized() {
     let lines = told["lines"].as_str().expect("lines");
     assert!(lines.contains("\nread_only = true\n"), "{lines}");
     assert!(config(&home).expect("written").ends_with(lines));
-    let shown = home.json(0, &["profile", "show", "eu"]).await;
+    let shown = home.json(0, "profile show eu").await;
     assert_eq!(shown["read_only"], true, "{shown}");
 }
 
@@ -218,35 +137,31 @@ async fn a_read_only_key_is_recognized() {
 async fn a_wrong_path_is_reported_before_a_missing_group() {
     let mut home = Home::new();
     let (_serving, url) = home.serve().await;
-    let key = home.key(&["--environment", "t", "--tag", "Customer"]).await;
+    let key = home.key("--environment t --tag Customer").await;
     home.connect(&url, &key);
     let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("written");
     fs::write(&file, format!("{text}path = \"/api/users\"\n")).expect("written");
-    let ran = home.run(&["get", "acme", "--exists"]).await;
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    assert_has(&ran.err, "check the profile's `path` and `base_url`");
+    home.exits(1, "get acme --exists")
+        .await
+        .says("check the profile's `path` and `base_url`");
 }
 
 #[tokio::test]
 async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
     let (home, file) = fresh();
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        (&["profile", "add", "eu"][..], "--base-url and one of --api-key-env"),
-        (&["profile", "add", "eu", "--base-url", "api.example.com", "--api-key-env", "K"], "must begin with https://"),
-        (&["profile", "add", "eu", "--base-url", "http://10.0.0.1", "--api-key-env", "K"], "unprotected"),
-        (&["profile", "add", "", "--base-url", "https://a.example", "--api-key-env", "K"], "is empty"),
-        (&["profile", "add", "eu", "--base-url", "https://a.example", "--api-key-env", "a b"], "api_key.env must be the name"),
-        (&["profile", "add", "eu", "--base-url", "https://a.example", "--api-key-env", "K", "--api-key-file", &file], "cannot be used with"),
-        (&["profile", "remove", "eu", "--yes"], "profile \"eu\" not found"),
-        (&["profile", "key", "eu"], "profile \"eu\" not found"),
-    ];
-    for (arguments, words) in table {
-        let ran = home.run(arguments).await;
-        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-        assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
-    }
+    let add = "profile add eu --base-url https://a.example --api-key-env";
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, "profile add eu", "--base-url and one of --api-key-env"),
+        (2, "profile add eu --base-url api.example.com --api-key-env K", "must begin with https://"),
+        (2, "profile add eu --base-url http://10.0.0.1 --api-key-env K", "unprotected"),
+        (2, "profile add '' --base-url https://a.example --api-key-env K", "is empty"),
+        (2, &format!("{add} 'a b'"), "api_key.env must be the name"),
+        (2, &format!("{add} K --api-key-file {file}"), "cannot be used with"),
+        (2, "profile remove eu --yes", "profile \"eu\" not found"),
+        (2, "profile key eu", "profile \"eu\" not found"),
+    ]).await;
     assert_eq!(config(&home), None);
 }
 
@@ -255,61 +170,47 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
     let (home, _) = fresh();
     let service = Faults::always(says_no("400 Bad Request", "invalid_request")).await;
     let url = service.base_url();
-    let entry = format!(
-        "--api-key-keyring=groupdesk-cli-test-{}",
-        std::process::id()
-    );
-    let add = ["profile", "add", "eu", "--base-url", &url, &entry];
+    let entry = format!("groupdesk-cli-test-{}", std::process::id());
+    let add = format!("profile add eu --base-url {url} --api-key-keyring={entry}");
     let ran = home.run_with(&add, KEY).await;
+    ran.hides(KEY);
     if ran.code == 0 {
         let text = config(&home).expect("written");
         assert!(text.contains("keyring = ") && !text.contains(KEY), "{text}");
-        assert_eq!(
-            home.json(0, &["profile", "check"]).await["finding"],
-            "accepted"
-        );
-        assert_eq!(
-            home.run(&["profile", "key", "eu", "--forget"]).await.code,
-            0
-        );
-        let missing = home.run(&["profile", "check"]).await;
-        assert_eq!(missing.code, 4, "{}", missing.err);
-        assert_has(&missing.err, "groupdesk profile key");
-        assert_eq!(home.run_with(&["profile", "key", "eu"], KEY).await.code, 0);
-        assert_eq!(
-            home.run(&["profile", "key", "eu", "--forget"]).await.code,
-            0
-        );
+        assert_eq!(home.json(0, "profile check").await["finding"], "accepted");
+        home.exits(0, "profile key eu --forget").await;
+        home.exits(4, "profile check")
+            .await
+            .says("groupdesk profile key");
+        home.exits_with(0, "profile key eu", KEY).await;
+        home.exits(0, "profile key eu --forget").await;
     } else {
         assert_eq!(ran.code, 2, "{}", ran.err);
-        assert_has(&ran.err, "the key was not stored");
-        assert_has(&ran.err, "use another source");
+        ran.says("the key was not stored")
+            .says("use another source");
         assert_eq!(config(&home), None, "no profile without its key");
     }
-    assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));
 }
 
 #[tokio::test]
 async fn a_profile_without_an_api_key_reads_the_directory_and_sends_nothing() {
     let (home, service) = knowing_acme(Vec::new()).await;
-    let config = fs::read_to_string(home.path("config.toml")).expect("written");
+    let config = home.config();
     let lines = config.lines().filter(|line| !line.starts_with("api_key"));
-    let bare: Vec<_> = lines.collect();
-    home.write("config.toml", &bare.join("\n"));
-    let seen = home.json(0, &["list"]).await;
-    assert_eq!(seen[0]["user_group_id"], json!("acme"));
-    for command in ["show acme", "history acme", "config validate"] {
-        let ran = home.run(&args(command)).await;
-        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+    home.write("config.toml", &lines.collect::<Vec<_>>().join("\n"));
+    let seen = home.json(0, "list").await;
+    assert_eq!(each(&seen, "user_group_id"), ["acme"]);
+    for line in ["show acme", "history acme", "config validate"] {
+        home.exits(0, line).await;
     }
-    for command in [
+    for line in [
         "get acme",
         "rotate acme --yes",
         "update acme --name X --yes",
     ] {
-        let ran = home.run(&args(command)).await;
-        assert_has(&ran.err, "no API key from the profile: add api_key");
-        assert_ne!(ran.code, 0, "{command}");
+        let ran = home.run(line).await;
+        ran.says("no API key from the profile: add api_key");
+        assert_ne!(ran.code, 0, "{line}");
     }
     assert_eq!(service.requests().len(), 1, "nothing was sent");
 }

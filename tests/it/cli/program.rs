@@ -1,6 +1,8 @@
 //! A person's installation: a home in a temporary folder, an empty environment, and the shipped binary.
 
 use std::{
+    fs::Permissions,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Output, Stdio},
     time::Duration,
@@ -15,14 +17,69 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStdout, Command},
 };
 
-use crate::support::{bare::bare, world::bind};
+use crate::support::{
+    assertions::is_in,
+    bare::bare,
+    proxy::FaultyProxy,
+    world::{bind, files_below},
+};
 
 /// The longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
+
+/// The words of a command line: one by one, or as they are typed, where `'…'` is one word.
+pub(super) trait Line {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Line for str {
+    fn words(&self) -> Vec<&str> {
+        let (mut words, mut rest) = (Vec::new(), self.trim_matches(' '));
+        while !rest.is_empty() {
+            let (word, after) = match rest.strip_prefix('\'') {
+                Some(quoted) => quoted.split_once('\'').expect("a second quote"),
+                None => rest.split_once(' ').unwrap_or((rest, "")),
+            };
+            words.push(word);
+            rest = after.trim_start_matches(' ');
+        }
+        words
+    }
+}
+
+impl Line for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Line for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Line for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Line for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
+
+impl<T: Line + ?Sized> Line for &T {
+    fn words(&self) -> Vec<&str> {
+        (**self).words()
+    }
+}
 
 /// A home folder and the variables set in it.
 pub(super) struct Home {
@@ -58,9 +115,24 @@ impl Home {
         self.folder.path().join(name)
     }
 
+    /// The same as a text.
+    pub(super) fn at(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
     pub(super) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.path(name), text).expect("written");
-        self.path(name).display().to_string()
+        self.at(name)
+    }
+
+    /// The configuration that [`Home::configure`] has written.
+    pub(super) fn config(&self) -> String {
+        std::fs::read_to_string(self.path("config.toml")).expect("readable")
+    }
+
+    /// Adds lines at the end of that configuration.
+    pub(super) fn add_config(&self, lines: &str) {
+        self.write("config.toml", &(self.config() + lines));
     }
 
     pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
@@ -102,8 +174,8 @@ impl Home {
         found.expect("it is set").1.clone()
     }
 
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        self.program(env!("CARGO_BIN_EXE_groupdesk"), arguments)
+    pub(super) fn command(&self, line: &(impl Line + ?Sized)) -> Command {
+        self.program(env!("CARGO_BIN_EXE_groupdesk"), &line.words())
     }
 
     /// As [`Home::command`], after a line of shell such as `ulimit`.
@@ -128,12 +200,22 @@ impl Home {
         command
     }
 
-    pub(super) async fn run(&self, arguments: &[&str]) -> Ran {
-        let output = tokio::time::timeout(DEADLINE, self.command(arguments).output())
-            .await
-            .expect("it ends in time")
-            .expect("it starts");
-        Ran::of(output)
+    pub(super) async fn run(&self, line: &(impl Line + ?Sized)) -> Ran {
+        self.run_words(&line.words(), None).await
+    }
+
+    /// Runs it, and checks its exit code.
+    pub(super) async fn exits(&self, code: i32, line: &(impl Line + ?Sized)) -> Ran {
+        self.run(line).await.exited(code)
+    }
+
+    /// The same for each line of a table; the words are in its output.
+    pub(super) async fn each(&self, table: &[(i32, &str, &str)]) {
+        for (code, line, words) in table {
+            let ran = self.exits(*code, *line).await;
+            let is_said = is_in(&ran.err, words) || *code == 0 && is_in(&ran.out, words);
+            assert!(is_said, "{words:?} is missing in: {ran:?}");
+        }
     }
 
     /// Runs a line as a shell does, with `groupdesk` as the program.
@@ -142,48 +224,58 @@ impl Home {
         let arguments = ["-c", &script, env!("CARGO_BIN_EXE_groupdesk")];
         let output = self.command_of("/bin/sh", &arguments).output();
         let output = tokio::time::timeout(DEADLINE, output).await;
-        Ran::of(output.expect("it ends in time").expect("it starts"))
+        Ran::of(line, output.expect("it ends in time").expect("it starts"))
     }
 
     /// Runs it with this standard input.
-    pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
-        use tokio::io::AsyncWriteExt;
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("standard input");
-        // It may end without reading.
-        match stdin.write_all(input.as_bytes()).await {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => panic!("{error}"),
-            _ => {}
+    pub(super) async fn run_with(&self, line: &(impl Line + ?Sized), input: &str) -> Ran {
+        self.run_words(&line.words(), Some(input)).await
+    }
+
+    /// The same, and checks its exit code.
+    pub(super) async fn exits_with(
+        &self,
+        code: i32,
+        line: &(impl Line + ?Sized),
+        input: &str,
+    ) -> Ran {
+        self.run_with(line, input).await.exited(code)
+    }
+
+    async fn run_words(&self, words: &[&str], input: Option<&str>) -> Ran {
+        let mut command = self.command(words);
+        if input.is_some() {
+            command.stdin(Stdio::piped());
         }
-        drop(stdin);
-        let output = tokio::time::timeout(DEADLINE, child.wait_with_output())
-            .await
-            .expect("it ends in time");
-        Ran::of(output.expect("it ran"))
+        let mut child = command.spawn().expect("it starts");
+        if let Some(input) = input {
+            let mut stdin = child.stdin.take().expect("standard input");
+            // It may end without reading.
+            match stdin.write_all(input.as_bytes()).await {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => panic!("{error}"),
+                _ => {}
+            }
+        }
+        let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
+        let output = output.expect("it ends in time").expect("it ran");
+        Ran::of(&words.join(" "), output)
     }
 
     /// The result as JSON, after checking the exit code.
-    pub(super) async fn json(&self, code: i32, arguments: &[&str]) -> Value {
-        let mut with_json = arguments.to_vec();
-        with_json.push("--json");
-        let ran = self.run(&with_json).await;
-        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.out, ran.err);
-        serde_json::from_str(&ran.out)
-            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out))
+    pub(super) async fn json(&self, code: i32, line: &(impl Line + ?Sized)) -> Value {
+        let mut words = line.words();
+        words.push("--json");
+        self.exits(code, &words).await.json()
     }
 
     /// Starts the demo without a console. The variables of this installation then lead to it.
     pub(super) async fn start_demo(&mut self) -> Background {
-        self.hold(&["demo", "--hold"]).await
+        self.hold("demo --hold").await
     }
 
     /// The same with these arguments.
-    pub(super) async fn hold(&mut self, arguments: &[&str]) -> Background {
-        let mut held = Background::start(self.command(arguments));
+    pub(super) async fn hold(&mut self, line: &(impl Line + ?Sized)) -> Background {
+        let mut held = Background::start(self.command(line));
         for _ in 0..2 {
             let line = held.line().await;
             let (name, value) = line
@@ -195,56 +287,174 @@ impl Home {
         held
     }
 
+    /// An installation with a service, whose profile `live` may do everything there.
+    pub(super) async fn served() -> (Self, Background) {
+        let mut home = Self::new();
+        let key = home.key("--environment live --tag Customer").await;
+        let (serving, url) = home.serve().await;
+        home.connect(&url, &key);
+        (home, serving)
+    }
+
+    /// The same with a proxy before the service.
+    pub(super) async fn behind_proxy() -> (Self, FaultyProxy, Background) {
+        let (mut home, serving) = Self::served().await;
+        let url = home.url();
+        let address = url.strip_prefix("http://").expect("an address");
+        let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
+        home.connect(&proxy.base_url(), &home.variable("LIVE_KEY"));
+        (home, proxy, serving)
+    }
+
+    /// Another installation with the same profile, which knows nothing of this one.
+    pub(super) fn another(&self) -> Self {
+        let mut other = Self::new();
+        other.connect(&self.url(), &self.variable("LIVE_KEY"));
+        other.set("USER", "li");
+        other
+    }
+
+    /// The address of the profile `live`.
+    pub(super) fn url(&self) -> String {
+        let config = self.config();
+        config.split('"').nth(1).expect("an address").to_owned()
+    }
+
     /// Starts the service on a database of this installation. Returns its base URL, too.
     pub(super) async fn serve(&self) -> (Background, String) {
-        self.serve_with(&[]).await
+        self.serve_with("").await
     }
 
     /// The same with more options.
-    pub(super) async fn serve_with(&self, more: &[&str]) -> (Background, String) {
+    pub(super) async fn serve_with(&self, more: &(impl Line + ?Sized)) -> (Background, String) {
         let database = self.database();
-        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
-        all.extend(more);
-        let mut serving = Background::start(self.command(&all));
-        let line = serving.line().await;
-        let url = line
-            .strip_prefix("listening on ")
-            .and_then(|url| url.strip_suffix("/api/user"))
-            .expect("an address");
-        (serving, url.to_owned())
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
+        let mut serving = Background::start(self.command(&[&serve, &*more.words()].concat()));
+        let url = serving.address().await;
+        (serving, url)
     }
 
+    /// Its folder exists, because no command makes a folder that a person named.
     pub(super) fn database(&self) -> String {
-        self.path("service/service.db").display().to_string()
+        let folder = self.path("service");
+        let mut private = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.recursive(true).create(&folder).expect("created");
+        folder.join("service.db").display().to_string()
     }
 
     /// Creates an API key in that database.
-    pub(super) async fn key(&self, arguments: &[&str]) -> String {
+    pub(super) async fn key(&self, more: &(impl Line + ?Sized)) -> String {
         let database = self.database();
-        let mut all = vec!["serve", "keys", "create", "--database", &database];
-        all.extend(arguments);
-        let ran = self.run(&all).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        let create = ["serve", "keys", "create", "--database", &database];
+        let ran = self.exits(0, &[&create, &*more.words()].concat()).await;
         ran.out.trim().to_owned()
     }
 }
 
-/// Exit code and output of a run.
+/// Exit code and output of a command line.
 #[derive(Debug)]
 pub(super) struct Ran {
+    line: String,
     pub(super) code: i32,
     pub(super) out: String,
     pub(super) err: String,
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    pub(super) fn of(line: &str, output: Output) -> Self {
         Self {
+            line: line.to_owned(),
             code: output.status.code().expect("no signal killed it"),
             out: String::from_utf8(output.stdout).expect("UTF-8"),
             err: String::from_utf8(output.stderr).expect("UTF-8"),
         }
     }
+
+    #[track_caller]
+    fn exited(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}: {self:?}", self.line);
+        self
+    }
+
+    /// Standard error has these words.
+    #[track_caller]
+    pub(super) fn says(&self, words: &str) -> &Self {
+        assert!(is_in(&self.err, words), "{words:?} is missing in: {self:?}");
+        self
+    }
+
+    /// Standard output has these words.
+    #[track_caller]
+    pub(super) fn shows(&self, words: &str) -> &Self {
+        assert!(is_in(&self.out, words), "{words:?} is missing in: {self:?}");
+        self
+    }
+
+    /// Standard output is this.
+    #[track_caller]
+    pub(super) fn prints(&self, text: &str) -> &Self {
+        assert_eq!(self.out, text, "{self:?}");
+        self
+    }
+
+    /// Standard error is this.
+    #[track_caller]
+    pub(super) fn warns(&self, text: &str) -> &Self {
+        assert_eq!(self.err, text, "{self:?}");
+        self
+    }
+
+    /// Neither output has this text.
+    #[track_caller]
+    pub(super) fn hides(&self, text: &str) -> &Self {
+        let all = self.all();
+        assert!(!is_in(&all, text), "{text:?} is in: {self:?}");
+        self
+    }
+
+    /// Both outputs.
+    pub(super) fn all(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
+    #[track_caller]
+    pub(super) fn json(&self) -> Value {
+        let read = serde_json::from_str(&self.out);
+        read.unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The values of a result with one on each line.
+    #[track_caller]
+    pub(super) fn lines(&self) -> Vec<Value> {
+        let lines = self.out.lines().map(serde_json::from_str);
+        let lines: Result<_, _> = lines.collect();
+        lines.unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Of a JSON object, these fields have these values.
+macro_rules! has {
+    ($object:expr, $fields:tt) => {
+        $crate::cli::program::assert_fields(&$object, &serde_json::json!($fields))
+    };
+}
+
+pub(super) use has;
+
+#[track_caller]
+pub(super) fn assert_fields(object: &Value, fields: &Value) {
+    for (name, value) in fields.as_object().expect("fields") {
+        assert_eq!(object[name], *value, "{name} of {object}");
+    }
+}
+
+/// A field of each element of a list.
+#[track_caller]
+pub(super) fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    let list = list.as_array().expect("a list").iter();
+    list.map(|one| one[field].as_str().unwrap_or("null"))
+        .collect()
 }
 
 /// A process that keeps running while the test does something else; killed when dropped.
@@ -275,6 +485,14 @@ impl Background {
             .expect("a line in time")
             .expect("readable")
             .expect("a line")
+    }
+
+    /// The base URL of a service that begins to listen.
+    pub(super) async fn address(&mut self) -> String {
+        let line = self.line().await;
+        let url = line.strip_prefix("listening on ");
+        let url = url.and_then(|url| url.strip_suffix("/api/user"));
+        url.expect("an address").to_owned()
     }
 
     /// Reads standard error up to a text.
@@ -313,19 +531,16 @@ impl Background {
     }
 }
 
+pub(super) fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("set");
+}
+
+/// The mode of a file, without its kind.
+pub(super) fn mode(path: impl AsRef<Path>) -> u32 {
+    std::fs::metadata(path).expect("there").permissions().mode() & 0o777
+}
+
 /// Every file below a folder.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("readable") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-    }
-    found
+    files_below(folder).expect("readable")
 }

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::program::Home;
+use super::program::{Home, Line};
 use crate::support::assertions::assert_has;
 
 /// A command that asks more than expected is not waited for longer.
@@ -23,7 +23,7 @@ pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
 /// Runs the command on a terminal, types a line once it asks, and returns the screen's text and the exit code.
 pub(super) fn answer_with_line(
     home: &Home,
-    arguments: &[&str],
+    arguments: &(impl Line + ?Sized),
     line: &str,
 ) -> (String, Option<i32>) {
     let asks = |text: &str| {
@@ -35,14 +35,14 @@ pub(super) fn answer_with_line(
 }
 
 /// Runs the command on a terminal without typing anything.
-pub(super) fn unasked(home: &Home, arguments: &[&str]) -> (String, Option<i32>) {
+pub(super) fn unasked(home: &Home, arguments: &(impl Line + ?Sized)) -> (String, Option<i32>) {
     dialogue_by(home, arguments, &[])
 }
 
 /// Runs the command on a terminal: waits for each text, one after the other, and types its answer.
 pub(super) fn dialogue(
     home: &Home,
-    arguments: &[&str],
+    arguments: &(impl Line + ?Sized),
     steps: &[(&str, &str)],
 ) -> (String, Option<i32>) {
     let tests: Vec<_> = steps
@@ -60,7 +60,7 @@ pub(super) fn dialogue(
 /// As [`dialogue`], deciding from the text shown since the last answer.
 pub(super) fn dialogue_by(
     home: &Home,
-    arguments: &[&str],
+    arguments: &(impl Line + ?Sized),
     steps: &[(Asks<'_>, &str)],
 ) -> (String, Option<i32>) {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
@@ -114,26 +114,26 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
     let fingerprint = |shown: &Value| shown["fingerprint"].clone();
-    let production = ["show", "acme-eu", "-P", "production"];
-    let before = fingerprint(&home.json(0, &production).await);
-    let rotate = ["rotate", "acme-eu", "-P", "production"];
+    let production = "show acme-eu -P production";
+    let before = fingerprint(&home.json(0, production).await);
+    let rotate = "rotate acme-eu -P production";
     for wrong in ["y\n", "acme-us\n", "\n", "\u{4}"] {
-        let (shown, code) = answer_with_line(&home, &rotate, wrong);
+        let (shown, code) = answer_with_line(&home, rotate, wrong);
         assert_eq!(code, Some(3), "{shown}");
         assert_has(&shown, "PRODUCTION production http://");
         assert_has(&shown, "not confirmed");
     }
-    assert_eq!(fingerprint(&home.json(0, &production).await), before);
-    let (shown, code) = answer_with_line(&home, &rotate, "acme-eu\n");
+    assert_eq!(fingerprint(&home.json(0, production).await), before);
+    let (shown, code) = answer_with_line(&home, rotate, "acme-eu\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("confirmed: fingerprint"), "{shown}");
-    assert_ne!(fingerprint(&home.json(0, &production).await), before);
+    assert_ne!(fingerprint(&home.json(0, production).await), before);
 
-    let update = ["update", "acme-eu", "--map", "40=5"];
-    let (shown, code) = answer_with_line(&home, &update, "n\n");
+    let update = "update acme-eu --map 40=5";
+    let (shown, code) = answer_with_line(&home, update, "n\n");
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("~ mapping 40: 213 -> 5"), "{shown}");
-    let (shown, code) = answer_with_line(&home, &update, "y\n");
+    let (shown, code) = answer_with_line(&home, update, "y\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(
         shown
@@ -148,14 +148,12 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
 async fn undoing_in_production_asks_for_words() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    for (profile, question, agreed) in [
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
         ("testing", "Update \"acme-eu\"? [y/N]", "y\n"),
-        (
-            "production",
-            "Type \"update acme-eu in production\" to confirm:",
-            "update acme-eu in production\n",
-        ),
-    ] {
+        ("production", "Type \"update acme-eu in production\" to confirm:", "update acme-eu in production\n"),
+    ];
+    for (profile, question, agreed) in table {
         let in_profile = |words: &[&'static str]| [words, &["-P", profile]].concat();
         let change = in_profile(&["update", "acme-eu", "--name", "Acme 2", "--yes"]);
         let ran = home.run(&change).await;

@@ -6,10 +6,7 @@ use std::{collections::BTreeSet, io, net::TcpListener, path::Path};
 use futures_util::future::join_all;
 
 use super::program::{Background, Home, Ran};
-use crate::support::{
-    bare::args,
-    proxy::{FaultyProxy, ProxyFault, Then},
-};
+use crate::support::proxy::{FaultyProxy, ProxyFault, Then};
 
 /// In [`COMMANDS`], the groups of a scene.
 const KNOWN: &str = "KNOWN";
@@ -98,17 +95,12 @@ struct Scene {
 
 impl Scene {
     async fn after(state: State, names: Names) -> Self {
-        let mut home = Home::new();
-        let key = home.key(&args("--environment live --tag Customer")).await;
-        let (serving, url) = home.serve().await;
-        let address = url.strip_prefix("http://").expect("an address");
-        let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
-        home.connect(&proxy.base_url(), &key);
+        let (mut home, proxy, serving) = Home::behind_proxy().await;
         home.set("USER", "ana");
         let other = TcpListener::bind("127.0.0.1:0").expect("a listener");
         other.set_nonblocking(true).expect("set");
         if !names.is_default {
-            let config = std::fs::read_to_string(home.path("config.toml")).expect("read");
+            let config = home.config();
             let profile = format!("[profiles.'{}']", names.profile);
             let address = other.local_addr().expect("an address");
             let config = format!(
@@ -375,32 +367,6 @@ async fn a_proposed_command_acts_on_the_profile_and_the_group_of_its_message() {
     let walked = walked(&states, &["ana"], QUOTED).await;
     let own = states.len() * COMMANDS.len();
     assert!(walked > own + 15, "only {walked} commands were tried");
-}
-
-#[tokio::test]
-async fn attention_names_what_waits_in_other_profiles_and_no_environment_of_theirs() {
-    let state = State::Rotation { arrived: false };
-    let scene = Scene::after(state, QUOTED).await;
-    let ran = scene.home.run(&["attention"]).await;
-    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
-    let said = "nothing needs attention in profile other\n1 in other profiles. To list them: groupdesk attention --all\n";
-    assert!(ran.err.ends_with(said), "{}", ran.err);
-    let ran = scene.first(&["attention"]).await;
-    assert_eq!(ran.code, 7, "{}", ran.err);
-    assert!(ran.out.contains(KNOWN_OF_QUOTED), "{}", ran.out);
-    assert!(!ran.err.contains("other profiles"), "{}", ran.err);
-    // Once no profile is bound to its environment, everybody is told.
-    let config = std::fs::read_to_string(scene.home.path("config.toml")).expect("read");
-    let (_, other) = config.split_once("[profiles.other]").expect("it is there");
-    let other = format!("[profiles.other]{other}");
-    scene.home.write("config.toml", &other);
-    let ran = scene.home.run(&["attention"]).await;
-    assert!(
-        ran.out.contains("no profile uses the environment"),
-        "{}{}",
-        ran.out,
-        ran.err
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,127 +8,73 @@ use super::{
     program::Home,
     prompts::{answer_with_line, unasked},
 };
-use crate::support::{assertions::assert_has, faults::Fault};
+use crate::support::faults::Fault;
 
 #[tokio::test]
 async fn a_quiet_success_prints_only_the_result() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let rows = home.write(
+    home.write(
         "rows.csv",
         "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
     );
-    let token_file = home.path("acme.token").display().to_string();
-    let out = home.path("out.jsonl").display().to_string();
     let database = home.database();
-    #[rustfmt::skip] // A table: one case per line.
+    // What is told although it is quiet: the database is new.
+    home.key("--environment live").await;
+    #[rustfmt::skip] // A table: commands that print a result, and such that print none.
     let table = [
-        (&["list"][..], true),
-        (&["list", "-P", "production"], true),
-        (&["show", "initech"], true),
-        (&["get", "acme-eu"], true),
-        (&["get", "acme-us", "--exists", "--token-out", &token_file], true),
-        (&["create", "new-1", "--name", "New", "--yes"], true),
-        (&["create", "new-1", "--name", "Other", "--yes"], true),
-        (&["create", "new-2", "--dry-run"], true),
-        (&["update", "initech", "--name", "Initech 2", "--yes"], true),
-        (&["update", "initech", "--name", "Initech 2", "--yes"], true),
-        (&["rotate", "acme-eu", "--yes"], true),
-        (&["rotate", "acme-us", "--yes", "--reveal"], true),
-        (&["rotate", "wayfarer", "parcel-one", "--yes"], false),
-        (&["rotations"], true),
-        (&["rotations", "--open"], false),
-        (&["rotations", "check"], false),
-        (&["rotations", "handoff"], false),
-        (&["history", "--limit", "3"], true),
-        (&["import", &rows], true),
-        (&["import", &rows, "--create", "--update", "--yes"], true),
-        (&["apply", &rows, "--yes"], true),
-        (&["export"], true),
-        (&["export", "--output", &out], false),
-        (&["profile", "list"], true),
-        (&["profile", "show"], true),
-        (&["profile", "check"], true),
-        (&["profile", "remove", "testing", "--dry-run"], true),
-        (&["serve", "keys", "list", "--database", &database], false),
-        (&["serve", "keys", "create", "--environment", "x", "--database", &database], true),
-        (&["doctor"], true),
-        (&["completions", "bash"], true),
-        (&["man"], true),
-        (&["help", "json"], true),
+        (true, "list;list -P production;show initech;get acme-eu;get acme-us --exists --token-out acme.token"),
+        (true, "create new-1 --name New --yes;create new-1 --name Other --yes;create new-2 --dry-run"),
+        (true, "update initech --name I2 --yes;update initech --name I2 --yes;rotate acme-eu --yes"),
+        (true, "rotate acme-us --yes --reveal"),
+        (false, "rotate wayfarer parcel-one --yes;rotations --open;rotations check;rotations handoff"),
+        (true, "rotations;history --limit 3;import rows.csv;import rows.csv --create --update --yes"),
+        (true, "apply rows.csv --yes;export;profile list;profile show;profile check"),
+        (false, "export --output out.jsonl"),
+        (true, "profile remove testing --dry-run;serve keys list --database DATABASE;serve keys create --environment x --database DATABASE"),
+        (true, "doctor;completions bash;man;help json"),
     ];
-    for (arguments, prints) in table {
-        let ran = home.run(&[arguments, &["--quiet"]].concat()).await;
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
-        assert_eq!(!ran.out.is_empty(), prints, "{arguments:?}: {}", ran.out);
+    for (prints, commands) in table {
+        for line in commands.replace("DATABASE", &database).split(';') {
+            let ran = home.exits(0, &format!("{line} --quiet")).await;
+            ran.warns("");
+            assert_eq!(!ran.out.is_empty(), prints, "{line}: {}", ran.out);
+        }
     }
-    let token = std::fs::read_to_string(&token_file).expect("written");
-    let ran = home.run_with(&["whose", "-q"], &token).await;
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let ran = home.run_with(&["whose", "-q"], &"0".repeat(64)).await;
-    assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (1, "", ""));
-}
-
-#[tokio::test]
-async fn the_environment_line_is_printed_unless_quiet() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
-    for mutation in [
-        &["create", "new-9", "--yes"][..],
-        &["update", "acme-eu", "--name", "A", "--yes"],
-        &["rotate", "acme-eu", "--yes"],
-        &["rotate", "wayfarer", "parcel-one", "--yes"],
-        &["rotate", "acme-us", "--dry-run"],
-    ] {
-        let ran = home.run(mutation).await;
-        assert_eq!(ran.code, 0, "{mutation:?}: {}", ran.err);
-        assert!(
-            ran.err.starts_with("TESTING testing http://"),
-            "{mutation:?}: {}",
-            ran.err
-        );
-    }
+    let token = std::fs::read_to_string(home.path("acme.token")).expect("written");
+    home.exits_with(0, "whose -q", &token).await.warns("");
+    let ran = home.exits_with(1, "whose -q", &"0".repeat(64)).await;
+    ran.warns("").prints("");
 }
 
 #[tokio::test]
 async fn errors_and_alarms_are_printed_even_if_quiet() {
     let home = Home::new();
-    let ran = home.run(&["list", "-q"]).await;
-    assert_eq!(ran.code, 2);
+    let ran = home.exits(2, "list -q").await;
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
 
     let wrong = serde_json::json!({"api_environment_tag": "Testing"});
     let (home, _service) = knowing_acme(vec![group("token-0", &wrong)]).await;
-    let ran = home.run(&["get", "acme", "-q"]).await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("Testing"), "{}", ran.err);
+    home.exits(3, "get acme -q").await.says("Testing");
 
     let old = || group("token-0", &Value::Null);
     let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
-    let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
-    assert_eq!(ran.code, 7, "{}", ran.err);
+    let ran = home.exits(7, "rotate acme --yes -q").await;
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
-    let ran = home.run(&["rotations", "check", "-q"]).await;
-    assert_eq!(ran.code, 7, "{}", ran.err);
-    assert_has(&ran.err, "rotation 1 of \"acme\" is still unknown");
+    let ran = home.exits(7, "rotations check -q").await;
+    ran.says("rotation 1 of \"acme\" is still unknown");
 
     let (home, _serving) = scene("exit 3").await;
-    let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
-    assert_eq!(ran.code, 6, "{}", ran.err);
-    assert!(
-        ran.err.starts_with("x HAND-OFF FAILED (exit 3)"),
-        "{}",
-        ran.err
-    );
-    home.json(0, &["create", "other", "--yes"]).await;
-    let ids = home.write("ids.txt", "other\nnobody\n");
-    let ran = home.run(&["rotate", "--from", &ids, "--yes", "-q"]).await;
-    assert_eq!(ran.code, 6, "{}", ran.err);
-    assert!(ran.err.contains("not been handed off"), "{}", ran.err);
-    let wrong = home.write("wrong.csv", "user_group_id\n\"\"\n");
-    let ran = home.run(&["import", &wrong, "-q"]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.starts_with("x row 1, line 2: "), "{}", ran.err);
+    let ran = home.exits(6, "rotate acme --yes -q").await;
+    ran.says("x HAND-OFF FAILED (exit 3)");
+    home.exits(0, "create other --yes").await;
+    home.write("ids.txt", "other\nnobody\n");
+    let ran = home.exits(6, "rotate --from ids.txt --yes -q").await;
+    ran.says("not been handed off");
+    home.write("wrong.csv", "user_group_id\n\"\"\n");
+    home.exits(2, "import wrong.csv -q")
+        .await
+        .says("x row 1, line 2: ");
 }
 
 /// A person who is asked sees what the question is about, even with --quiet.
@@ -162,44 +108,41 @@ async fn a_question_shows_what_it_is_about_even_if_quiet() {
 async fn without_input_nothing_is_asked_and_nothing_sent() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
-    let before = home.json(0, &["history"]).await;
-    for (arguments, code) in [
-        (&["create", "new-5"][..], 3),
-        (&["update", "acme-eu", "--name", "x"], 3),
-        (&["rotate", "acme-eu"], 3),
-        (&["rotate", "acme-eu", "acme-us"], 3),
-        (&["rotate", "--token-stdin"], 3),
-        (&["whose"], 3),
-        (&["import", &rows, "--create"], 3),
-        (&["apply", &rows], 3),
-        (&["profile", "add", "eu"], 2),
-        (&["profile", "remove", "testing"], 3),
-    ] {
-        let (shown, ended) = unasked(&home, &[arguments, &["--no-input"]].concat());
-        assert_eq!(ended, Some(code), "{arguments:?}: {shown}");
-        for question in ["[y/N]", "to confirm:", "not shown"] {
-            assert!(!shown.contains(question), "{arguments:?}: {shown}");
-        }
-        assert!(shown.contains("error: "), "{arguments:?}: {shown}");
-    }
+    home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
     let ring = "[profiles.ring]\nbase_url = \"https://eu.example.com\"\napi_key = { keyring = \"ring\" }\n";
-    let file = home.write("ring.toml", ring);
-    let key = ["profile", "key", "ring", "--config", &file, "--no-input"];
-    let (shown, ended) = unasked(&home, &key);
-    assert_eq!(ended, Some(3), "{shown}");
-    assert!(shown.contains("--no-input is set"), "{shown}");
-    assert_eq!(home.json(0, &["history"]).await, before);
+    home.write("ring.toml", ring);
+    let before = home.json(0, "history").await;
+    for (line, code) in [
+        ("create new-5", 3),
+        ("update acme-eu --name x", 3),
+        ("rotate acme-eu", 3),
+        ("rotate acme-eu acme-us", 3),
+        ("rotate --token-stdin", 3),
+        ("whose", 3),
+        ("import rows.csv --create", 3),
+        ("apply rows.csv", 3),
+        ("profile add eu", 2),
+        ("profile remove testing", 3),
+        ("profile key ring --config ring.toml", 3),
+    ] {
+        let (shown, ended) = unasked(&home, &format!("{line} --no-input"));
+        assert_eq!(ended, Some(code), "{line}: {shown}");
+        for question in ["[y/N]", "to confirm:", "not shown"] {
+            assert!(!shown.contains(question), "{line}: {shown}");
+        }
+        assert!(shown.contains("error: "), "{line}: {shown}");
+    }
+    assert_eq!(home.json(0, "history").await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_rotation_is_not_abandoned_without_a_question() {
     let old = || group("token-0", &Value::Null);
     let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
-    assert_eq!(home.run(&["rotate", "acme", "--yes"]).await.code, 7);
-    let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
-    let (shown, code) = unasked(&home, &[&abandon[..], &["--no-input"]].concat());
+    home.exits(7, "rotate acme --yes").await;
+    let abandon = "rotations abandon 1 --reason gone";
+    let (shown, code) = unasked(&home, &format!("{abandon} --no-input"));
     assert_eq!(code, Some(3), "{shown}");
-    let (shown, code) = answer_with_line(&home, &abandon, "y\n");
+    let (shown, code) = answer_with_line(&home, abandon, "y\n");
     assert_eq!(code, Some(0), "{shown}");
 }

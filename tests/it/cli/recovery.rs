@@ -1,19 +1,17 @@
 //! A rotation whose process was killed while the service hangs: found, settled by reads, abandoned. And which group a
 //! token belongs to. With the shipped binary.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{
-    program::{Background, Home, files},
+    program::{Background, Home, files, has},
     prompts::answer_with_line,
 };
 use crate::support::{
-    assertions::assert_has,
-    bare::args,
-    clock::TestClock,
+    assertions::{assert_has, assert_lacks},
     proxy::{FaultyProxy, Gate, ProxyFault, Then},
 };
 
@@ -26,13 +24,8 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let mut home = Home::new();
-        let key = home.key(&args("--environment live --tag Customer")).await;
-        let (serving, url) = home.serve().await;
-        let address = url.strip_prefix("http://").expect("an address");
-        let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
-        home.connect(&proxy.base_url(), &key);
-        home.json(0, &["create", "acme-eu", "--yes"]).await;
+        let (home, proxy, serving) = Home::behind_proxy().await;
+        home.exits(0, "create acme-eu --yes").await;
         Self {
             home,
             proxy,
@@ -49,8 +42,8 @@ impl Scene {
             ProxyFault::swallowed(Then::Hang)
         };
         self.proxy.next("POST", fault.behind(&gate));
-        let arguments = ["rotate", "acme-eu", "--yes", "--reason", "leaked"];
-        let mut rotating = Background::start(self.home.command(&arguments));
+        let arguments = "rotate acme-eu --yes --reason leaked";
+        let mut rotating = Background::start(self.home.command(arguments));
         gate.reached().await;
         rustix::process::kill_process(rotating.pid(), Signal::KILL).expect("it runs");
         assert_eq!(rotating.code().await, None, "killed by the signal");
@@ -72,7 +65,7 @@ impl Scene {
     }
 
     async fn token(&self) -> String {
-        let shown = self.home.json(0, &["get", "acme-eu", "--reveal"]).await;
+        let shown = self.home.json(0, "get acme-eu --reveal").await;
         shown["token"].as_str().expect("a token").to_owned()
     }
 }
@@ -87,292 +80,156 @@ fn one(rows: &Value) -> &Value {
 async fn a_killed_rotation_is_found_and_settled_by_reading() {
     for (applied, expected) in [(true, "recovered"), (false, "not_applied")] {
         let scene = Scene::new().await;
+        let home = &scene.home;
         let before = scene.token().await;
         scene.kill_a_rotation(applied).await;
 
-        let open = scene.home.json(0, &["rotations", "--open"]).await;
-        let row = one(&open);
-        let keys: Vec<_> = row.as_object().expect("an object").keys().collect();
-        let shape = [
-            "rotation",
-            "user_group_id",
-            "state",
-            "previous_fingerprint",
-            "fingerprint",
-            "started_at",
-            "by",
-            "reason",
-            "handoff",
-            "environment",
-        ];
-        assert_eq!(keys, shape);
-        assert_eq!(row["user_group_id"], "acme-eu");
-        assert_eq!(
-            (&row["state"], &row["reason"]),
-            (&"sent".into(), &"leaked".into())
-        );
-
+        let open = home.json(0, "rotations --open").await;
+        has!(*one(&open), {"user_group_id": "acme-eu", "state": "sent", "reason": "leaked"});
         // Its process might still be alive, as far as anybody can tell.
         let gets = scene.proxy.count("GET");
-        let ran = scene.home.run(&["rotations", "check"]).await;
-        assert_eq!(ran.code, 7, "{}", ran.err);
-        assert!(ran.err.contains("may still be running"), "{}", ran.err);
-        assert!(ran.err.contains("check again in"), "{}", ran.err);
+        let ran = home.exits(7, "rotations check").await;
+        ran.says("may still be running").says("check again in");
         assert_eq!(scene.proxy.count("GET"), gets);
-        let ran = scene.home.run(&["rotate", "acme-eu", "--yes"]).await;
-        assert_eq!(ran.code, 3, "{}", ran.err);
+        home.exits(3, "rotate acme-eu --yes").await;
 
         scene.an_hour_later();
-        let settled = scene.home.json(0, &["rotations", "check"]).await;
-        assert_eq!(one(&settled)["state"], expected);
-        assert_eq!(one(&settled)["why"], Value::Null);
-        let open = scene.home.json(0, &["rotations", "--open"]).await;
+        let settled = home.json(0, "rotations check").await;
+        has!(*one(&settled), {"state": expected, "why": null});
+        let open = home.json(0, "rotations --open").await;
         assert_eq!(open, Value::Array(Vec::new()));
-        let all = scene.home.json(0, &["rotations"]).await;
-        assert_eq!(one(&all)["state"], expected);
-        let number = one(&all)["rotation"].to_string();
-        let again = scene.home.json(0, &["rotations", "check", &number]).await;
+        let again = home.json(0, "rotations check 1").await;
         assert_eq!(one(&again)["state"], expected);
-        let history = scene.home.json(0, &["history", "--limit", "1"]).await;
+        let history = home.json(0, "history --limit 1").await;
         assert_eq!(one(&history)["outcome"], expected);
         assert_eq!(scene.proxy.count("POST"), 1, "sent once, whatever happened");
         assert_eq!(scene.token().await != before, applied);
     }
 }
 
-/// The clock that counts from the machine's start moves with the others, and still is the one that decides.
-#[tokio::test(flavor = "multi_thread")]
-async fn moving_the_test_clock_ends_the_horizon() {
-    let mut scene = Scene::new().await;
-    let clock = TestClock::new(scene.home.folder.path());
-    let (name, file) = clock.variable();
-    scene.home.set(name, file);
-    scene.kill_a_rotation(true).await;
-    let directory = rusqlite::Connection::open(scene.directory()).expect("open");
-    let wall = "UPDATE rotations SET started_at = started_at + 3600000000, sent_at = sent_at + 3600000000 \
-                WHERE boot_clock IS NOT NULL";
-    assert_eq!(directory.execute(wall, []).expect("done"), 1);
-    let ran = scene.home.run(&["rotations", "check"]).await;
-    assert_eq!(ran.code, 7, "{}", ran.err);
-    clock.forward(Duration::from_mins(1));
-    let settled = scene.home.json(0, &["rotations", "check"]).await;
-    assert_eq!(one(&settled)["state"], "recovered");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn abandoning_asks_and_frees_the_token() {
     let scene = Scene::new().await;
+    let home = &scene.home;
     scene.kill_a_rotation(false).await;
-    let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
-    let ran = scene.home.run(&abandon).await;
-    assert_eq!(ran.code, 3, "nobody can be asked: {}", ran.err);
-    let with_yes = [&abandon[..], &["--yes"]].concat();
-    let ran = scene.home.run(&with_yes).await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("may still be running"), "{}", ran.err);
+    let abandon = "rotations abandon 1 --reason gone";
+    let with_yes = format!("{abandon} --yes");
+    // Nobody can be asked; and its process may still live.
+    home.exits(3, abandon).await;
+    home.exits(3, &with_yes).await.says("may still be running");
     scene.an_hour_later();
-    let (shown, code) = answer_with_line(&scene.home, &abandon, "n\n");
+    let (shown, code) = answer_with_line(home, abandon, "n\n");
     assert_eq!(code, Some(3), "{shown}");
-    let abandoned = scene.home.json(0, &with_yes).await;
+    let abandoned = home.json(0, &with_yes).await;
     assert_eq!(abandoned["state"], "abandoned");
-    let history = scene.home.json(0, &["history", "--limit", "1"]).await;
-    assert_eq!(one(&history)["outcome"], "abandoned");
-    assert_eq!(one(&history)["reason"], "gone");
-    let ran = scene.home.run(&with_yes).await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("nothing to abandon"), "{}", ran.err);
-    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "rotation 9 not found"),
-        (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is required"),
-        (&["rotations", "check", "9"], "rotation 9 not found"),
-    ];
-    for (arguments, words) in table {
-        let ran = scene.home.run(arguments).await;
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains(words), "{}", ran.err);
-    }
+    let history = home.json(0, "history --limit 1").await;
+    has!(*one(&history), {"outcome": "abandoned", "reason": "gone"});
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (3, &with_yes, "nothing to abandon"),
+        (0, "rotate acme-eu --yes", ""),
+        (2, "rotations abandon 9 --reason x --yes", "rotation 9 not found"),
+        (2, "rotations abandon 1 --reason ' ' --yes", "a reason is required"),
+        (2, "rotations check 9", "rotation 9 not found"),
+    ]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     let scene = Scene::new().await;
+    let home = &scene.home;
     let old = scene.token().await;
-    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    home.exits(0, "rotate acme-eu --yes").await;
     let new = scene.token().await;
     let sent = scene.proxy.methods().len();
     for (token, current) in [(&new, true), (&old, false)] {
-        let input = format!("{token}\n");
-        let ran = scene.home.run_with(&["whose", "--json"], &input).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
-        let owner = one(&owners);
-        assert_eq!(owner["user_group_id"], "acme-eu");
-        assert_eq!(owner["profile"], "live");
-        assert_eq!(owner["current"], current);
-        assert!(!ran.out.contains(token.as_str()) && !ran.err.contains(token.as_str()));
-        let (shown, code) = answer_with_line(&scene.home, &["whose"], &input);
+        let ran = home.exits_with(0, "whose --json", token).await;
+        let owners = ran.hides(token).json();
+        has!(*one(&owners), {"user_group_id": "acme-eu", "profile": "live", "current": current});
+        let (shown, code) = answer_with_line(home, "whose", &format!("{token}\n"));
         assert_eq!(code, Some(0), "{shown}");
-        assert!(shown.contains("acme-eu"), "{shown}");
-        assert!(!shown.contains(token.as_str()), "echoed: {shown}");
+        assert_has(&shown, "acme-eu");
+        assert_lacks(&shown, token);
     }
-    let (shown, code) = answer_with_line(&scene.home, &["whose"], "\u{3}");
+    let (shown, code) = answer_with_line(home, "whose", "\u{3}");
     assert_eq!(code, Some(130), "{shown}");
-    let ran = scene.home.run_with(&["whose"], &"0".repeat(64)).await;
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = scene.home.run_with(&["whose"], "\n").await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    let ran = scene.home.run(&["whose", &new]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(!ran.err.contains(&new), "{}", ran.err);
+    home.exits_with(1, "whose", &"0".repeat(64)).await;
+    home.exits_with(2, "whose", "\n").await;
+    let ran = home.exits(2, &["whose", new.as_str()]).await;
     let told = "do not pass a token as an argument: other users of this machine can read it";
-    assert!(ran.err.contains(told), "{}", ran.err);
+    ran.hides(&new).says(told);
     assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
 }
 
+/// Every form in which a token can stand in a text: `domain::pasted::tests`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
     let scene = Scene::new().await;
+    let home = &scene.home;
     let old = scene.token().await;
-    scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
+    home.exits(0, "rotate acme-eu --yes").await;
     let new = scene.token().await;
-    for text in [
-        format!("  {new}\t\r\n"),
-        new.to_ascii_uppercase(),
-        format!("Authorization: Token {new}\n"),
-        format!("https://bi.example.com/embed?token={new}&x=1"),
-        format!("{new}0"),
-    ] {
-        let ran = scene.home.run_with(&["whose", "--json"], &text).await;
-        assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
-        let owners: Value = serde_json::from_str(&ran.out).expect("JSON");
-        assert_eq!(one(&owners)["user_group_id"], "acme-eu");
-        assert_eq!(one(&owners)["current"], true);
-    }
     // The lines behind the first typed one are not left to the shell.
     let nobody = "0".repeat(64);
     let log = format!("GET /?token={new} 200\nGET /?token={nobody} 200\nGET /?token={old} 200\n");
-    let ran = scene.home.run_with(&["whose"], &log).await;
-    let (typed, code) = answer_with_line(&scene.home, &["whose"], &log);
-    assert_eq!((ran.code, code), (0, Some(0)));
-    for said in [format!("{}{}", ran.out, ran.err), typed] {
+    let ran = home.exits_with(0, "whose", &log).await;
+    let (typed, code) = answer_with_line(home, "whose", &log);
+    assert_eq!(code, Some(0));
+    for said in [ran.all(), typed] {
         for words in [
             "line 1  current",
             "line 3  former",
             "line 2  not in the directory",
             "1 of 3 tokens",
         ] {
-            assert!(said.contains(words), "{words}: {said}");
+            assert_has(&said, words);
         }
-        assert!(
-            ![&new, &old, &nobody]
-                .iter()
-                .any(|token| said.contains(token.as_str()))
-        );
-    }
-    for text in [&new[1..], &"x".repeat(87), "Authorization: Token"] {
-        for arguments in [&["whose"][..], &["whose", "--json"]] {
-            let ran = scene.home.run_with(arguments, text).await;
-            assert_eq!(ran.code, 2, "{}", ran.err);
-            let words = format!("no known token in this text ({} characters)", text.len());
-            assert!(ran.err.contains(&words), "{}", ran.err);
-            assert!(ran.err.contains("not conclusive"), "{}", ran.err);
-            assert!(
-                !ran.err.contains(text) && !ran.out.contains("[]"),
-                "{}{}",
-                ran.err,
-                ran.out
-            );
+        for token in [&new, &old, &nobody] {
+            assert_lacks(&said, token);
         }
     }
-}
-
-/// Beside a whole token that no group has: a known one is found in any form, and a part of one is no all-clear.
-#[tokio::test]
-async fn a_disguised_token_beside_an_unknown_one_is_found_or_at_least_no_all_clear() {
-    let scene = Scene::new().await;
-    let token = scene.token().await;
-    // Does not end with the digit that a cut token lacks: across the line break that would be the whole token.
-    let nobody = if token.starts_with('a') {
-        "00d1f4ab"
-    } else {
-        "00d1f4aa"
-    };
-    let nobody = nobody.repeat(8);
-    let (front, back) = token.split_at(30);
-    for form in [
-        format!("\u{1b}[36m{token}\u{1b}[0m"),
-        format!("token:\\n{token}"),
-        format!("{{\\u0022token\\u0022:\\u0022{token}\\u0022}}"),
-        format!("> {front}\n> {back}"),
-        format!("{front}=\n{back}"),
-        format!("{front}\u{200b}{back}"),
-        format!("<td>{front}<wbr>{back}</td>"),
-        format!("| {front} |\n| {back} |"),
-    ] {
-        for text in [form.clone(), format!("{nobody}\n{form}\n")] {
-            let ran = scene.home.run_with(&["whose"], &text).await;
-            assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
-            assert!(ran.out.contains("acme-eu"), "{text:?}: {}", ran.out);
+    for text in [&new[1..], "Authorization: Token"] {
+        for line in ["whose", "whose --json"] {
+            let ran = home.exits_with(2, line, text).await;
+            ran.hides(text).says("not conclusive");
+            ran.says(&format!(
+                "no known token in this text ({} characters)",
+                text.len()
+            ));
+            assert_lacks(&ran.out, "[]");
         }
     }
-    let uuid = "b94d27b9-934e-4e08-a52e-52d7da7dabfa";
-    for part in [front, back, &token[..16], &token[1..], uuid] {
-        let text = format!("{nobody}\nwith {part}\n");
-        let ran = scene.home.run_with(&["whose"], &text).await;
-        assert_eq!(ran.code, 2, "{text:?}: {}", ran.err);
-        assert!(ran.err.contains("line 2 may have a part"), "{}", ran.err);
-        assert!(
-            !ran.err.contains(part) && !ran.err.contains("64"),
-            "{}",
-            ran.err
-        );
-    }
-    let long = format!("{nobody} {}", "x ".repeat(40_000));
-    let ran = scene.home.run_with(&["whose"], &long).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
     // What selects a group for a rotation is read in the same way.
+    let (front, back) = new.split_at(30);
+    let text = format!("{nobody}\nwith {front}\n");
+    let ran = home.exits_with(2, "whose", &text).await;
+    ran.hides(front).says("line 2 may have a part");
     let coloured = format!("\u{1b}[36m{front}\u{1b}[1m{back}\u{1b}[0m\n");
-    let ran = scene
-        .home
-        .run_with(&["rotate", "--token-stdin", "--yes"], &coloured)
+    let posts = scene.proxy.count("POST");
+    home.exits_with(0, "rotate --token-stdin --yes --include-recent", &coloured)
         .await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(scene.proxy.count("POST"), 1);
+    assert_eq!(scene.proxy.count("POST"), posts + 1);
 }
 
 #[tokio::test]
 async fn only_the_group_of_a_pasted_token_is_rotated() {
     let scene = Scene::new().await;
     let token = scene.token().await;
-    scene.home.json(0, &["create", "globex", "--yes"]).await;
-    let paste = async |arguments: &[&str], token: &str| {
-        let mut all = vec!["rotate", "--token-stdin", "--yes", "--json"];
-        all.extend(arguments);
-        scene.home.run_with(&all, token).await
-    };
-
+    let home = &scene.home;
+    home.exits(0, "create globex --yes").await;
+    let paste = "rotate --token-stdin --yes --json";
     // For another group, no group, and a token never seen here, nothing is sent.
-    for (arguments, text) in [
-        (&["globex"][..], token.as_str()),
-        (&[], "a token that nobody here has seen"),
-        (&["globex"], "a token that nobody here has seen"),
-    ] {
-        let ran = paste(arguments, text).await;
-        assert_eq!(ran.code, 3, "{arguments:?}: {}", ran.err);
-        assert!(!ran.err.contains(text), "{}", ran.err);
+    let unseen = "a token that nobody here has seen";
+    for (id, text) in [("globex", &*token), ("", unseen), ("globex", unseen)] {
+        let ran = home.exits_with(3, &format!("{paste} {id}"), text).await;
+        assert_lacks(&ran.err, text);
     }
     assert_eq!(scene.proxy.count("POST"), 0);
 
-    let ran = paste(&[], &format!("{token}\n")).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let rotated: Value = serde_json::from_str(&ran.out).expect("JSON");
-    assert_eq!(rotated["user_group_id"], "acme-eu");
-    assert_eq!(rotated["outcome"], "confirmed");
-    let again = paste(&[], &token).await;
-    assert_eq!(again.code, 3, "{}", again.err);
-    assert_has(&again.err, "has since been replaced");
+    let ran = home.exits_with(0, paste, &format!("{token}\n")).await;
+    has!(ran.json(), {"user_group_id": "acme-eu", "outcome": "confirmed"});
+    let again = home.exits_with(3, paste, &token).await;
+    again.says("has since been replaced");
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 
@@ -381,8 +238,8 @@ async fn only_the_group_of_a_pasted_token_is_rotated() {
 async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     let mut scene = Scene::new().await;
     scene.kill_a_rotation(true).await;
-    let other = ["--environment", "other", "--tag", "Customer"];
-    let key = scene.home.key(&other).await;
+    let other = "--environment other --tag Customer";
+    let key = scene.home.key(other).await;
     // A profile made of variables has a place of its own, and does not report on that one.
     scene.home.set("GROUPDESK_CONFIG", "");
     scene.home.set("GROUPDESK_BASE_URL", scene.proxy.base_url());
@@ -390,16 +247,14 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     let gate = Gate::new();
     let fault = ProxyFault::swallowed(Then::Hang).behind(&gate);
     scene.proxy.next("GET", fault);
-    let mut creating = Background::start(scene.home.command(&["create", "lost", "--yes"]));
+    let mut creating = Background::start(scene.home.command("create lost --yes"));
     gate.reached().await;
     rustix::process::kill_process(creating.pid(), Signal::KILL).expect("it runs");
     assert_eq!(creating.code().await, None, "killed by the signal");
     gate.open();
-    let ran = scene.home.run(&["rotations", "check"]).await;
-    assert_eq!(ran.code, 7, "{}", ran.err);
-    assert!(
-        ran.err.contains("of \"lost\" is still unknown"),
-        "{}",
-        ran.err
-    );
+    scene
+        .home
+        .exits(7, "rotations check")
+        .await
+        .says("of \"lost\" is still unknown");
 }

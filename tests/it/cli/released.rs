@@ -66,17 +66,15 @@ fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
 #[tokio::test]
 async fn what_the_release_before_left_is_migrated_and_all_of_it_is_found() {
     let (home, _serving) = restored().await;
-    let groups = home.json(0, &["-P", "live", "list", "--sort", "id"]).await;
+    let groups = home.json(0, "-P live list --sort id").await;
     let all = ["acme", "globex", "hooli", "initech", "umbrella"];
     assert_eq!(each(&groups, "user_group_id"), all);
     assert_eq!(groups[0]["mapping"]["9"], "1");
-    let by_name = home
-        .json(0, &["-P", "live", "list", "--sort", "name"])
-        .await;
+    let by_name = home.json(0, "-P live list --sort name").await;
     assert_eq!(each(&by_name, "user_group_id"), all, "titles were written");
-    let other = home.json(0, &["-P", "testing", "list"]).await;
+    let other = home.json(0, "-P testing list").await;
     assert_eq!(each(&other, "name"), ["Acme test"]);
-    let history = home.json(0, &["-P", "live", "history"]).await;
+    let history = home.json(0, "-P live history").await;
     let endings = [
         "confirmed",
         "rotated",
@@ -92,10 +90,10 @@ async fn what_the_release_before_left_is_migrated_and_all_of_it_is_found() {
         "created",
     ];
     assert_eq!(each(&history, "outcome"), endings);
-    let rotations = home.json(0, &["-P", "live", "rotations"]).await;
+    let rotations = home.json(0, "-P live rotations").await;
     let states = ["sent", "confirmed", "unknown", "confirmed"];
     assert_eq!(each(&rotations, "state"), states);
-    let facts = home.run(&["profile", "facts", "live"]).await;
+    let facts = home.run("profile facts live").await;
     assert_has(&facts.out, "sole writer");
     let directory = home.path("directory.db");
     assert!(version(&directory) > 8);
@@ -107,27 +105,23 @@ async fn what_the_release_before_left_is_migrated_and_all_of_it_is_found() {
 async fn what_the_release_before_left_open_is_settled_with_its_service() {
     let (home, _serving) = restored().await;
     // The token is not guessed again: the group is locked by its open rotation.
-    let rotated = home.run(&["-P", "live", "rotate", "globex", "--yes"]).await;
+    let rotated = home.run("-P live rotate globex --yes").await;
     assert_ne!(rotated.code, 0, "{}", rotated.out);
-    let checked = home.run(&["-P", "live", "rotations", "check"]).await;
-    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
-    let rotations = home.json(0, &["-P", "live", "rotations"]).await;
+    home.exits(0, "-P live rotations check").await;
+    let rotations = home.json(0, "-P live rotations").await;
     let found = ["recovered", "confirmed", "recovered", "confirmed"];
     assert_eq!(each(&rotations, "state"), found);
-    let got = home.json(0, &["-P", "live", "get", "initech"]).await;
+    let got = home.json(0, "-P live get initech").await;
     assert_eq!(got["name"], "Initech 2", "the update took effect");
-    let resumed = home
-        .run(&["-P", "live", "batches", "resume", "1", "--yes"])
-        .await;
-    assert_eq!(resumed.code, 0, "{}{}", resumed.out, resumed.err);
-    let rotations = home.json(0, &["-P", "live", "rotations"]).await;
+    home.exits(0, "-P live batches resume 1 --yes").await;
+    let rotations = home.json(0, "-P live rotations").await;
     assert_eq!(each(&rotations, "user_group_id")[0], "hooli");
     assert_eq!(each(&rotations, "state")[0], "confirmed");
     assert_eq!(each(&rotations, "state")[1..], found);
-    let other = home.json(0, &["-P", "testing", "get", "acme"]).await;
+    let other = home.json(0, "-P testing get acme").await;
     assert_eq!(other["name"], "Acme test");
     let mut home = home;
     home.set("LIVE_KEY", READ_ONLY);
-    let refused = home.run(&["-P", "live", "create", "new", "--yes"]).await;
+    let refused = home.run("-P live create new --yes").await;
     assert_ne!(refused.code, 0, "a key that may only read");
 }

@@ -7,8 +7,6 @@ mod packaged;
 mod shared;
 mod tls;
 
-use std::os::unix::fs::PermissionsExt;
-
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::{
@@ -16,87 +14,47 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::program::{DEADLINE, Home};
-use crate::support::assertions::{assert_has, assert_lacks};
+use super::program::{Background, DEADLINE, Home, each, has, mode};
 
 #[tokio::test]
 async fn keys_are_made_listed_and_revoked() {
     let mut home = Home::new();
-    let database = home.database();
+    let on = format!("--database {}", home.database());
     let made = home
         .json(
             0,
-            &[
-                "serve",
-                "keys",
-                "create",
-                "--environment",
-                "live",
-                "--tag",
-                "Customer",
-                "--database",
-                &database,
-            ],
+            &format!("serve keys create --environment live --tag Customer {on}"),
         )
         .await;
-    assert_eq!(
-        (&made["id"], &made["tag"], &made["read_only"]),
-        (&json!(1), &json!("Customer"), &json!(false))
-    );
-    let key = made["key"].as_str().expect("a key").to_owned();
-    let reader = home.key(&["--environment", "live", "--read-only"]).await;
+    has!(made, {"id": 1, "tag": "Customer", "read_only": false});
+    let key = made["key"].as_str().expect("a key");
+    let reader = home.key("--environment live --read-only").await;
     assert_eq!(reader.lines().count(), 1);
-    let mode = std::fs::metadata(&database)
-        .expect("there")
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(mode(home.database()), 0o600);
 
     let (_serving, url) = home.serve().await;
-    home.connect(&url, &key);
-    assert_eq!(
-        home.json(0, &["create", "acme", "--yes"]).await["outcome"],
-        "created"
-    );
+    home.connect(&url, key);
+    home.exits(0, "create acme --yes").await;
     home.connect(&url, &reader);
-    assert_eq!(home.json(0, &["get", "acme"]).await["outcome"], "found");
-    assert_eq!(
-        home.json(1, &["update", "acme", "--name", "x", "--yes"])
-            .await["outcome"],
-        "refused"
-    );
-
-    let revoked = home
-        .json(
-            0,
-            &["serve", "keys", "revoke", "1", "--database", &database],
-        )
-        .await;
+    home.exits(0, "get acme").await;
+    home.exits(1, "update acme --name x --yes").await;
+    let revoked = home.json(0, &format!("serve keys revoke 1 {on}")).await;
     assert!(revoked["revoked_at"].is_string());
-    home.connect(&url, &key);
-    assert_eq!(home.json(4, &["get", "acme"]).await["outcome"], "refused");
-    let list = home
-        .json(0, &["serve", "keys", "list", "--database", &database])
-        .await;
-    let list = list.as_array().expect("an array");
-    assert_eq!(list.len(), 2);
-    assert!(list.iter().all(|info| info.get("key").is_none()));
-    assert_eq!(
-        (&list[0]["revoked_at"], &list[1]["revoked_at"]),
-        (&revoked["revoked_at"], &Value::Null)
-    );
-    let human = home
-        .run(&["serve", "keys", "list", "--database", &database])
-        .await;
-    assert_has(&human.out, "read, write");
-    assert_lacks(&human.out, &key);
+    home.connect(&url, key);
+    home.exits(4, "get acme").await;
+    let list = home.json(0, &format!("serve keys list {on}")).await;
+    assert_eq!(each(&list, "key"), ["null"; 2]);
+    assert_eq!(list[0]["revoked_at"], revoked["revoked_at"]);
+    assert_eq!(list[1]["revoked_at"], Value::Null);
+    let human = home.run(&format!("serve keys list {on}")).await;
+    human.shows("read, write").hides(key);
 }
 
 #[tokio::test]
 async fn requests_in_flight_are_finished_on_a_signal_to_stop() {
     for signal in [Signal::TERM, Signal::INT] {
         let home = Home::new();
-        let key = home.key(&["--environment", "live"]).await;
+        let key = home.key("--environment live").await;
         let (mut serving, url) = home.serve().await;
         let host = url.trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(&host).await.expect("it listens");
@@ -132,66 +90,23 @@ async fn requests_in_flight_are_finished_on_a_signal_to_stop() {
 }
 
 #[tokio::test]
-async fn the_service_states_its_facts_unless_told_not_to() {
-    let home = Home::new();
-    let key = home.key(&["--environment", "live"]).await;
-    let database = home.database();
-    for (more, stated) in [(None, true), (Some("--no-facts-header"), false)] {
-        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
-        arguments.extend(more);
-        let mut serving = super::program::Background::start(home.command(&arguments));
-        let line = serving.line().await;
-        let url = line.trim().strip_prefix("listening on ").expect("a URL");
-        let request = crate::support::service::plain_client()
-            .get(url)
-            .header("authorization", format!("Token {}", key.trim()))
-            .header("content-type", "application/json")
-            .body(r#"{"user_group_id":"acme"}"#);
-        let answer = request.send().await.expect("an answer");
-        assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers().contains_key("groupdesk-facts"), stated);
-    }
-}
-
-#[tokio::test]
 async fn a_public_address_needs_tls_or_an_option_and_a_taken_one_is_an_error() {
     let home = Home::new();
-    let database = home.database();
-    let public = ["serve", "--listen", "0.0.0.0:0", "--database", &database];
-    let refused = home.run(&public).await;
-    assert_eq!(refused.code, 2, "{}", refused.err);
-    assert!(
-        refused.err.contains("add --insecure-http"),
-        "{}",
-        refused.err
-    );
-    assert!(!std::path::Path::new(&database).exists());
-    let mut open = super::program::Background::start(home.command(&[
-        "serve",
-        "--listen",
-        "0.0.0.0:0",
-        "--insecure-http",
-        "--database",
-        &database,
-    ]));
-    assert!(
-        open.line()
-            .await
-            .starts_with("listening on http://0.0.0.0:")
-    );
+    let on = format!("--database {}", home.database());
+    let public = format!("serve --listen 0.0.0.0:0 {on}");
+    home.exits(2, &public).await.says("add --insecure-http");
+    assert!(!std::path::Path::new(&home.database()).exists());
+    let mut open = Background::start(home.command(&format!("{public} --insecure-http")));
+    let line = open.line().await;
+    assert!(line.starts_with("listening on http://0.0.0.0:"), "{line}");
     open.says("other machines can reach").await;
     let (_serving, url) = home.serve().await;
     let taken = url.trim_start_matches("http://");
-    let ran = home
-        .run(&["serve", "--listen", taken, "--database", &database])
-        .await;
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("--listen"), "{}", ran.err);
-    let missing = home.write("note.txt", "no database");
-    let ran = home.run(&["serve", "--database", &missing]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert_eq!(
-        std::fs::read_to_string(missing).expect("there"),
-        "no database"
-    );
+    home.exits(2, &format!("serve --listen {taken} {on}"))
+        .await
+        .says("--listen");
+    home.write("note.txt", "no database");
+    home.exits(2, "serve --database note.txt").await;
+    let kept = std::fs::read_to_string(home.path("note.txt")).expect("there");
+    assert_eq!(kept, "no database");
 }

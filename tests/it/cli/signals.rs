@@ -31,22 +31,9 @@ async fn a_read_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_read_that_may_create_is_waited_for() {
-    let (home, service) = knowing_acme(vec![Fault::Hang]).await;
-    home.write("rows.csv", "user_group_id\ntold-only\n");
-    assert_eq!(home.run(&["import", "rows.csv"]).await.code, 0);
-    let mut reading = Background::start(home.command(&["get", "told-only", "--exists"]));
-    received(&service, 2).await;
-    reading.signal(Signal::INT);
-    reading.says("finishing running requests").await;
-    reading.signal(Signal::INT);
-    assert_eq!(reading.code().await, Some(130));
-}
-
-#[tokio::test]
 async fn a_change_in_flight_is_waited_for_until_a_second_signal() {
     let (home, service) = knowing_acme(vec![group("token-0", &Value::Null), Fault::Hang]).await;
-    let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
+    let mut rotating = Background::start(home.command("rotate acme --yes"));
     received(&service, 3).await;
     rotating.signal(Signal::INT);
     rotating.says("finishing running requests").await;
@@ -108,30 +95,9 @@ async fn a_run_waiting_for_a_busy_service_can_be_interrupted() {
 }
 
 #[tokio::test]
-async fn waiting_for_standard_input_can_be_interrupted() {
-    let mut home = Home::new();
-    home.connect("http://127.0.0.1:9", "key");
-    let mut command = home.command(&["create", "acme", "--mapping", "-", "--yes"]);
-    command.stdin(std::process::Stdio::piped());
-    let mut waiting = Background::start(command);
-    // Kept here, because waiting for the child would close it.
-    let _open = waiting.child.stdin.take().expect("standard input");
-    let status = format!("/proc/{}/status", waiting.child.id().expect("it runs"));
-    eventually("it listens to signals", || {
-        let status = fs::read_to_string(&status).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
-        caught.is_some_and(|set| set >> (Signal::INT.as_raw() - 1) & 1 == 1)
-    })
-    .await;
-    waiting.signal(Signal::INT);
-    assert_eq!(waiting.code().await, Some(130));
-}
-
-#[tokio::test]
 async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
     let home = Home::new();
-    let mut made = Background::start(home.command(&["demo", "--hold", "--groups", "200000"]));
+    let mut made = Background::start(home.command("demo --hold --groups 200000"));
     let has_begun = || {
         let files = files(home.folder.path());
         files.iter().any(|file| file.ends_with("service.db"))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
-use crate::support::assertions::assert_has;
+use crate::support::assertions::assert_lacks;
 
 const NOT_SENT: &str = "nothing of it was sent";
 
@@ -26,8 +26,8 @@ fn too_much() -> Vec<(&'static str, Value, &'static str)> {
 async fn no_create_and_no_update_is_sent() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let before = home.json(0, &["history"]).await;
-    let stored = home.json(0, &["show", "acme-eu"]).await;
+    let before = home.json(0, "history").await;
+    let stored = home.json(0, "show acme-eu").await;
     for (name, properties, words) in too_much() {
         let file = home.write(name, &properties.to_string());
         for arguments in [
@@ -36,70 +36,17 @@ async fn no_create_and_no_update_is_sent() {
             &["update", "acme-eu", "--properties", &file, "--yes"],
             &["update", "acme-eu", "--properties", &file, "--dry-run"],
         ] {
-            let ran = home.run(arguments).await;
-            assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-            assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
-            assert!(ran.err.contains(NOT_SENT), "{arguments:?}: {}", ran.err);
-            assert!(!ran.err.contains("xxx"), "no part is quoted");
+            let ran = home.exits(2, arguments).await;
+            ran.says(words);
+            ran.says(NOT_SENT);
+            assert_lacks(&ran.err, "xxx");
         }
         let json = home
-            .json(2, &["create", "new-1", "--properties", &file, "--yes"])
+            .json(2, &format!("create new-1 --properties {file} --yes"))
             .await;
         assert!(json["outcome"].is_null(), "{json}");
     }
-    assert_eq!(home.json(0, &["history"]).await, before);
-    assert_eq!(home.json(0, &["show", "acme-eu"]).await, stored);
-    assert_eq!(home.run(&["show", "new-1"]).await.code, 3);
-}
-
-#[tokio::test]
-async fn values_laid_over_a_large_group_count_with_it() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
-    let large = json!({"a": "x".repeat(700_000)}).to_string();
-    let large = home.write("large.json", &large);
-    let ran = home
-        .run(&["update", "acme-eu", "--properties", &large, "--yes"])
-        .await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let rows = json!({"40": "y".repeat(400_000)});
-    let mapping = home.write("rows.json", &rows.to_string());
-    let row = json!({"user_group_id": "acme-eu", "mapping": rows});
-    let row = home.write("row.jsonl", &row.to_string());
-    let before = home.json(0, &["history"]).await;
-    let ran = home
-        .run(&["update", "acme-eu", "--mapping", &mapping, "--yes"])
-        .await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains(NOT_SENT), "{}", ran.err);
-    // For a row that is small enough by itself, the error is about the resulting group.
-    let ran = home.run(&["apply", &row, "--yes"]).await;
-    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains(NOT_SENT), "{}{}", ran.out, ran.err);
-    assert_eq!(home.json(0, &["history"]).await, before);
-}
-
-#[tokio::test]
-async fn a_row_of_a_file_is_named() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
-    let before = home.json(0, &["history"]).await;
-    for (name, properties, words) in too_much() {
-        let row = json!({"user_group_id": "acme-eu", "properties": properties});
-        let text = format!("{{\"user_group_id\":\"new-1\"}}\n{row}\n");
-        let file = home.write(&format!("{name}l"), &text);
-        for arguments in [
-            &["apply", &file, "--yes"][..],
-            &["import", &file],
-            &["import", &file, "--create", "--update", "--yes"],
-        ] {
-            let ran = home.run(arguments).await;
-            assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-            assert_has(&ran.err, "row 2, line 2: properties: ");
-            assert!(ran.err.contains(words), "{}", ran.err);
-            assert!(ran.err.contains("nothing was done"), "{}", ran.err);
-        }
-    }
-    assert_eq!(home.json(0, &["history"]).await, before);
-    assert_eq!(home.run(&["show", "new-1"]).await.code, 3);
+    assert_eq!(home.json(0, "history").await, before);
+    assert_eq!(home.json(0, "show acme-eu").await, stored);
+    home.exits(3, "show new-1").await;
 }

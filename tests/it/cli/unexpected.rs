@@ -28,14 +28,13 @@ async fn a_panic_says_what_was_sent_by_then() {
             "GROUPDESK_TEST_BREAK",
             format!("panic {place} a cable came loose near token-1"),
         );
-        let ran = desk.run(&["rotate", "acme", "--yes"]).await;
-        assert_eq!(ran.code, 101, "{place}: {}", ran.err);
+        let ran = desk.exits(101, "rotate acme --yes").await;
         for words in [
             "a cable came loose",
             "What was being done:\n   groupdesk rotate\n",
             sections,
         ] {
-            assert!(ran.err.contains(words), "{place}: {}", ran.err);
+            ran.says(words);
         }
         let sent = methods(&service);
         let sent = sent.iter().filter(|method| *method == "POST").count();
@@ -48,7 +47,5 @@ async fn an_unknown_outcome_counts_as_in_flight() {
     let answers = vec![group("token-0", &Value::Null), Fault::Close];
     let (mut desk, _service) = knowing_acme(answers).await;
     desk.set("GROUPDESK_TEST_BREAK", "panic UnknownDurable a cable");
-    let ran = desk.run(&["rotate", "acme", "--yes"]).await;
-    assert_eq!(ran.code, 101, "{}", ran.err);
-    assert!(ran.err.contains(IN_FLIGHT), "{}", ran.err);
+    desk.exits(101, "rotate acme --yes").await.says(IN_FLIGHT);
 }

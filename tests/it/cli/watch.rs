@@ -9,19 +9,14 @@ use crate::support::bare::args;
 
 /// A production profile with one group.
 async fn one() -> (Home, Background) {
-    let mut home = Home::new();
-    let (serving, url) = home.serve().await;
-    let key = home
-        .key(&args("--environment production --tag Customer"))
-        .await;
-    home.connect(&url, &key);
+    let (home, serving) = Home::served().await;
     create(&home, "acme").await;
     (home, serving)
 }
 
 async fn create(home: &Home, id: &str) {
-    let created = home.json(0, &["create", id, "--name", id, "--yes"]).await;
-    assert_eq!(created["outcome"], "created");
+    home.exits(0, &format!("create {id} --name {id} --yes"))
+        .await;
 }
 
 async fn next(watching: &mut Background) -> Value {
@@ -39,13 +34,13 @@ async fn remaining_stderr(mut watching: Background) -> String {
 #[tokio::test]
 async fn a_watched_list_prints_each_group_that_changes() {
     let (home, _serving) = one().await;
-    let watch = ["list", "--filter", "ac", "--watch", "-o", "jsonl"];
-    let mut watching = Background::start(home.command(&watch));
+    let watch = "list --filter ac --watch -o jsonl";
+    let mut watching = Background::start(home.command(watch));
     assert_eq!(next(&mut watching).await["user_group_id"], "acme");
     create(&home, "globex").await;
     create(&home, "acorn").await;
     assert_eq!(next(&mut watching).await["user_group_id"], "acorn");
-    let rotated = home.json(0, &["rotate", "acme", "--yes"]).await;
+    let rotated = home.json(0, "rotate acme --yes").await;
     // The read before the rotation changes the group as well: its line may be printed alone or not.
     loop {
         let told = next(&mut watching).await;
@@ -62,7 +57,7 @@ async fn a_watched_list_prints_each_group_that_changes() {
         "that is its usual end"
     );
 
-    let mut watching = Background::start(home.command(&["list", "--watch"]));
+    let mut watching = Background::start(home.command("list --watch"));
     assert!(watching.line().await.starts_with("NAME"));
     for known in ["acme", "acorn", "globex"] {
         assert!(watching.line().await.contains(known));
@@ -79,7 +74,7 @@ async fn a_followed_history_prints_each_line_once_and_in_order() {
     let (home, _serving) = one().await;
     for number in 0..12 {
         let name = format!("N{number}");
-        home.json(0, &["update", "acme", "--name", &name, "--yes"])
+        home.json(0, &format!("update acme --name {name} --yes"))
             .await;
     }
     let follow = args("history --follow -o jsonl --operation update");
@@ -92,8 +87,7 @@ async fn a_followed_history_prints_each_line_once_and_in_order() {
     }
     // Entries that the options exclude are left out.
     create(&home, "globex").await;
-    home.json(0, &["update", "globex", "--name", "G", "--yes"])
-        .await;
+    home.json(0, "update globex --name G --yes").await;
     let line = next(&mut following).await;
     assert_eq!(line["user_group_id"], "globex");
     numbers.push(line["number"].as_i64().expect("a number"));
@@ -101,7 +95,7 @@ async fn a_followed_history_prints_each_line_once_and_in_order() {
     following.signal(Signal::INT);
     assert_eq!(following.code().await, Some(130));
 
-    let mut people = Background::start(home.command(&["history", "-f", "--limit", "1"]));
+    let mut people = Background::start(home.command("history -f --limit 1"));
     let line = people.line().await;
     assert!(line.contains("  globex  update updated"), "{line}");
     create(&home, "initech").await;
@@ -121,11 +115,10 @@ async fn watching_ends_when_the_reader_closes() {
         let code = ended.expect("it ends by itself").expect("it ran").code();
         assert_eq!(code, Some(0), "{command:?}");
     }
-    for wrong in [
-        &["list", "--watch", "--json"][..],
-        &["list", "--watch", "-o", "json"],
-        &["history", "--follow", "--reverse"],
-    ] {
-        assert_eq!(home.run(wrong).await.code, 2, "{wrong:?}");
-    }
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, "list --watch --json", ""),
+        (2, "list --watch -o json", ""),
+        (2, "history --follow --reverse", ""),
+    ]).await;
 }

@@ -107,7 +107,6 @@ impl Cut {
 #[tokio::test]
 async fn an_answer_cut_at_any_byte_is_no_success() {
     let text = good().to_string().into_bytes();
-    let mut cases = 0;
     for (whole, headers) in [
         (text.as_slice(), ""),
         (PACKED, "Content-Encoding: gzip\r\n"),
@@ -120,7 +119,6 @@ async fn an_answer_cut_at_any_byte_is_no_success() {
                 let fault =
                     Fault::AnswerAndClose(cut.bytes(&whole[..length], whole.len(), headers));
                 for (result, one) in send_each(fault, calls).await.iter().zip(calls) {
-                    cases += 1;
                     let what = format!("{cut:?} {length} {one:?}: {result:?}");
                     let is_whole = length == whole.len() && cut != Cut::Chunks;
                     assert_eq!(is_done(result), is_whole, "{what}");
@@ -134,29 +132,23 @@ async fn an_answer_cut_at_any_byte_is_no_success() {
             }
         }
     }
-    assert!(cases >= if long::all() { 3_000 } else { 1_000 }, "{cases}");
 }
 
 #[tokio::test]
 async fn a_head_cut_at_any_byte_is_a_lost_answer() {
     let whole = http("200 OK", &[JSON, "X-More: 1"], "");
-    let mut cases = 0;
     for length in 0..whole.len() {
+        let call = CALLS[length % CALLS.len()];
         let fault = Fault::AnswerAndClose(whole[..length].to_vec());
-        for result in send_each(fault, &[CALLS[length % CALLS.len()]]).await {
-            cases += 1;
-            let lost = matches!(
-                &result,
-                Err(CallError::Lost {
-                    status: None,
-                    why: Lost::Broken,
-                    ..
-                })
-            );
-            assert!(lost, "{length}: {result:?}");
-        }
+        let lost = CallError::Lost {
+            call,
+            status: None,
+            why: Lost::Broken,
+            via: None,
+        };
+        let error = send_each(fault, &[call]).await.remove(0).expect_err("lost");
+        assert_eq!(error, lost, "{length}");
     }
-    assert!(cases >= 60, "{cases}");
 }
 
 #[tokio::test]
@@ -194,14 +186,8 @@ async fn a_trickling_answer_is_given_up_in_time() {
             };
             assert_eq!(*why, Lost::TimedOut(PATIENCE), "{name}");
         }
-        assert_eq!(
-            server.connections(),
-            CALLS.len(),
-            "{name}: each is sent once"
-        );
-        results.len()
+        assert_eq!(server.connections(), 3, "{name}: each is sent once");
     });
     let all = tokio::time::timeout(3 * LONG, join_all(all)).await;
-    let cases: usize = all.expect("all end in time").iter().sum();
-    assert!(cases >= 24, "{cases}");
+    all.expect("all end in time");
 }

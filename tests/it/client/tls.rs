@@ -25,17 +25,10 @@ pub(crate) fn an_authority() -> String {
 const HERE: [&str; 2] = ["127.0.0.1", "localhost"];
 
 /// What answers a handshake.
-enum Peer {
-    Front(Front),
-    /// Waits for the first bytes, sends these, and resets or closes.
-    Raw {
-        bytes: &'static [u8],
-        resets: bool,
-    },
-}
+type Peer = (std::net::SocketAddr, Option<Front>);
 
-/// Listens as a peer that is not rustls. Returns the address.
-async fn raw(bytes: &'static [u8], resets: bool) -> std::net::SocketAddr {
+/// A peer that is not rustls: it waits for the first bytes, sends these, and resets or closes.
+async fn raw(bytes: &'static [u8], resets: bool) -> Peer {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
@@ -51,7 +44,7 @@ async fn raw(bytes: &'static [u8], resets: bool) -> std::net::SocketAddr {
             }
         }
     });
-    address
+    (address, None)
 }
 
 /// A ServerHello of TLS 1.0, as old servers send it whatever they are offered.
@@ -74,7 +67,10 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let system_file = system.write(folder);
     let [own_file, other_file] = [own.write(folder), other.write(folder)];
     let (own_file, other_file) = (own_file.as_path(), other_file.as_path());
-    let front = async |served| Peer::Front(Front::before(backend, served).await);
+    let front = async |served| -> Peer {
+        let front = Front::before(backend, served).await;
+        (front.address, Some(front))
+    };
     let (leaf, leaf_pem) = self_signed(&HERE);
     let (itself, itself_pem) = self_signed_authority(&HERE);
     let leaf_file = folder.join("leaf.pem");
@@ -94,14 +90,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let signed_between = between.certify(&HERE, |_| {});
     let dead = system.certify(&HERE, |params| params.not_after = date_time_ymd(2020, 1, 1));
     let named = |names: &[&str]| own.certify(names, |_| {});
-    let raw = |bytes| Peer::Raw {
-        bytes,
-        resets: false,
-    };
-    let reset = Peer::Raw {
-        bytes: b"",
-        resets: true,
-    };
+
     let own_file = Some(own_file);
     // The error: the reason, and what to do.
     let ask = "not signed by a trusted CA|set its certificate (PEM) as `ca_file` in the profile";
@@ -129,20 +118,17 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         ("a name for an address", front(named(&["localhost"])).await, own_file, name),
         ("no name at all", front(named(&[])).await, own_file, name),
         ("not for servers", front(client_only).await, own_file, broken),
-        ("TLS 1.0", raw(TLS_1_0), own_file, old),
-        ("TLS 1.1", raw(TLS_1_1), own_file, old),
-        ("SSL 3", raw(SSL_3), own_file, old),
-        ("plain http", raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), own_file, none),
-        ("mail", raw(b"220 mail.example.com ESMTP\r\n"), own_file, none),
-        ("the end", raw(b""), own_file, broken),
-        ("a reset", reset, own_file, gone),
+        ("TLS 1.0", raw(TLS_1_0, false).await, own_file, old),
+        ("TLS 1.1", raw(TLS_1_1, false).await, own_file, old),
+        ("SSL 3", raw(SSL_3, false).await, own_file, old),
+        ("plain http", raw(b"HTTP/1.1 400 Bad Request\r\n\r\n", false).await, own_file, none),
+        ("mail", raw(b"220 mail.example.com ESMTP\r\n", false).await, own_file, none),
+        ("the end", raw(b"", false).await, own_file, broken),
+        ("a reset", raw(b"", true).await, own_file, gone),
     ];
     let group = stage.groups[0].as_str();
     for (number, (what, peer, ca_file, says)) in cases.into_iter().enumerate() {
-        let address = match &peer {
-            Peer::Front(front) => front.address,
-            Peer::Raw { bytes, resets } => self::raw(bytes, *resets).await,
-        };
+        let (address, front) = peer;
         let lines = ca_file.map(|file| format!("ca_file = \"{}\"", file.display()));
         let config = stage.config(&format!("https://{address}"), &lines.unwrap_or_default());
         let errand = Task::ALL[number % 4];
@@ -153,10 +139,10 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         for says in says.split('|').chain(["nothing was sent"]) {
             assert!(
                 said.contains(says),
-                "{what} {errand:?}: {says} is not in {said}"
+                "{what} {errand:?}: no {says} in {said}"
             );
         }
-        if let Peer::Front(front) = &peer {
+        if let Some(front) = front {
             assert_eq!((front.handshakes(), front.connections()), (0, 1), "{what}");
         }
     }
@@ -185,11 +171,10 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     let half = &own.pem[..own.pem.len() / 2];
     let cut = format!("{}{half}", own.pem);
     let end = "\n-----END CERTIFICATE-----\n";
-    let middle = format!(
-        "{}{end}{}",
-        half.rsplit_once('\n').expect("lines").0,
-        own.pem
-    );
+    let (first, _) = half.rsplit_once('\n').expect("lines");
+    let middle = format!("{first}{end}{}", own.pem);
+    let unread = |which: &str| format!("certificate {which} in it cannot be read");
+    let (first, second, alone) = (unread("1 of 2"), unread("2 of 2"), unread("1 of 1"));
     let cases = [
         ("missing.pem".to_owned(), "there is no such file or folder"),
         (".".into(), "not a regular file"),
@@ -199,35 +184,24 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
         (file("der.pem", &own.der), "no PEM certificate"),
         (file("key.pem", key), "no PEM certificate"),
         (file("broken.pem", broken.as_bytes()), "no PEM certificate"),
-        (
-            file("nonsense.pem", nonsense),
-            "certificate 1 of 1 in it cannot be read",
-        ),
-        (
-            file("cut.pem", cut.as_bytes()),
-            "certificate 2 of 2 in it cannot be read",
-        ),
-        (
-            file("middle.pem", middle.as_bytes()),
-            "certificate 1 of 2 in it cannot be read",
-        ),
+        (file("nonsense.pem", nonsense), &alone),
+        (file("cut.pem", cut.as_bytes()), &second),
+        (file("middle.pem", middle.as_bytes()), &first),
         (file("large.pem", &vec![b'x'; 2 << 20]), "larger than 1 MiB"),
     ];
-    let mut count = 0;
     for (name, says) in cases {
         let lines = format!("ca_file = \"{name}\"");
         let config = stage.config(&format!("https://{}", front.address), &lines);
         for errand in Task::THREE {
-            let (code, said) =
-                run(stage.program(&config, &errand.arguments(&stage.groups[0]))).await;
+            let arguments = errand.arguments(&stage.groups[0]);
+            let (code, said) = run(stage.program(&config, &arguments)).await;
             assert_eq!(code, 2, "{name}: {said}");
             for says in ["`ca_file` of profile testing cannot be used", says, &name] {
                 assert!(said.contains(says), "{name}: {said}");
             }
-            count += 1;
         }
     }
-    assert_eq!((count, front.connections()), (36, 0));
+    assert_eq!(front.connections(), 0);
     // And in the configuration itself.
     for (line, says) in [
         ("ca_file = \"\"", "must be the name of a file"),
@@ -240,32 +214,18 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     }
 }
 
+/// Which addresses those are: in `config::address`.
 #[tokio::test]
-async fn plain_http_to_a_name_or_another_machine_is_refused() {
+async fn plain_http_to_another_machine_is_refused() {
     let stage = Stage::new(1).await;
-    let mut count = 0;
-    for address in [
-        "http://api.example.com",
-        "http://localhost.example.com",
-        "http://127.0.0.1.example.com",
-        "http://10.0.0.1",
-        "http://[2001:db8::1]",
-        "http://0.0.0.0:8474",
-        "HTTP://API.EXAMPLE.COM",
-    ] {
-        let config = stage.config(address, "");
-        for errand in Task::THREE {
-            let (code, said) =
-                run(stage.program(&config, &errand.arguments(&stage.groups[0]))).await;
-            assert_eq!(code, 2, "{address}: {said}");
-            assert!(
-                said.contains("https://") && said.contains("allow_plain_http"),
-                "{address}: {said}"
-            );
-            count += 1;
-        }
+    let config = stage.config("http://localhost.example.com", "");
+    for errand in Task::THREE {
+        let arguments = errand.arguments(&stage.groups[0]);
+        let (code, said) = run(stage.program(&config, &arguments)).await;
+        assert_eq!(code, 2, "{said}");
+        let words = ["https://", "allow_plain_http"];
+        assert!(words.iter().all(|words| said.contains(words)), "{said}");
     }
-    assert_eq!(count, 21);
 }
 
 /// `localhost` is this machine, whatever a name server says.

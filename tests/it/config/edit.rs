@@ -1,11 +1,15 @@
 //! Adding profiles to the configuration file and removing them, while the rest stays as the person wrote it.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 use groupdesk::{
     config::{
         KeySource,
-        edit::{EditError, adding, removing},
+        edit::{Edit, EditError, adding, removing},
         new_profile::NewProfile,
     },
     domain::group::EnvironmentTag,
@@ -25,6 +29,19 @@ fn new(name: &str) -> NewProfile {
     }
 }
 
+/// Adds a profile, or removes one.
+fn add(home: &Home) -> Result<Edit, EditError> {
+    adding(&new("us-live"), &home.overrides()).map(|(edit, _)| edit)
+}
+
+fn remove(home: &Home) -> Result<Edit, EditError> {
+    removing("eu-live", &home.overrides())
+}
+
+fn file_of(home: &Home) -> PathBuf {
+    home.folder.path().join(".config/groupdesk/config.toml")
+}
+
 fn mode(path: &Path) -> u32 {
     path.metadata().expect("it is there").permissions().mode() & 0o777
 }
@@ -36,7 +53,7 @@ const LINES: &str = "[profiles.us-live]\nbase_url = \"https://api.example.com\"\
 fn a_new_file_is_private_and_has_the_lines_that_were_shown() {
     let home = Home::new();
     let (edit, profile) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
-    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    let file = file_of(&home);
     assert_eq!(edit.file, file);
     assert!(
         edit.is_new_file() && !file.exists(),
@@ -57,46 +74,40 @@ fn a_new_file_is_private_and_has_the_lines_that_were_shown() {
 
 #[test]
 fn a_profile_is_added_and_everything_else_stays() {
-    let before = format!(
-        "# mine\n{}\n# the end",
-        profile_and("timeout = \"9s\" # slow")
-    );
+    let profile = profile_and("timeout = \"9s\" # slow");
+    let before = format!("# mine\n{profile}\n# the end");
     let home = Home::with_file(&before);
-    let file = home.folder.path().join(".config/groupdesk/config.toml");
+    let file = file_of(&home);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
     let link = home.folder.path().join("dotfiles.toml");
     fs::rename(&file, &link).expect("moved");
     std::os::unix::fs::symlink(&link, &file).expect("linked");
-
-    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
-    edit.make().expect("written");
+    add(&home)
+        .expect("it can be added")
+        .make()
+        .expect("written");
     let text = fs::read_to_string(&file).expect("readable");
     // With a second profile, the one that was opened by default so far is named.
-    assert_eq!(
-        text,
-        format!("default_profile = \"eu-live\"\n\n{before}\n\n{LINES}")
-    );
+    let after = format!("default_profile = \"eu-live\"\n\n{before}\n\n{LINES}");
+    assert_eq!(text, after);
     assert!(file.is_symlink(), "a link stays a link");
     assert_eq!(mode(&link), 0o640);
     let settings = home.load().expect("good");
     assert_eq!(settings.profile(None).expect("the default").name, "eu-live");
-
-    let again = adding(&new("us-live"), &home.overrides());
-    assert!(matches!(again, Err(EditError::Exists(name, _)) if name == "us-live"));
-    let folder = fs::read_dir(link.parent().expect("a folder")).expect("readable");
+    assert!(matches!(add(&home), Err(EditError::Exists(name, _)) if name == "us-live"));
+    let folder = fs::read_dir(home.folder.path()).expect("readable");
     assert_eq!(folder.count(), 2, "nothing is left behind");
 }
 
 #[test]
 fn keys_of_the_console_whose_lines_move_hinder_no_edit() {
-    let home = Home::with_file(&format!(
-        "{}\n[keys.list]\nrotate_marked = [\"R\"]\n",
-        profile_and("")
-    ));
-    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
-    edit.make().expect("written");
-    let edit = removing("eu-live", &home.overrides()).expect("it can go");
-    edit.make().expect("written");
+    let keys = "[keys.list]\nrotate_marked = [\"R\"]";
+    let home = Home::with_file(&format!("{}\n{keys}\n", profile_and("")));
+    add(&home)
+        .expect("it can be added")
+        .make()
+        .expect("written");
+    remove(&home).expect("it can go").make().expect("written");
     let settings = home.load().expect("good");
     assert_eq!(settings.profiles[0].name, "us-live");
     assert_eq!(settings.keys.len(), 1);
@@ -105,18 +116,18 @@ fn keys_of_the_console_whose_lines_move_hinder_no_edit() {
 #[test]
 fn a_file_that_cannot_be_edited_safely_is_left_alone() {
     let inline = "profiles = { eu-live = { base_url = \"https://api.example.com\", api_key = { env = \"EU_KEY\" } } }";
-    let home = Home::with_file(inline);
-    let added = adding(&new("us-live"), &home.overrides());
+    let added = add(&Home::with_file(inline));
     assert!(matches!(added, Err(EditError::ByHand(_))), "{added:?}");
-    let broken = Home::with_file("[profiles");
-    assert!(matches!(
-        adding(&new("us-live"), &broken.overrides()),
-        Err(EditError::Config(_))
-    ));
+    let added = add(&Home::with_file("[profiles"));
+    assert!(matches!(added, Err(EditError::Config(_))), "{added:?}");
     let home = Home::with_file(&profile_and(""));
-    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    let edit = add(&home).expect("it can be added");
     home.write("config.toml", &profile_and("read_only = true"));
     assert!(matches!(edit.make(), Err(EditError::Changed(_))));
+    // Whatever the scanner makes of a strange file, an unexpected result is not written.
+    let like_a_table = "\nhandoff = { command = [\n[\"x\"][0],\n] }";
+    let removed = remove(&Home::with_file(&profile_and(like_a_table)));
+    assert!(removed.is_err(), "{removed:?}");
 }
 
 #[test]
@@ -127,35 +138,16 @@ fn a_profile_is_removed_with_its_tables_and_nothing_else() {
         profile_and("# inside\ntimeout = \"9s\"\n")
     );
     let home = Home::with_file(&text);
-    let edit = removing("eu-live", &home.overrides()).expect("it can go");
+    let edit = remove(&home).expect("it can go");
     edit.make().expect("written");
     let left = fs::read_to_string(&edit.file).expect("readable");
     assert_eq!(
         left,
         format!("# head\noperator = \"ana\"\n\n\n# of us\n{other}")
     );
-    assert!(
-        edit.lines.contains("# inside") && edit.lines.contains("handoff"),
-        "{}",
-        edit.lines
-    );
-    let settings = home.load().expect("good");
-    assert_eq!(settings.profiles.len(), 1);
-    let gone = removing("eu-live", &home.overrides()).expect_err("it is gone");
-    assert!(
-        gone.to_string().contains("profile \"eu-live\" not found"),
-        "{gone}"
-    );
-}
-
-#[test]
-fn a_line_that_only_looks_like_a_table_is_not_treated_as_one() {
-    let text = format!(
-        "{}\nhandoff = {{ command = [\n[\"x\"][0],\n] }}",
-        profile_and("")
-    );
-    // Whatever the scanner makes of a strange file, an unexpected result is not written.
-    let home = Home::with_file(&text);
-    let removed = removing("eu-live", &home.overrides());
-    assert!(removed.is_err(), "{removed:?}");
+    let is_all = edit.lines.contains("# inside") && edit.lines.contains("handoff");
+    assert!(is_all, "{}", edit.lines);
+    assert_eq!(home.load().expect("good").profiles.len(), 1);
+    let gone = remove(&home).expect_err("it is gone").to_string();
+    assert!(gone.contains("profile \"eu-live\" not found"), "{gone}");
 }

@@ -2,9 +2,9 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
-use groupdesk::config::{ConfigError, Overrides, Problem, Settings};
+use groupdesk::config::{ConfigError, Overrides, Settings};
 
-use super::{CANARY, Home, problems, profile_and};
+use super::{CANARY, Home, has_problem, problems, profile_and};
 
 #[test]
 fn each_error_names_its_place_and_what_to_do() {
@@ -47,11 +47,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("[profile.us]", (4, 2), "unknown key \"profile\"; did you mean \"profiles\"?"),
     ];
     for (lines, place, words) in cases {
-        let found = problems(&profile_and(lines));
-        let fits = |problem: &Problem| {
-            (problem.line, problem.column) == place && problem.what.contains(words)
-        };
-        assert!(found.iter().any(fits), "{lines}: {found:?}");
+        has_problem(&profile_and(lines), place, words);
     }
 }
 
@@ -65,22 +61,15 @@ fn keys_at_the_top_are_checked_too() {
         ("base_url = \"https://x\"", 1, "belongs in a profile"),
     ];
     for (line, column, words) in table {
-        let found = problems(&format!("{line}\n{}", profile_and("")));
-        assert_eq!(
-            (found.len(), found[0].line, found[0].column),
-            (1, 1, column),
-            "{found:?}"
-        );
-        assert!(found[0].what.contains(words), "{found:?}");
+        let text = format!("{line}\n{}", profile_and(""));
+        has_problem(&text, (1, column), words);
+        assert_eq!(problems(&text).len(), 1, "{text}");
     }
     let what = &problems(&profile_and("colour = \"red\""))[0].what;
     assert_eq!(what.matches("base_url").count(), 1, "listed once: {what}");
-    assert!(problems("profiles = 3")[0].what.contains("[profiles.NAME]"));
-    assert!(
-        problems("profiles.eu = 3")[0]
-            .what
-            .contains("[profiles.NAME]")
-    );
+    for text in ["profiles = 3", "profiles.eu = 3"] {
+        assert!(problems(text)[0].what.contains("[profiles.NAME]"), "{text}");
+    }
 }
 
 #[test]
@@ -107,29 +96,13 @@ fn a_key_in_the_file_is_refused_and_not_repeated() {
             "[profiles.eu]\nbase_url = \"https://a.example\"\n{line}\n"
         ));
         assert_eq!(found[0].line, 3, "{line}: {found:?}");
-        assert!(
-            !format!("{found:?}").contains("4eC39Hq"),
-            "{line}: {found:?}"
-        );
+        let shown = format!("{found:?}");
+        assert!(!shown.contains("4eC39Hq"), "{line}: {shown}");
     }
-    for name in [
-        "token",
-        "api_key_value",
-        "apikey",
-        "api_kye",
-        "API_TOKEN",
-        "password",
-    ] {
-        let found = problems(&profile_and(&format!("{name} = \"{CANARY}\"")));
-        assert_eq!(found[0].line, 4);
-        assert!(
-            found[0].what.contains("must not be in this file"),
-            "{name}: {found:?}"
-        );
-        assert!(
-            found[0].what.contains("{ env = \"EU_KEY\" }"),
-            "{name}: {found:?}"
-        );
+    for name in "token api_key_value apikey api_kye API_TOKEN password".split(' ') {
+        let text = profile_and(&format!("{name} = \"{CANARY}\""));
+        has_problem(&text, (4, 1), "must not be in this file");
+        has_problem(&text, (4, 1), "{ env = \"EU_KEY\" }");
     }
 }
 
@@ -147,23 +120,16 @@ fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
         ("https://a.example/api/user".into(), "remove \"/api/user\" from it"),
     ];
     for (address, words) in table {
-        let found = problems(&format!(
-            "[profiles.eu]\nbase_url = \"{address}\"\napi_key = {{ env = \"A\" }}"
-        ));
-        assert_eq!(
-            (found.len(), found[0].line, found[0].column),
-            (1, 2, 12),
-            "{found:?}"
-        );
-        assert!(found[0].what.contains(words), "{address}: {found:?}");
+        let text = profile_and("").replace("https://api.example.com", &address);
+        has_problem(&text, (2, 12), words);
+        assert_eq!(problems(&text).len(), 1, "{address}");
     }
 }
 
 #[test]
 fn several_errors_are_reported_together_in_the_order_of_the_file() {
-    let home = Home::with_file(
-        "operater = \"x\"\n[profiles.b]\ntimeout = 1\n[profiles.a]\npath = \"x\"\n",
-    );
+    let text = "operater = \"x\"\n[profiles.b]\ntimeout = 1\n[profiles.a]\npath = \"x\"\n";
+    let home = Home::with_file(text);
     let text = home.load().expect_err("wrong").to_string();
     let file = home.folder.path().join(".config/groupdesk/config.toml");
     let lines: Vec<_> = text.lines().collect();
@@ -186,10 +152,8 @@ fn a_file_that_is_not_text_is_named_with_its_place() {
     let file = home.folder.path().join(".config/groupdesk/config.toml");
     std::fs::write(&file, b"# ok\n# \xff").expect("written");
     let text = home.load().expect_err("wrong").to_string();
-    assert!(
-        text.ends_with(":2:3: is not UTF-8 text; save the file as UTF-8"),
-        "{text}"
-    );
+    let end = ":2:3: is not UTF-8 text; save the file as UTF-8";
+    assert!(text.ends_with(end), "{text}");
 }
 
 /// A name that is changed to become a text would be the name of another file.

@@ -14,26 +14,20 @@ use super::{CANARY, Home, problems, profile_and};
 
 #[test]
 fn the_entry_is_named_in_the_file_and_never_the_key() {
-    let file =
-        "[profiles.eu]\nbase_url = \"https://api.example.com\"\napi_key = { keyring = \"eu\" }\n";
-    let settings = Home::with_file(file).load().expect("good");
+    let file = profile_and("").replace("env = \"EU_KEY\"", "keyring = \"eu\"");
+    let settings = Home::with_file(&file).load().expect("good");
     assert_eq!(
         settings.profiles[0].api_key,
         KeySource::Keyring("eu".into())
     );
-    let text = format!(
-        "[profiles.eu]\nbase_url = \"https://a.example\"\napi_key = {{ keyring = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}\n"
-    );
+    let key = file.replace("\"eu\"", &format!("\"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\""));
+    let what = &problems(&key)[0].what;
     assert!(
-        problems(&text)[0]
-            .what
-            .contains("api_key.keyring must be the name of an entry")
+        what.contains("api_key.keyring must be the name of an entry"),
+        "{what}"
     );
-    let near = problems(&profile_and("").replace("env =", "keyrign ="));
-    assert!(
-        near[0].what.contains("did you mean \"keyring\"?"),
-        "{near:?}"
-    );
+    let near = &problems(&profile_and("").replace("env =", "keyrign ="))[0].what;
+    assert!(near.contains("did you mean \"keyring\"?"), "{near}");
 }
 
 #[tokio::test]

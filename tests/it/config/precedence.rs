@@ -4,8 +4,8 @@ use std::fs;
 
 use groupdesk::{
     config::{
-        ConfigError, DirectoryAt, Environment, KeySource, NewDirectory, Overrides, Settings,
-        directory_of, new_directory, paths,
+        ConfigError, DirectoryAt, KeySource, NewDirectory, Overrides, Settings, directory_of,
+        new_directory, paths,
     },
     domain::group::EnvironmentTag,
 };
@@ -29,95 +29,77 @@ fn refusal(home: &Home) -> String {
     error.to_string()
 }
 
-#[test]
-fn profiles_keep_the_order_of_the_file() {
-    let settings = Home::with_file(TWO).load().expect("good");
-    let names: Vec<_> = settings.profiles.iter().map(|p| p.name.as_str()).collect();
-    assert_eq!(names, ["b", "a"]);
-    assert_eq!(settings.operator, "li");
+/// The profile that is used unless another is asked for.
+fn used(settings: &Settings) -> &str {
+    &settings.profile(None).expect("one").name
+}
+
+/// With this directory named by a flag.
+fn at(home: &Home, directory: impl Into<std::path::PathBuf>) -> Overrides {
+    Overrides {
+        directory: Some(directory.into()),
+        ..home.overrides()
+    }
 }
 
 #[test]
 fn a_flag_overrides_a_variable_and_a_variable_overrides_the_file() {
     let home = Home::with_file(TWO);
-    assert_eq!(
-        home.load().expect("good").profile(None).expect("one").name,
-        "b"
-    );
+    let settings = home.load().expect("good");
+    let names: Vec<_> = settings.profiles.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["b", "a"], "in the order of the file");
+    assert_eq!((used(&settings), &*settings.operator), ("b", "li"));
     let home = home.set("GROUPDESK_PROFILE", "a");
-    assert_eq!(
-        home.load().expect("good").profile(None).expect("one").name,
-        "a"
-    );
+    assert_eq!(used(&home.load().expect("good")), "a");
     let flags = Overrides {
         profile: Some("b".into()),
+        read_only: true,
         ..home.overrides()
     };
     let settings = Settings::load(&flags).expect("good");
-    assert_eq!(settings.profile(None).expect("one").name, "b");
+    assert_eq!(used(&settings), "b");
     assert_eq!(settings.profile(Some("a")).expect("one").name, "a");
+    assert!(settings.profiles.iter().all(|profile| profile.read_only));
 }
 
 #[test]
 fn flags_and_variables_override_paths_too() {
     let home = Home::with_file(TWO);
-    let (one, other) = (
-        home.write("one.toml", &profile_and("")),
-        home.write("other.toml", TWO),
-    );
+    let one = home.write("one.toml", &profile_and(""));
+    let other = home.write("other.toml", TWO);
     let home = home
         .set("GROUPDESK_CONFIG", one.to_str().expect("UTF-8"))
         .set("GROUPDESK_DIRECTORY", "/from/variable.db");
     let settings = home.load().expect("good");
     assert_eq!(settings.profiles[0].name, "eu-live");
     assert_eq!(settings.file, Some(one));
-    assert_eq!(
-        settings.directory,
-        DirectoryAt::File("/from/variable.db".into())
-    );
+    let expected = DirectoryAt::File("/from/variable.db".into());
+    assert_eq!(settings.directory, expected);
+    let file = home.folder.path().join("flag.db");
     let flags = Overrides {
         config: Some(other.clone()),
-        directory: Some(home.folder.path().join("flag.db")),
-        ..home.overrides()
+        ..at(&home, &file)
     };
     let settings = Settings::load(&flags).expect("good");
     assert_eq!((settings.file, settings.profiles.len()), (Some(other), 2));
-    assert_eq!(
-        settings.directory,
-        DirectoryAt::File(home.folder.path().join("flag.db"))
-    );
-    let nowhere = Overrides {
-        directory: Some(home.folder.path().join("nope/flag.db")),
-        ..home.overrides()
-    };
+    assert_eq!(settings.directory, DirectoryAt::File(file));
+    let nowhere = at(&home, home.folder.path().join("nope/flag.db"));
     let refused = Settings::load(&nowhere).expect_err("no such folder");
-    assert!(
-        refused.to_string().contains("nothing was created"),
-        "{refused}"
-    );
+    assert_has(&refused.to_string(), "nothing was created");
 }
 
-/// The folder of a named file is not created either, whoever names it.
+/// The folder of a named file is not created either, whoever names it. Which texts those are: in `config::paths`.
 #[test]
 fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
     for text in [
         format!("host=db1 dbname=desk password={CANARY}"),
-        format!("postgresql:desk?password={CANARY}"),
         format!("Postgres://ana:{CANARY}@db1/desk"),
-        format!("sqlite:///{CANARY}.db"),
-        format!("s3://{CANARY}/desk.db"),
-        format!("{CANARY}@db1/desk"),
         "db1:5432/desk".into(),
     ] {
-        let flag = Overrides {
-            directory: Some(text.clone().into()),
-            ..Home::with_file(TWO).overrides()
-        };
-        let variable = Home::with_file(TWO).set("GROUPDESK_DIRECTORY", &text);
-        for (by, overrides) in [
-            ("--directory", flag),
-            ("GROUPDESK_DIRECTORY", variable.overrides()),
-        ] {
+        let home = Home::with_file(TWO);
+        let flag = ("--directory", at(&home, &text));
+        let home = home.set("GROUPDESK_DIRECTORY", &text);
+        for (by, overrides) in [flag, ("GROUPDESK_DIRECTORY", home.overrides())] {
             let refused = Settings::load(&overrides).expect_err(&text).to_string();
             assert_has(&refused, &format!("{by} is neither a file nor the address"));
             assert_has(&refused, "postgres://USER@HOST/DATABASE");
@@ -126,47 +108,49 @@ fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
             assert_has(&refused, "nothing was created");
         }
     }
-    let home = Home::with_file(TWO).set("GROUPDESK_DIRECTORY", "db1/desk");
-    let refused = home.load().expect_err("no folder").to_string();
-    assert_has(
-        &refused,
-        "GROUPDESK_DIRECTORY is in the folder db1, which does not exist",
-    );
-    let home = Home::with_file(TWO).set("GROUPDESK_CONFIG", "https://db1/config.toml");
-    let refused = home.load().expect_err("no file").to_string();
-    assert_has(&refused, "GROUPDESK_CONFIG is not a file");
+    for (name, value, words) in [
+        (
+            "DIRECTORY",
+            "db1/desk",
+            "is in the folder db1, which does not exist",
+        ),
+        ("CONFIG", "https://db1/config.toml", "is not a file"),
+    ] {
+        let name = format!("GROUPDESK_{name}");
+        let refused = refusal(&Home::with_file(TWO).set(&name, value));
+        assert_has(&refused, &format!("{name} {words}"));
+    }
 }
 
 #[test]
 fn a_tilde_in_a_variable_is_the_home() {
     let home = Home::with_file(TWO);
     let one = home.write("one.toml", &profile_and(""));
-    let mut home = home
-        .set("GROUPDESK_CONFIG", "~/.config/groupdesk/one.toml")
-        .set("GROUPDESK_DIRECTORY", "~/desk.db");
-    let settings = home.load().expect("good");
-    assert_eq!(settings.file, Some(one));
+    let mut home = home.set("GROUPDESK_CONFIG", "~/.config/groupdesk/one.toml");
     let expected = home.folder.path().join("desk.db");
-    assert_eq!(settings.directory, DirectoryAt::File(expected.clone()));
-    assert_eq!(
-        new_directory(&home.overrides(), &settings.directory),
-        Some(NewDirectory::Missing(expected.clone()))
-    );
-    // What a file with the line ends of another system leaves around it.
-    for value in ["~/desk.db\r", "~/desk.db\r\n", "\u{feff}~/desk.db"] {
+    let file = DirectoryAt::File(expected.clone());
+    // Also with what a file with the line ends of another system leaves around it.
+    for value in [
+        "~/desk.db\r",
+        "~/desk.db\r\n",
+        "\u{feff}~/desk.db",
+        "~/desk.db",
+    ] {
         home = home.set("GROUPDESK_DIRECTORY", value);
-        let at = home.load().expect("good").directory;
-        assert_eq!(at, DirectoryAt::File(expected.clone()), "{value:?}");
+        let settings = home.load().expect("good");
+        assert_eq!(
+            (settings.file.as_ref(), &settings.directory),
+            (Some(&one), &file),
+            "{value:?}"
+        );
     }
+    let new = || new_directory(&home.overrides(), &file);
+    assert_eq!(new(), Some(NewDirectory::Missing(expected.clone())));
     fs::write(&expected, "").expect("written");
-    assert_eq!(
-        new_directory(&home.overrides(), &settings.directory),
-        Some(NewDirectory::Empty(expected.clone()))
-    );
+    assert_eq!(new(), Some(NewDirectory::Empty(expected.clone())));
     fs::write(expected.with_extension("db-wal"), "log").expect("written");
-    assert_eq!(new_directory(&home.overrides(), &settings.directory), None);
-    let other = home.set("GROUPDESK_DIRECTORY", "~ben/desk.db");
-    let refused = other.load().expect_err("of another person").to_string();
+    assert_eq!(new(), None);
+    let refused = refusal(&home.set("GROUPDESK_DIRECTORY", "~ben/desk.db"));
     assert_has(&refused, "GROUPDESK_DIRECTORY begins with \"~\" and a name");
 }
 
@@ -176,36 +160,21 @@ const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca_file = \"
 #[test]
 fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
     let home = Home::with_file(TEAM);
-    let DirectoryAt::Team(team) = home.load().expect("good").directory else {
-        panic!("a team's");
+    let team = |overrides: &Overrides| match Settings::load(overrides).expect("good").directory {
+        DirectoryAt::Team(team) => team,
+        DirectoryAt::File(_) => panic!("a team's"),
     };
-    assert_eq!(
-        (team.url.as_str(), team.schema.as_str()),
-        ("postgres://ana@db1/desk", "groupdesk")
-    );
-    assert_eq!(
-        team.ca_file,
-        Some(home.folder.path().join(".config/groupdesk/team-ca.pem"))
-    );
-    let flags = Overrides {
-        directory: Some("postgres://ana@db2/desk".into()),
-        ..home.overrides()
-    };
-    let DirectoryAt::Team(other) = Settings::load(&flags).expect("good").directory else {
-        panic!("a team's");
-    };
+    let of_file = team(&home.overrides());
+    assert_eq!(of_file.url, "postgres://ana@db1/desk");
+    assert_eq!(of_file.schema, "groupdesk");
+    let ca_file = home.folder.path().join(".config/groupdesk/team-ca.pem");
+    assert_eq!(of_file.ca_file, Some(ca_file));
+    let mut other = team(&at(&home, "postgres://ana@db2/desk"));
     assert_eq!(other.url, "postgres://ana@db2/desk");
-    assert_eq!(
-        (other.ca_file, other.password),
-        (team.ca_file, team.password)
-    );
-    let mistaken = Overrides {
-        directory: Some(format!("postgres://ana:{CANARY}@db2/desk").into()),
-        ..home.overrides()
-    };
-    let mistaken = format!("{:?}", Settings::load(&mistaken).expect("good").directory);
-    assert_has(&mistaken, "groupdesk");
-    assert_lacks(&mistaken, CANARY);
+    other.url.clone_from(&of_file.url);
+    assert_eq!(other, of_file, "all else is that of the file");
+    let mistaken = team(&at(&home, format!("postgres://ana:{CANARY}@db2/desk")));
+    assert_lacks(&format!("{mistaken:?}"), CANARY);
     let home = home.set("GROUPDESK_DIRECTORY", "/from/variable.db");
     let at = home.load().expect("good").directory;
     assert_eq!(at, DirectoryAt::File("/from/variable.db".into()));
@@ -233,14 +202,10 @@ fn nothing_at_all_is_no_error_until_a_profile_is_needed() {
     let settings = home.load().expect("nothing is wrong");
     assert!(settings.profiles.is_empty() && settings.default_profile.is_none());
     let data = home.folder.path().join(".local/share/groupdesk");
-    assert_eq!(
-        settings.directory,
-        DirectoryAt::File(data.join("directory.db"))
-    );
-    assert_eq!(
-        paths::service_database(&home.env()).expect("a home"),
-        data.join("service.db")
-    );
+    let directory = DirectoryAt::File(data.join("directory.db"));
+    assert_eq!(settings.directory, directory);
+    let service = paths::service_database(&home.env()).expect("a home");
+    assert_eq!(service, data.join("service.db"));
     assert!(
         settings.operator.starts_with("ana@"),
         "{}",
@@ -252,57 +217,41 @@ fn nothing_at_all_is_no_error_until_a_profile_is_needed() {
 }
 
 #[test]
-fn a_file_that_somebody_named_must_exist() {
-    let home = Home::new().set("GROUPDESK_CONFIG", "/nowhere/config.toml");
-    let text = refusal(&home);
+fn a_file_that_somebody_named_must_exist_and_not_everybody_may_write_to_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let named = Home::new().set("GROUPDESK_CONFIG", "/nowhere/config.toml");
+    let text = refusal(&named);
     assert_has(&text, "/nowhere/config.toml");
     assert_has(&text, "GROUPDESK_CONFIG");
     let flags = Overrides {
         config: Some("/nowhere/else.toml".into()),
-        ..home.overrides()
+        ..named.overrides()
     };
     let text = Settings::load(&flags).expect_err("refused").to_string();
     assert_has(&text, "else.toml");
     assert_has(&text, "--config");
-}
-
-#[test]
-fn a_file_that_everybody_can_write_to_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
     let home = Home::with_file(TWO);
     let file = home.folder.path().join(".config/groupdesk/config.toml");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).expect("set");
-    assert!(refusal(&home).contains("chmod o-w"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("set");
+    assert_has(&refusal(&home), "chmod o-w");
 }
 
 #[test]
-fn an_unknown_profile_names_the_nearest_and_all() {
+fn an_unknown_profile_names_the_nearest_and_all_and_without_a_default_one_is_asked_for() {
     let home = Home::with_file(&TWO.replace("profiles.a", "profiles.eu-live"));
     let settings = home.load().expect("good");
-    let text = settings
-        .profile(Some("eu-lvie"))
-        .expect_err("unknown")
-        .to_string();
-    assert_eq!(
-        text,
-        "profile \"eu-lvie\" not found; did you mean \"eu-live\"? (known profiles: b, eu-live)"
-    );
+    let unknown = settings.profile(Some("eu-lvie")).expect_err("unknown");
+    let near = "not found; did you mean \"eu-live\"?";
+    let expected = format!("profile \"eu-lvie\" {near} (known profiles: b, eu-live)");
+    assert_eq!(unknown.to_string(), expected);
     let text = refusal(&home.set("GROUPDESK_PROFILE", "eu-lvie"));
-    assert_has(
-        &text,
-        "profile \"eu-lvie\" (from GROUPDESK_PROFILE) not found; did you mean \"eu-live\"?",
-    );
-}
-
-#[test]
-fn several_profiles_without_a_default_ask_for_a_choice() {
+    let expected = format!("profile \"eu-lvie\" (from GROUPDESK_PROFILE) {near}");
+    assert_has(&text, &expected);
     let text = TWO.replace("default_profile = \"b\"\n", "");
     let settings = Home::with_file(&text).load().expect("good");
     let error = settings.profile(None).expect_err("no default");
-    assert!(
-        matches!(&error, ConfigError::NoDefault { known } if *known == ["b", "a"]),
-        "{error}"
-    );
+    let is_asked = matches!(&error, ConfigError::NoDefault { known } if *known == ["b", "a"]);
+    assert!(is_asked, "{error}");
 }
 
 #[test]
@@ -330,38 +279,30 @@ fn a_profile_of_variables_is_the_default_even_with_a_file() {
     let home = without_file();
     home.write("config.toml", TWO);
     let settings = home.load().expect("good");
-    assert_eq!(settings.profiles.len(), 3);
     assert_eq!(
-        settings.profile(None).expect("one").name,
-        "env-api.example.com"
+        (used(&settings), settings.profiles.len()),
+        ("env-api.example.com", 3)
     );
     let settings = home.set("GROUPDESK_PROFILE", "a").load().expect("good");
-    assert_eq!(settings.profile(None).expect("one").name, "a");
+    assert_eq!(used(&settings), "a");
+    // A profile of the file may use the same variable for its key.
+    let text = profile_and("").replace("EU_KEY", "GROUPDESK_API_KEY");
+    let home = Home::with_file(&text).set("GROUPDESK_API_KEY", CANARY);
+    assert_eq!(home.load().expect("good").profiles.len(), 1);
 }
 
 #[test]
 fn half_a_profile_of_variables_says_what_is_missing() {
-    let url = |home: Home| home.set("GROUPDESK_BASE_URL", "https://api.example.com");
-    let text = refusal(&url(Home::new()));
-    assert!(text.contains("GROUPDESK_API_KEY is not"), "{text}");
-    let text = refusal(&url(Home::new()).set("GROUPDESK_API_KEY", ""));
-    assert!(text.contains("GROUPDESK_API_KEY is not"), "{text}");
-    for other in [
-        "GROUPDESK_API_KEY",
-        "GROUPDESK_ENVIRONMENT",
-        "GROUPDESK_PATH",
-    ] {
-        let text = refusal(&Home::new().set(other, CANARY));
-        assert_has(&text, other);
+    let url = Home::new().set("GROUPDESK_BASE_URL", "https://api.example.com");
+    assert_has(&refusal(&url), "GROUPDESK_API_KEY is not");
+    let empty = url.set("GROUPDESK_API_KEY", "");
+    assert_has(&refusal(&empty), "GROUPDESK_API_KEY is not");
+    for other in ["API_KEY", "ENVIRONMENT", "PATH"] {
+        let other = format!("GROUPDESK_{other}");
+        let text = refusal(&Home::new().set(&other, CANARY));
+        assert_has(&text, &other);
         assert_has(&text, "GROUPDESK_BASE_URL is not");
     }
-}
-
-#[test]
-fn a_profile_of_the_file_may_use_the_same_variable_for_its_key() {
-    let text = profile_and("").replace("EU_KEY", "GROUPDESK_API_KEY");
-    let home = Home::with_file(&text).set("GROUPDESK_API_KEY", CANARY);
-    assert_eq!(home.load().expect("good").profiles.len(), 1);
 }
 
 #[test]
@@ -380,34 +321,18 @@ fn wrong_variables_are_named_and_not_quoted() {
 }
 
 #[test]
-fn read_only_from_the_flag_holds_for_every_profile() {
-    let home = Home::with_file(TWO);
-    let settings = Settings::load(&Overrides {
-        read_only: true,
-        ..home.overrides()
-    })
-    .expect("good");
-    assert!(settings.profiles.iter().all(|profile| profile.read_only));
-}
-
-#[test]
 fn variables_without_a_home_are_enough_when_the_directory_is_named() {
-    let env: Environment = [
+    let variables = [
         ("GROUPDESK_BASE_URL", "https://api.example.com"),
         ("GROUPDESK_API_KEY", CANARY),
-    ]
-    .into_iter()
-    .collect();
-    let overrides = Overrides {
-        env,
+    ];
+    let mut overrides = Overrides {
+        env: variables.into_iter().collect(),
         ..Overrides::default()
     };
     let text = Settings::load(&overrides).expect_err("no home").to_string();
-    assert!(text.contains("GROUPDESK_DIRECTORY"), "{text}");
-    let overrides = Overrides {
-        directory: Some("/d.db".into()),
-        ..overrides
-    };
+    assert_has(&text, "GROUPDESK_DIRECTORY");
+    overrides.directory = Some("/d.db".into());
     let settings = Settings::load(&overrides).expect("good");
     assert_eq!(settings.file, None);
     assert!(settings.profile(None).is_ok());

@@ -2,7 +2,7 @@
 
 use groupdesk::config::{Background, Colour, Role, UiSettings};
 
-use super::{Home, problems};
+use super::{Home, has_problem, problems};
 
 fn ui_settings(text: &str) -> UiSettings {
     Home::with_file(text).load().expect("a good file").ui
@@ -51,9 +51,7 @@ fn a_bad_value_is_refused_with_its_position_and_the_nearest_name() {
         ("[theme]\nok = true", (2, 6), "is of type boolean"),
     ];
     for (text, place, part) in table {
-        let found = problems(text);
-        assert_eq!(found.len(), 1, "{text}: {found:?}");
-        assert_eq!((found[0].line, found[0].column), place, "{text}: {found:?}");
-        assert!(found[0].what.contains(part), "{text}: {found:?}");
+        has_problem(text, place, part);
+        assert_eq!(problems(text).len(), 1, "{text}");
     }
 }

@@ -1,7 +1,6 @@
 //! The concerns of both profiles, from the real directory.
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::world::Side;
+use super::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_over_their_limit_are_counted_in_every_profile_and_lead_to_their_list() {
@@ -15,5 +14,5 @@ async fn tokens_over_their_limit_are_counted_in_every_profile_and_lead_to_their_
         .shows("Token age  usual limit 90d");
     // The second row leads to the list of the other profile, filtered.
     console.keys("j<enter>").await;
-    console.shows("PRODUCTION").shows("6 of 7").hides("acme-eu");
+    console.shows_all(["PRODUCTION", "6 of 7"]).hides("acme-eu");
 }

@@ -1,20 +1,12 @@
 //! Many groups on the screen against the real service: marked, checked, confirmed, rotated, and listed in the history.
 
-use std::{os::unix::fs::PermissionsExt, time::Duration};
-
 use futures_util::stream;
 use groupdesk::{
-    directory::{BatchId, BatchOptions, Directory},
-    operations::{UnknownIdPolicy, batch::RunLimits},
-    tui::ExitReason,
+    directory::{BatchId, BatchOptions},
+    operations::batch::RunLimits,
 };
 
-use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy};
-use crate::support::{
-    faults::http,
-    proxy::{Gate, ProxyFault, Then},
-    world::{Side, id},
-};
+use super::prelude::*;
 
 const MARKED: [&str; 3] = ["acme-us", "globex-retail", "initech"];
 
@@ -30,9 +22,7 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
         .await
         .shows("3 marked");
     console.keys("T").await;
-    console
-        .shows("3 ready, 0 skipped")
-        .shows("rotate 3 in testing");
+    console.shows_all(["3 ready, 0 skipped", "rotate 3 in testing"]);
     console
         .keys("<shift-tab>leaked<enter>rotate 3 in production<enter>")
         .await;
@@ -52,27 +42,19 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     assert_eq!(token("acme-eu"), other, "it was not marked");
 
     let file = world.folder().join("report.json");
-    console.keys("w<ctrl-u>").await;
-    console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await.shows("Report saved to");
+    write_to(&mut console, &file).await.shows("Report saved to");
     let report = std::fs::read_to_string(&file).expect("written");
-    let mode = file.metadata().expect("it is there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_private(&file);
     for group in MARKED {
         assert!(report.contains(group) && !report.contains(&token(group)));
     }
 
     console.keys("<esc>2").await;
     // Each rotation is one row, with its steps below.
-    console
-        .shows("15 of 15")
-        .shows("leaked")
-        .shows("steps          rotate rotated");
+    console.shows_all(["15 of 15", "leaked", "steps          rotate rotated"]);
     // All were rotated just now, so all are left out.
     console.keys("<esc><space>T").await;
-    console
-        .shows("0 ready, 1 skipped")
-        .shows("less than 24 h ago");
+    console.shows_all(["0 ready, 1 skipped", "less than 24 h ago"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,21 +78,19 @@ async fn a_stopped_run_finishes_requests_in_flight_and_starts_nothing() {
     console.until("1 confirmed").await;
     (0..3).for_each(|_| gate.open());
     console.settle().await;
-    console
-        .shows("Stopped as asked: ")
-        .shows("not started   all 7");
+    console.shows_all(["Stopped as asked: ", "not started   all 7"]);
     assert!(proxy.count("POST") <= 5, "{:?}", proxy.methods());
 
     let mut console = open_with(vec![operations]).await;
-    console.shows("Batch 1 is unfinished:").shows("!1");
+    console.shows_all(["Batch 1 is unfinished:", "!1"]);
     // One's own batch of today: three keys, and no group is sent twice.
     console.keys("5").await;
-    console.shows("unfinished: ").shows("1 unfinished of 1");
+    console.shows_all(["unfinished: ", "1 unfinished of 1"]);
     console.keys("Ry").await;
-    console.shows("7 of 7  100%").shows("7 confirmed   all 7");
+    console.shows_all(["7 of 7  100%", "7 confirmed   all 7"]);
     assert_eq!(proxy.count("POST"), 7, "{:?}", proxy.methods());
     console.keys("<esc>").await;
-    console.shows("0 unfinished of 1").shows("+   1");
+    console.shows_all(["0 unfinished of 1", "+   1"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,37 +119,6 @@ async fn quitting_waits_for_requests_in_flight_only_so_long() {
     (0..4).for_each(|_| gate.open());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn groups_rotated_today_are_left_out_unless_asked_for() {
-    let world = a_world().await;
-    let an_hour_ago = NOW - Duration::from_hours(1);
-    let earlier = world
-        .installation(Side::Testing)
-        .at(an_hour_ago)
-        .operations();
-    let known = UnknownIdPolicy::KnownOnly;
-    let rotated = earlier.rotate(&id(MARKED[0]), None, known).await;
-    rotated.expect("rotated");
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("j<space>j<space>T").await;
-    console
-        .shows("1 ready, 1 skipped")
-        .shows("1 was rotated within 24 h; F7 includes it.")
-        .shows("rotate 1 in testing");
-    console.keys("<f7>").await;
-    console
-        .shows("2 ready, 0 skipped")
-        .shows("Includes those rotated within 24 h; F7 excludes them.");
-    console.keys("<f7>").await.shows("1 ready, 1 skipped");
-    console.keys("<f7>").await;
-    let before = world.stored(Side::Testing, MARKED[0]).token;
-    console
-        .keys("rotate 2 in testing<enter>")
-        .await
-        .shows("2 confirmed   all 2");
-    assert_ne!(world.stored(Side::Testing, MARKED[0]).token, before);
-}
-
 /// What an ended batch did not do stays in sight until it is done, and a retry keeps what the batch included.
 #[tokio::test(flavor = "multi_thread")]
 async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_retried() {
@@ -194,11 +143,9 @@ async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_ret
     console.shows(" NOT rotated: ");
     console.keys("<esc>").await.shows("!1");
     console.keys("0").await;
-    console
-        .shows("! batch partly done")
-        .shows("R retry: 1 of 2 done, 1 not");
+    console.shows_all(["! batch partly done", "R retry: 1 of 2 done, 1 not"]);
     console.keys("R").await;
-    console.shows("1 ready, 0 skipped").shows("leak of today");
+    console.shows_all(["1 ready, 0 skipped", "leak of today"]);
     console.keys("rotate 1 in testing<enter>").await;
     console.shows("finished: 1 confirmed of 1");
     console.keys("<esc>").await.hides("batch partly done");
@@ -254,26 +201,4 @@ fn refusal() -> Vec<u8> {
         &["Content-Type: application/json"],
         body.to_string(),
     )
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_item_settled_by_another_process_changes_on_the_open_page() {
-    let world = a_world().await;
-    let (proxy, operations) = through_a_proxy(&world).await;
-    let mut console = open_with(vec![operations]).await;
-    // Neither the answer nor the following read arrives.
-    proxy.next("POST", ProxyFault::applied(Then::Drop));
-    proxy.next("GET", ProxyFault::passed());
-    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    console.keys("<space>Trotate 1 in testing<enter>").await;
-    console.shows("? UNKNOWN").shows("1 UNKNOWN   all 1");
-    // A handle of its own on the file, as another process has.
-    let other = Directory::open(&world.directory_file()).expect("it opens");
-    let installation = world.installation(Side::Testing).at(NOW);
-    let later = installation.on(&other).operations();
-    let settled = later.recover(&[], 1, |_| {}).await.expect("read");
-    assert_eq!(settled.len(), 1);
-    // Without a key press: the directory notifies the console of the write.
-    console.until("+ recovered").await;
-    console.shows("1 confirmed   all 1");
 }

@@ -1,19 +1,7 @@
 //! Esc while a change is prepared: until it is sent it can be taken back, and nothing is sent afterwards.
 
-use std::time::Duration;
-
-use groupdesk::{
-    operations::UnknownIdPolicy,
-    tui::{state::message::Msg, theme::Theme},
-};
-
-use super::scene::{USUAL, a_world};
-use crate::support::{
-    clock::TestClock,
-    console::Console,
-    proxy::{FaultyProxy, Gate, ProxyFault, Then},
-    world::{LI, Side, World, id},
-};
+use super::prelude::*;
+use crate::support::clock::TestClock;
 
 struct Scene {
     world: World,
@@ -45,65 +33,57 @@ impl Scene {
         self.console.burst(keys);
         gate.reached().await;
         // The screen knows of the request, and time has passed.
-        let exchanges = |console: &Console| {
-            let all = &console.runner.app.context.exchanges;
-            all.in_flight().len()
+        let is_shown = |console: &Console| {
+            let exchanges = &console.runner.app.context.exchanges;
+            exchanges.in_flight().len() > 0
         };
-        let is_shown = |console: &Console| exchanges(console) > 0;
         self.console.until_that("the request", is_shown).await;
+        self.two_seconds_later();
+        gate
+    }
+
+    fn two_seconds_later(&mut self) {
         self.clock.forward(Duration::from_secs(2));
         self.console.runner.take(Msg::Tick);
         self.console.draw();
-        gate
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn esc_during_the_read_before_a_rotation_cancels_it_and_nothing_is_sent() {
-    let mut scene = scene().await;
-    scene.console.keys("/acme-eu<enter>tT").await;
-    let before = scene.world.stored(Side::Testing, "acme-eu").token;
-    let gate = scene.up_to_the_read("y").await;
-    scene.console.shows("Esc cancels, nothing is sent yet");
-    scene.console.burst("<esc>");
-    scene
-        .console
-        .until("\"acme-eu\" NOT rotated: it was cancelled")
-        .await;
-    gate.open();
-    scene.console.settle().await;
-    assert_eq!(scene.proxy.count("POST"), 0);
-    assert_eq!(scene.world.stored(Side::Testing, "acme-eu").token, before);
-    let open = scene.world.operations(Side::Testing).open_rotations().await;
-    assert_eq!(open.expect("readable"), []);
-    // The page is still there: it can be read, and rotated after all.
-    scene.console.keys("rTy").await.shows("ROTATED");
-    assert_eq!(scene.proxy.count("POST"), 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn esc_during_the_read_before_an_update_cancels_it_and_nothing_is_sent() {
-    let mut scene = scene().await;
-    scene
-        .console
-        .keys("/acme-eu<enter>e<end> plc<ctrl-s>")
-        .await;
-    let gate = scene.up_to_the_read("y").await;
-    scene.console.shows("Esc cancels, nothing is sent yet");
-    scene.console.burst("<esc>");
-    scene
-        .console
-        .until("\"acme-eu\" NOT updated: it was cancelled")
-        .await;
-    gate.open();
-    scene.console.settle().await;
-    assert_eq!(scene.proxy.count("PUT"), 0);
-    // The group is free for others, and the text is still there.
-    let li = scene.world.installation(Side::Testing).by(LI).operations();
-    let known = UnknownIdPolicy::KnownOnly;
-    let rotated = li.rotate(&id("acme-eu"), None, known).await;
-    rotated.expect("nobody holds the group");
-    scene.console.keys("<esc>").await.shows("Acme Europe plc");
+async fn esc_during_the_read_before_a_change_cancels_it_and_nothing_is_sent() {
+    for (keys, method, told) in [
+        ("tT", "POST", "\"acme-eu\" NOT rotated: it was cancelled"),
+        (
+            "e<end> plc<ctrl-s>",
+            "PUT",
+            "\"acme-eu\" NOT updated: it was cancelled",
+        ),
+    ] {
+        let mut scene = scene().await;
+        scene.console.keys("/acme-eu<enter>").await.keys(keys).await;
+        let before = scene.world.stored(Side::Testing, "acme-eu").token;
+        let gate = scene.up_to_the_read("y").await;
+        scene.console.shows("Esc cancels, nothing is sent yet");
+        scene.console.burst("<esc>").until(told).await;
+        gate.open();
+        scene.console.settle().await;
+        assert_eq!(scene.proxy.count(method), 0);
+        assert_eq!(scene.world.stored(Side::Testing, "acme-eu").token, before);
+        let open = scene.world.operations(Side::Testing).open_rotations().await;
+        assert_eq!(open.expect("readable"), []);
+        if method == "POST" {
+            // The page is still there: it can be read, and rotated after all.
+            scene.console.keys("rTy").await.shows("ROTATED");
+            assert_eq!(scene.proxy.count("POST"), 1);
+        } else {
+            // The group is free for others, and the text is still there.
+            let li = scene.world.installation(Side::Testing).by(LI).operations();
+            let known = UnknownIdPolicy::KnownOnly;
+            let rotated = li.rotate(&id("acme-eu"), None, known).await;
+            rotated.expect("nobody holds the group");
+            scene.console.keys("<esc>").await.shows("Acme Europe plc");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,9 +95,7 @@ async fn what_was_sent_is_not_cancelled() {
     scene.console.burst("y");
     gate.reached().await;
     scene.console.until("Rotating: one request sent.").await;
-    scene.clock.forward(Duration::from_secs(2));
-    scene.console.runner.take(Msg::Tick);
-    scene.console.draw();
+    scene.two_seconds_later();
     scene.console.shows("Esc leaves, the request continues");
     scene.console.burst("<esc>");
     gate.open();

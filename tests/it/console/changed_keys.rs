@@ -1,21 +1,11 @@
 //! With every configurable key changed, no text of a pane names a key that is no longer bound.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
     config::{KeyOverride, Position},
-    tui::{
-        keymap::{self, Action, Bound, Focus, Key, Keymap, Press},
-        state::message::Msg,
-    },
+    tui::keymap::{Bound, Key, Keymap, Press},
 };
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::{
-    console::{Console, PLACES, parse},
-    world::Side,
-};
+use super::prelude::*;
 
 /// Keys that are in no table; the letters serve for confirmations, those of the first line also where text is typed.
 const FREE: &str =

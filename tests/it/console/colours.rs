@@ -3,16 +3,9 @@
 
 use std::fmt::Write as _;
 
-use groupdesk::tui::theme::{Palette, Theme};
-use ratatui::{
-    buffer::{Buffer, Cell},
-    style::{Color, Modifier},
-};
+use ratatui::buffer::Buffer;
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::{
-    console::text_of, normalized::steady, snapshots::assert_snapshot, world::Side,
-};
+use super::prelude::*;
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (60, 15), (80, 24), (160, 50)];
 

@@ -1,24 +1,10 @@
 //! The first start: from nothing to the list of a new profile, against the real service.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
-
-use groupdesk::{
-    config::{Environment, Overrides},
-    operations::{Clock, Connector},
-    tui::{ExitReason, theme::Theme},
-};
-
 use super::{
-    places::SIZES,
-    scene::{NOW, USUAL},
+    prelude::*,
+    scene::{first_start, fresh_home},
 };
-use crate::support::{
-    assertions::{assert_has, assert_lacks},
-    console::{Console, text_of},
-    proxy::FaultyProxy,
-    snapshots::assert_snapshot,
-    world::{Side, World},
-};
+use crate::support::assertions::{assert_has, assert_lacks};
 
 struct Fresh {
     world: World,
@@ -30,11 +16,7 @@ struct Fresh {
 impl Fresh {
     async fn new() -> Self {
         let world = World::new().await;
-        let home = tempfile::tempdir().expect("a folder");
-        let key = home.path().join("eu.key");
-        let secret = world.new_key(Side::Testing.name(), Some("Testing"));
-        fs::write(&key, secret).expect("written");
-        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("set");
+        let (home, key) = fresh_home(&world);
         Self {
             proxy: FaultyProxy::before(world.address()).await,
             world,
@@ -47,30 +29,20 @@ impl Fresh {
         self.home.path().join("config/groupdesk/config.toml")
     }
 
-    async fn open(&self, read_only: bool) -> Console {
-        let text = |path: PathBuf| path.display().to_string();
-        let env: Environment = [
-            ("HOME", text(self.home.path().to_owned())),
-            ("XDG_CONFIG_HOME", text(self.home.path().join("config"))),
-            ("XDG_DATA_HOME", text(self.home.path().join("data"))),
-        ]
-        .into_iter()
-        .collect();
-        let overrides = Overrides {
-            read_only,
-            env,
-            ..Overrides::default()
-        };
-        let connector = Connector::new(overrides, None, Clock::Fixed(NOW));
-        Console::first_start(connector, Theme::default(), Clock::Fixed(NOW)).await
+    fn written(&self) -> String {
+        fs::read_to_string(self.config()).expect("written")
     }
 
-    /// From the welcome page to the test of a key from a file.
-    async fn fill(&self, console: &mut Console, base_url: &str, key: &str) {
+    async fn open(&self, read_only: bool) -> Console {
+        first_start(self.home.path(), read_only).await
+    }
+
+    /// From the welcome page to the test of the key in the file.
+    async fn fill(&self, console: &mut Console, base_url: &str) {
         console.keys("<enter>eu<tab>").await;
         console.paste(base_url).await;
         console.keys("<tab><tab><left><tab><right><tab>").await;
-        console.paste(key).await;
+        console.paste(&self.key.display().to_string()).await;
         console.keys("<ctrl-s>").await;
     }
 }
@@ -79,43 +51,25 @@ impl Fresh {
 async fn a_new_profile_is_tested_shown_written_and_opened() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
-    console.shows("connect to a service").shows("try the demo");
-    let key = fresh.key.display().to_string();
-    fresh
-        .fill(&mut console, &fresh.proxy.base_url(), &key)
-        .await;
+    console.shows_all(["connect to a service", "try the demo"]);
+    fresh.fill(&mut console, &fresh.proxy.base_url()).await;
     console
         .shows("the API key is accepted")
         .shows("[profiles.eu]")
         .shows("environment = \"Testing\"")
         .shows("w writes it and opens the list");
-    assert_eq!(
-        fresh.proxy.methods(),
-        ["PUT"],
-        "one request, which names no group"
-    );
+    // One request, which names no group; and nothing is written before it was seen.
+    assert_eq!(fresh.proxy.methods(), ["PUT"]);
     assert_eq!(fresh.proxy.bodies("PUT"), [serde_json::json!({})]);
-    assert!(
-        !fresh.config().exists(),
-        "nothing is written before it was seen"
-    );
+    assert!(!fresh.config().exists());
     console.keys("w").await;
-    console
-        .shows(" TESTING ")
-        .shows("0 groups")
-        .shows("Now in eu");
-    let text = fs::read_to_string(fresh.config()).expect("written");
+    console.shows_all([" TESTING ", "0 groups", "Now in eu"]);
+    let text = fresh.written();
     assert!(text.contains("[profiles.eu]"), "{text}");
     for secret in fresh.world.secrets() {
         assert!(!text.contains(&secret), "the file contains a key");
     }
-    let mode = fresh
-        .config()
-        .metadata()
-        .expect("there")
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_private(&fresh.config());
     assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
     // The profile works, and a second one is added beside it.
     console.keys("oacme<enter><ctrl-s>y").await.shows("created");
@@ -128,11 +82,10 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
 async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
-    let key = fresh.key.display().to_string();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
-    fresh.fill(&mut console, "https://127.0.0.1:1", &key).await;
+    fresh.fill(&mut console, "https://127.0.0.1:1").await;
     console.keys("<esc><tab>").await;
-    console.shows("CA file").shows("PEM: extra CA");
+    console.shows_all(["CA file", "PEM: extra CA"]);
     console.keys("~/own.pem<ctrl-s>").await;
     console
         .shows("`ca_file` of profile eu cannot be used")
@@ -148,7 +101,7 @@ async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
         .shows("ca_file = \"~/own.pem\"");
     console.keys("<esc>").await.shows("~/own.pem");
     console.keys("<ctrl-s>w").await;
-    let text = fs::read_to_string(fresh.config()).expect("written");
+    let text = fresh.written();
     assert!(text.contains("ca_file = \"~/own.pem\"\n"), "{text}");
 }
 
@@ -157,15 +110,11 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     console.keys("c<ctrl-s>").await.shows("enter a name");
-    console
-        .keys("eu<ctrl-s>")
-        .await
-        .shows("enter the service address");
+    console.keys("eu<ctrl-s>").await;
+    console.shows("enter the service address");
     console.paste("ftp://api.example.com").await;
-    console
-        .keys("<ctrl-s>")
-        .await
-        .shows("enter the source of the API key");
+    console.keys("<ctrl-s>").await;
+    console.shows("enter the source of the API key");
     console.keys("EU_KEY<ctrl-s>").await;
     console
         .shows("must begin with https://")
@@ -175,18 +124,11 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     // Leaving the form and coming back keeps what was typed.
     console.keys("<esc>").await.shows("try the demo");
     console.keys("<enter>").await;
-    console.shows("ftp://api.example.com").shows("EU_KEY");
+    console.shows_all(["ftp://api.example.com", "EU_KEY"]);
     // There is no profile to switch to.
-    console
-        .keys("<f6>")
-        .await
-        .shows("no profile is configured yet");
-    console.keys("<esc>2").await;
-    console
-        .shows("no profile is configured yet")
-        .shows("Welcome");
-    console.keys("d").await;
-    assert_eq!(console.runner.reason(), Some(ExitReason::Demo));
+    console.keys("<f6>").await;
+    console.shows("no profile is configured yet");
+    console.keys("<esc>2").await.shows("Welcome");
     assert!(!fresh.config().exists());
     assert_eq!(fresh.proxy.methods(), [""; 0]);
 }
@@ -196,28 +138,19 @@ async fn a_refused_key_and_an_unreachable_service_are_explained() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     fs::write(&fresh.key, "canary-no-such-key").expect("written");
-    let key = fresh.key.display().to_string();
-    fresh
-        .fill(&mut console, &fresh.proxy.base_url(), &key)
-        .await;
+    fresh.fill(&mut console, &fresh.proxy.base_url()).await;
     console
-        .shows("does not accept the API key")
-        .shows("w writes it anyway")
+        .shows_all(["does not accept the API key", "w writes it anyway"])
         .hides("canary");
     console.keys("<esc>").await.shows("profile name");
     let secret = fresh.world.new_key("testing", Some("Testing"));
     fs::write(&fresh.key, secret).expect("written");
-    console
-        .keys("<ctrl-s>")
-        .await
-        .shows("the API key is accepted");
+    console.keys("<ctrl-s>").await;
+    console.shows("the API key is accepted");
     // A path that the service does not have.
-    console
-        .keys("<esc><shift-tab><shift-tab><shift-tab>/<ctrl-s>")
-        .await;
-    console
-        .shows("nothing at this path")
-        .shows("without a slash");
+    let path = "<esc><shift-tab><shift-tab><shift-tab>/<ctrl-s>";
+    console.keys(path).await.shows("nothing at this path");
+    console.shows("without a slash");
     assert!(fresh.proxy.methods().iter().all(|method| method == "PUT"));
 }
 
@@ -225,10 +158,7 @@ async fn a_refused_key_and_an_unreachable_service_are_explained() {
 async fn a_read_only_session_stays_read_only_in_a_new_profile() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(true).await;
-    let key = fresh.key.display().to_string();
-    fresh
-        .fill(&mut console, &fresh.proxy.base_url(), &key)
-        .await;
+    fresh.fill(&mut console, &fresh.proxy.base_url()).await;
     console.keys("w").await.shows("READ-ONLY");
     console.keys("onew<enter>").await.shows("read-only");
     assert_eq!(fresh.proxy.methods(), ["PUT"]);
@@ -250,12 +180,11 @@ async fn a_pasted_key_is_masked_and_stored_only_in_the_keyring() {
     assert!(!format!("{:?}", console.runner.app).contains(&secret));
     console.keys("<ctrl-s>").await;
     console
-        .shows("the API key is accepted")
-        .shows("keyring = ")
+        .shows_all(["the API key is accepted", "keyring = "])
         .hides(&secret);
     console.keys("w").await;
     if fresh.config().exists() {
-        let text = fs::read_to_string(fresh.config()).expect("readable");
+        let text = fresh.written();
         assert_has(&text, "keyring = ");
         assert_lacks(&text, &secret);
         console.shows(" TESTING ");

@@ -1,22 +1,10 @@
 //! Drafts with the real directory and the real service: saved, offered by the next console, sent, forgotten; and the
 //! external editor. No draft contains a token.
 
-use std::os::unix::fs::PermissionsExt;
-
 use rusqlite::Connection;
 
-use groupdesk::{
-    directory::Directory,
-    operations::{Clock, Operations, UnknownIdPolicy},
-    tui::theme::Theme,
-};
-
-use super::scene::{NOW, USUAL, a_world, li, open, open_with};
-use crate::support::{
-    console::Console,
-    postgres,
-    world::{LI, Side, World, id},
-};
+use super::{prelude::*, scene::li};
+use crate::support::postgres;
 
 /// All rows of the table of drafts, as text.
 fn rows(world: &World) -> Vec<String> {
@@ -46,10 +34,7 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
         .shows("1 unsent draft: acme-eu (just now); e on it opens it")
         .shows("d Acme Europe");
     console.keys("e").await;
-    console
-        .shows("Acme Europe 2")
-        .shows("2139")
-        .shows("2 changes");
+    console.shows_all(["Acme Europe 2", "2139", "2 changes"]);
     console.shows("your unsent draft (just now)");
     console
         .keys("<f5>")
@@ -80,9 +65,7 @@ async fn a_person_is_who_the_directory_knows() {
     let mut console = open_with(vec![li(&world)]).await;
     console.shows("1 unsent draft: acme-eu (just now); e on it opens it");
     console.keys("/acme-eu<enter>e").await;
-    console
-        .shows("your unsent draft (just now)")
-        .shows("1 change");
+    console.shows_all(["your unsent draft (just now)", "1 change"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,7 +79,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.shows("1 unsent draft: new-group (just now); o and its ID opens it");
     console.keys("onew-group<enter>").await;
-    console.shows("Create new-group").shows("Typed").shows("99");
+    console.shows_all(["Create new-group", "Typed", "99"]);
     assert!(world.find_stored(Side::Testing, "new-group").is_none());
     console.keys("<ctrl-s>y").await.shows("CREATED");
     assert_eq!(rows(&world), [""; 0]);
@@ -196,67 +179,4 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
     // An untouched form of a group that somebody else has sent meanwhile has nothing to send.
     ana.keys("e<ctrl-s>").await.shows("No changes to review");
     assert_eq!(names(&hers).await, [""; 0]);
-}
-
-/// Operations in an environment that names an editor.
-fn with_editor(world: &World, script: &str) -> Vec<groupdesk::operations::Operations> {
-    let file = world.folder().join("edit");
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("written");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("set");
-    let tmp = world.folder().join("tmp");
-    std::fs::create_dir_all(&tmp).expect("a folder");
-    let variables = [
-        ("EDITOR", file.to_string_lossy().into_owned()),
-        ("PATH", "/usr/bin:/bin".into()),
-        ("TMPDIR", tmp.to_string_lossy().into_owned()),
-    ];
-    let installation = world.installation(Side::Testing).at(NOW);
-    vec![
-        installation
-            .environment(variables.into_iter().collect())
-            .operations(),
-    ]
-}
-
-async fn edited(world: &World, script: &str, keys: &str) -> Console {
-    let mut console = open_with(with_editor(world, script)).await;
-    console.keys("/<ctrl-u>acme-eu<enter>").await;
-    console.keys(keys).await;
-    assert_eq!(console.runner.screen.given, 0, "the screen is taken back");
-    let left = std::fs::read_dir(world.folder().join("tmp")).expect("readable");
-    assert_eq!(left.count(), 0, "the file is gone");
-    console
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_text_of_the_editor_goes_through_the_form_and_its_review() {
-    let world = a_world().await;
-    let mut console = edited(&world, "sed -i 's/\"213\"/\"999\"/' \"$1\"", "E").await;
-    console.shows("was 213").shows("1 change");
-    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "213");
-    assert_eq!(rows(&world).len(), 1, "it is a draft");
-    console.keys("<ctrl-s>").await;
-    console.shows("213 → 999").shows("nothing is sent yet");
-    console.keys("y").await.shows("UPDATED");
-    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "999");
-    assert_eq!(rows(&world), [""; 0]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_cannot_be_parsed_survives_the_console() {
-    let world = a_world().await;
-    let console = edited(&world, "echo 'no json' >\"$1\"", "E").await;
-    console
-        .shows("line 1, column")
-        .shows("kept: F4 opens it again");
-    drop(console);
-    let directory = world.operations(Side::Testing);
-    let kept = directory.drafts().await.expect("readable");
-    assert_eq!(kept[0].draft.user_group_id, id("acme-eu"));
-    assert_eq!(kept[0].draft.typed.group_text.as_deref(), Some("no json"));
-    let console = edited(&world, "grep -q 'no json' \"$1\" && echo >\"$1\"", "E").await;
-    console
-        .shows("the group stays unchanged")
-        .shows("nothing changed");
-    assert_eq!(rows(&world), [""; 0]);
 }

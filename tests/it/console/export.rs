@@ -1,12 +1,9 @@
 //! Exporting the list to a file: the marked or shown groups, without tokens, in the formats that `import` and `apply`
 //! read.
 
-use std::os::unix::fs::PermissionsExt;
-
 use groupdesk::formats::{Reader, RowResult};
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::world::Side;
+use super::prelude::*;
 
 /// The ids of a file, read as `import` reads it.
 fn ids(text: &str) -> Vec<String> {
@@ -23,58 +20,29 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
     let world = a_world().await;
     let token = world.stored(Side::Testing, "acme-us").token;
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("j<space>j<space>w<ctrl-u>").await;
+    console.keys("j<space>j<space>w").await;
     console.shows("2 groups (marked), without tokens; nothing is sent");
+    console.keys("<esc>").await;
     let file = world.folder().join("two.csv");
-    console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await.shows("2 groups written to");
+    let console = write_to(&mut console, &file).await;
+    console.shows("2 groups written to");
     let text = std::fs::read_to_string(&file).expect("written");
     assert_eq!(ids(&text), ["acme-us", "globex-retail"]);
     assert!(!text.contains(&token));
-    let mode = file.metadata().expect("it is there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_private(&file);
     console.keys("4").await;
     console.hides("GET").hides("PUT");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn notes_and_labels_are_exported_if_their_columns_are_named() {
-    let world = a_world().await;
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console
-        .keys("/acme-us<enter>acall first<enter>")
-        .await
-        .shows("call first");
-    let file = world.folder().join("one two.csv");
-    let typed = format!("w<ctrl-u>{} +nots<enter>", file.display());
-    console.keys(&typed).await;
-    console.shows("did you mean note?");
-    let typed = format!("<ctrl-u>{} +note +labels<enter>", file.display());
-    console.keys(&typed).await;
-    console.shows("written to");
-    let text = std::fs::read_to_string(&file).expect("written");
-    let mut lines = text.lines();
-    assert_eq!(
-        lines.next(),
-        Some("user_group_id,name,mapping,properties,note,labels")
-    );
-    let row = lines.next().expect("a row");
-    assert!(row.ends_with(",\"call first\","), "{row}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console
-        .keys("/acme<enter>w<ctrl-u>")
-        .await
-        .shows("groups (shown)");
+    console.keys("/acme<enter>").await;
     let file = world.folder().join("acme");
-    console.paste(file.to_str().expect("a plain path")).await;
-    console
-        .keys("<enter>")
+    write_to(&mut console, &file)
         .await
+        .shows("groups (shown)")
         .shows("the name must end in .jsonl, .json or .csv");
     console.keys(".json<enter>").await.shows("written to");
     let file = file.with_extension("json");
@@ -84,12 +52,8 @@ async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     assert!(text.starts_with('['));
 
     // The second time the file exists already, and is not changed.
-    console.keys("w<ctrl-u>").await;
-    console.paste(file.to_str().expect("a plain path")).await;
-    console
-        .keys("<enter>")
-        .await
-        .shows("the export was not written");
+    let console = write_to(&mut console, &file).await;
+    console.shows("the export was not written");
     console.keys("<esc>").await.shows("Nothing was written");
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
 }

@@ -1,14 +1,7 @@
 //! The filter with real operations: which letters are highlighted, where the cursor stays, and what the next start
 //! restores.
 
-use groupdesk::tui::theme::Theme;
-use ratatui::{
-    buffer::Cell,
-    style::{Color, Modifier},
-};
-
-use super::scene::{USUAL, a_world, open};
-use crate::support::{console::Console, world::Side};
+use super::prelude::*;
 
 /// The highlighted letters in a row of the screen.
 fn highlighted(console: &Console, row: u16) -> String {
@@ -39,28 +32,4 @@ async fn found_letters_are_highlighted_with_and_without_colour() {
     assert_eq!(highlighted(&console, 6), "Acmeacme");
     let cells = console.buffer().content();
     assert!(cells.iter().all(|cell| cell.fg == Color::Reset));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_next_start_restores_filter_and_order() {
-    let world = a_world().await;
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("ss/globex<enter>").await.shows("1 of 7");
-    drop(console);
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console
-        .shows("Last filter: globex")
-        .shows("1 of 7")
-        .shows("/globex");
-    console
-        .keys("<esc>")
-        .await
-        .shows("7 groups")
-        .shows("sort tag ▴");
-    drop(console);
-    let console = open(&world, Side::Testing, USUAL).await;
-    console
-        .shows("7 groups")
-        .shows("sort tag ▴")
-        .hides("Last filter");
 }

@@ -1,9 +1,8 @@
 //! More groups than are read at once.
 
-use groupdesk::{demo, operations::Clock, tui::theme::Theme};
+use groupdesk::demo;
 
-use super::scene::NOW;
-use crate::support::console::Console;
+use super::prelude::*;
 
 #[tokio::test]
 async fn a_long_list_is_read_completely_and_can_be_filtered() {
@@ -18,7 +17,7 @@ async fn a_long_list_is_read_completely_and_can_be_filtered() {
     let first = console.screen();
     console.keys("s").await.keys("s").await.keys("G").await;
     console.keys("/2499").await;
-    console.shows(" of 2500").shows("Initech Parts 2499");
+    console.shows_all([" of 2500", "Initech Parts 2499"]);
     console.keys("<esc><esc>").await.shows("2500 groups");
     assert!(first.lines().any(|line| line.contains("Acme")), "{first}");
     // Written while the list is read again: whichever ends first, the label stays.

@@ -1,14 +1,8 @@
 //! The hand-off in the console, with a real command: after a rotation, and at the next start when it was interrupted.
 
-use std::{path::Path, time::Duration};
+use groupdesk::config::HandOffCommand;
 
-use groupdesk::{
-    config::HandOffCommand,
-    operations::{Operations, UnknownIdPolicy},
-};
-
-use super::scene::{NOW, a_world, open_with};
-use crate::support::world::{Side, World, id};
+use super::prelude::*;
 
 fn hands_off(world: &World, folder: &Path) -> Operations {
     let script =
@@ -43,12 +37,12 @@ async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
         .hides(&token);
     std::fs::write(folder.path().join("works"), "").expect("written");
     console.keys("h").await;
-    console.shows("done (exit 0)").shows("Delivered.");
+    console.shows_all(["done (exit 0)", "Delivered."]);
     let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
     assert!(got.contains(&token));
     assert_eq!(world.stored(Side::Testing, "acme-eu").token, token);
     console.keys("<esc>2").await;
-    console.shows("handed off").shows("not handed off");
+    console.shows_all(["handed off", "not handed off"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,17 +53,12 @@ async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
     console
         .keys("<space>j<space>Trotate 2 in testing<enter>")
         .await
-        .shows("2 NOT handed off")
-        .shows("x not handed off");
+        .shows_all(["2 NOT handed off", "x not handed off"]);
     // The journal tells the same.
     console.keys("<esc>5<enter>").await;
-    console
-        .shows("2 NOT handed off")
-        .shows("the hand-off failed");
+    console.shows_all(["2 NOT handed off", "the hand-off failed"]);
     let file = world.folder().join("report.json");
-    console.keys("w<ctrl-u>").await;
-    console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
+    write_to(&mut console, &file).await;
     let report = std::fs::read_to_string(&file).expect("written");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!(report["not_handed_off"], 2);

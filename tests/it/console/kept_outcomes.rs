@@ -1,19 +1,11 @@
 //! The database of the directory is away while the answer to a change arrives: the console keeps what came of it, and
 //! records and shows it by itself when the database is back.
 
-use std::time::Duration;
+use groupdesk::domain::batch::ItemStatus;
 
-use groupdesk::{
-    domain::{batch::ItemStatus, rotation::State},
-    operations::Operations,
-};
-
-use super::lost_server::{Scene, scene};
-use crate::support::{
-    console::Console,
-    postgres::{self, Server},
-    proxy::{Gate, ProxyFault, Then},
-    world::{Side, id},
+use super::{
+    lost_server::{Scene, scene},
+    prelude::*,
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);

@@ -1,24 +1,10 @@
 //! Random keys in a console on a screen in memory, with a real service behind a proxy that fails at random. What
 //! reaches the service is counted there, and compared with what was reviewed here.
 
-use std::collections::BTreeSet;
+use groupdesk::tui::state::message::Ticket;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use groupdesk::tui::{
-    keymap::Focus,
-    state::message::{Msg, Ticket},
-    theme::Theme,
-};
-
-use super::{NOW, USUAL};
-use crate::support::{
-    console::{Console, PLACES, parse},
-    faults::http,
-    long,
-    proxy::{FaultyProxy, ProxyFault, Then},
-    random::Random,
-    world::{Side, World},
-};
+use super::{NOW, USUAL, prelude::*};
+use crate::support::random::Random;
 
 /// Scripts that lead to a place; random keys alone would rarely get there.
 const WAYS: [&str; 24] = [

@@ -1,20 +1,12 @@
 //! The server of a team's directory goes away, or restricts what is allowed, while the console is open, and recovers.
 
 use groupdesk::{
-    config::profile::KeySource,
-    directory::{Directory, TeamLocation},
-    operations::{Clock, UnknownIdPolicy},
-    tui::theme::Theme,
+    config::profile::{KeySource, Profile},
+    directory::TeamLocation,
 };
-use serde_json::json;
 
-use super::scene::USUAL;
-use crate::support::{
-    console::Console,
-    postgres::{self, Server},
-    proxy::FaultyProxy,
-    world::{LI, Side, World, id},
-};
+use super::prelude::*;
+use crate::support::world::Installation;
 
 /// A console on the directory of a team, with two known groups.
 pub(super) struct Scene {
@@ -63,39 +55,18 @@ pub(super) async fn scene(team: &TeamLocation) -> Scene {
 
 const VIEWER: &str = "you are a viewer of this directory";
 
-/// Nothing is read and nothing typed is sent, for this reason.
-async fn assert_refuses(console: &mut Console, proxy: &FaultyProxy, why: &str) {
-    let sent = proxy.methods().len();
-    for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
-        console.keys(keys).await;
-        console.tells("nothing was sent").tells(why);
-        console.keys("<esc><esc>").await;
-    }
-    assert_eq!(proxy.methods().len(), sent);
-}
-
-/// What is known can be looked at; every key that would change or read something says this reason, and sends nothing.
+/// What is known can be looked at; every key that would change or read something says this reason, and sends nothing:
+/// `app::outage` presses them all.
 async fn assert_only_reads(console: &mut Console, proxy: &FaultyProxy, why: &str) {
     let sent = proxy.methods().len();
     let refused = format!("Not available: {why}");
-    console.hides("e edit");
-    // A refused capital letter makes the keys after it do nothing, so the footer is asked about those.
-    for key in ["e", "o", "a", "f", "t"] {
+    for key in ["e", "t"] {
         console.keys(key).await.shows(&refused);
         console.keys("<esc>").await;
     }
-    console
-        .keys("<space>")
-        .await
-        .hides("T ROTATE")
-        .hides("B EDIT");
-    console.keys("<esc>").await;
-    console.keys("?").await.shows(&why[..10]);
-    console.keys("<esc><enter>").await;
+    console.keys("<enter>").await;
     console.shows("Last known values, not read").shows(why);
-    for key in ["r", "e", "a", "t"] {
-        console.keys(key).await.shows(&refused);
-    }
+    console.keys("r").await.shows(&refused);
     console.keys("<esc>2").await.shows("History");
     console.keys("<esc>").await;
     assert_eq!(proxy.methods().len(), sent, "nothing is sent");
@@ -106,8 +77,15 @@ impl Scene {
         assert_only_reads(&mut self.console, &self.proxy, why).await;
     }
 
+    /// Nothing is read and nothing typed is sent, for this reason.
     async fn assert_refuses(&mut self, why: &str) {
-        assert_refuses(&mut self.console, &self.proxy, why).await;
+        let sent = self.proxy.methods().len();
+        for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
+            self.console.keys(keys).await;
+            self.console.tells("nothing was sent").tells(why);
+            self.console.keys("<esc><esc>").await;
+        }
+        assert_eq!(self.proxy.methods().len(), sent);
     }
 
     /// Now the typed change is sent.
@@ -180,15 +158,18 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
         lines.collect::<Vec<_>>().join("\n")
     };
     let before = stored();
-    // Also with an API key that nobody has decided about: the answer could not be recorded.
-    for key in ["a key that nobody used", "another one"] {
+    let open = async |change: &dyn Fn(Installation) -> Installation| {
         let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
-        let vera = vera.through(proxy.base_url()).key(key);
+        let vera = vec![change(vera.through(proxy.base_url())).unbound()];
         let (theme, clock) = (Theme::default(), Clock::System);
-        let vera = vec![vera.unbound()];
         let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
         console.until("view only (viewer)").await;
         assert_asks_nothing(&mut console);
+        console
+    };
+    // Also with an API key that nobody has decided about: the answer could not be recorded.
+    for key in ["a key that nobody used", "another one"] {
+        let mut console = open(&|vera| vera.key(key)).await;
         let sent = proxy.methods().len();
         for keys in CHANGES {
             console.keys(keys).await.shows(VIEWER);
@@ -199,19 +180,14 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
     }
     // By the name of the place, or as the only place of this address.
     for name in ["testing", "hers"] {
-        let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
-        let vera = vera.through(proxy.base_url()).with(|profile| {
+        let named = |profile: &mut Profile| {
             profile.name = name.into();
             profile.api_key = KeySource::Env("NOT_SET".into());
-        });
-        let (theme, clock) = (Theme::default(), Clock::System);
-        let vera = vec![vera.unbound()];
-        let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
-        console.until("view only (viewer)").await;
-        console.shows("acme-eu").shows("initech").shows(" viewer ");
+        };
+        let mut console = open(&|vera| vera.with(named)).await;
+        console.shows_all(["acme-eu", "initech", " viewer "]);
         assert_only_reads(&mut console, &proxy, VIEWER).await;
         assert_asks_nothing(&mut console);
-        console.keys("2").await.shows("History");
     }
     assert_eq!(stored(), before, "nothing is written");
 }
@@ -226,54 +202,34 @@ fn assert_asks_nothing(console: &mut Console) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn newer_tables_are_read_as_long_as_they_allow_it() {
+async fn newer_tables_and_a_moved_directory_are_read_as_long_as_they_allow_it() {
     let schema = "newer_for_ana";
     let Some((server, team)) = of_ana(schema) else {
         return;
     };
     let mut scene = scene(&team).await;
-    server.execute(
-        schema,
-        "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (1000, 1, 1000)",
-    );
-    scene
-        .console
-        .until("directory is read-only: update groupdesk")
-        .await;
-    scene
-        .assert_only_reads("a newer groupdesk changed the directory")
-        .await;
+    let change = |sql: &str| server.execute(schema, sql);
+    change("INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (1000, 1, 1000)");
+    let read_only = "directory is read-only: update groupdesk";
+    scene.console.until(read_only).await;
+    let why = "a newer groupdesk changed the directory";
+    scene.assert_only_reads(why).await;
     scene.console.keys("r").await.shows("initech");
 
-    server.execute(
-        schema,
-        "UPDATE schema_versions SET reads_from = 1000 WHERE version = 1000",
-    );
+    change("UPDATE schema_versions SET reads_from = 1000 WHERE version = 1000");
     scene.console.until("directory: update groupdesk").await;
-    scene
-        .assert_refuses("the directory is of another version")
-        .await;
+    let why = "the directory is of another version";
+    scene.assert_refuses(why).await;
 
-    server.execute(schema, "DELETE FROM schema_versions WHERE version = 1000");
+    change("DELETE FROM schema_versions WHERE version = 1000");
     until_said(&mut scene.console, "Directory back, ").await;
     scene.console.hides("update groupdesk");
     scene.assert_sends().await;
-}
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_moved_directory_says_where_it_is_now() {
-    let schema = "gone_for_ana";
-    let Some((server, team)) = of_ana(schema) else {
-        return;
-    };
-    let mut scene = scene(&team).await;
-    server.execute(
-        schema,
-        "UPDATE installation SET moved_to = 'postgres://db9/desk'",
-    );
+    change("UPDATE installation SET moved_to = 'postgres://db9/desk'");
     scene.console.until("directory was moved: read-only").await;
     scene.assert_only_reads("the directory was moved").await;
-    server.execute(schema, "UPDATE installation SET moved_to = NULL");
+    change("UPDATE installation SET moved_to = NULL");
     until_said(&mut scene.console, "The directory can be written again").await;
     scene.assert_sends().await;
 }
@@ -352,8 +308,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     console
         .keys("q")
         .await
-        .shows("1 unsent draft will be lost.")
-        .shows("y quits");
+        .shows_all(["1 unsent draft will be lost.", "y quits"]);
     console.keys("<esc>").await;
     assert_eq!(proxy.count("PUT"), sent);
 
@@ -380,32 +335,4 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
         .map(|kept| kept.draft.typed.name.as_str())
         .collect();
     assert_eq!(typed, ["A name one two"], "kept as it was typed");
-}
-
-/// A console bound before, which has not noticed yet that only a standby is left.
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_based_on_a_standby() {
-    let Some(server) = postgres::own() else {
-        return;
-    };
-    let team = server.set_up("desk");
-    let world = World::new().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let directory = Directory::open(&team).expect("it opens");
-    let installation = world.installation(Side::Testing).on(&directory);
-    let ana = installation.through(proxy.base_url()).operations();
-    world.seed(Side::Testing, "acme-eu", "A name", &[], &json!({}));
-    let acme = id("acme-eu");
-    let met = ana.look_up(&acme, UnknownIdPolicy::Exists).await;
-    met.expect("it is known now");
-    tokio::task::block_in_place(|| {
-        server.stop();
-        server.follow_nobody();
-        server.start();
-    });
-    let sent = proxy.methods().len();
-    let refused = ana.look_up(&acme, UnknownIdPolicy::KnownOnly).await;
-    let refused = refused.expect_err("refused").to_string();
-    assert!(refused.contains("is a standby"), "{refused}");
-    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
 }

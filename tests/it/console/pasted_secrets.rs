@@ -3,23 +3,11 @@
 
 mod reach;
 
-use groupdesk::{
-    domain::token::Token,
-    operations::{Operations, UnknownIdPolicy},
-    tui::{keymap::Focus, state::message::Msg},
-};
-use serde_json::json;
+use groupdesk::domain::token::Token;
 
-use self::reach::{EXTRA, reach};
-use super::scene::{USUAL, a_world, both, open, open_with, through_a_proxy};
-use crate::support::{
-    assertions::is_in,
-    console::{Console, PLACES, parse},
-    faults::http,
-    long,
-    proxy::{FaultyProxy, ProxyFault, Then},
-    world::{Side, World, files_below, id},
-};
+use self::reach::reach;
+use super::{prelude::*, scene::both};
+use crate::support::{console::ELSEWHERE, world::files_below};
 
 /// Characters of a part of a token that count as a find.
 const PART: usize = 16;
@@ -227,11 +215,23 @@ async fn enter_everywhere(how: How) {
             let mut console = open_with(operations).await;
             console.keys(script).await;
             assert_eq!(console.runner.app.top().focus(), focus, "{script}");
+            assert_has_field(&mut console, focus);
             try_it(&mut console, &text, how, focus).await;
             forget_drafts(&scene.world).await;
         }
     }
     scene.scan();
+}
+
+/// What guards a field sees it only if the pane names it.
+fn assert_has_field(console: &mut Console, focus: Focus) {
+    // The text of JSON has no field; its draft is looked at. A type is chosen by its letter. Where a token is asked
+    // for, it is masked instead of refused.
+    let others = [Focus::EditProperties, Focus::EditType, Focus::Whose];
+    if focus.takes_text() && !others.contains(&focus) {
+        let pane = console.runner.app.stack.last_mut().expect("a pane");
+        assert!(pane.view_mut().field().is_some(), "{focus:?}");
+    }
 }
 
 /// What was typed before it looked like a token is a draft; the next place begins without it.
@@ -258,52 +258,17 @@ async fn a_token_that_is_typed_is_shown_and_kept_nowhere() {
     Box::pin(enter_everywhere(How::KeyByKey)).await;
 }
 
-/// What guards a field sees it only if the pane names it.
-#[tokio::test]
-async fn every_place_that_takes_text_names_its_field() {
-    let mut world = a_world().await;
-    for (script, focus) in PLACES {
-        // The text of JSON has no field; its draft is looked at. A type is chosen by its letter.
-        if !focus.takes_text() || matches!(focus, Focus::EditProperties | Focus::EditType) {
-            continue;
-        }
-        if ROTATES.contains(&focus) {
-            world = a_world().await;
-        }
-        let mut console = open(&world, Side::Testing, USUAL).await;
-        console.keys(script).await;
-        let pane = console.runner.app.stack.last_mut().expect("a pane");
-        assert!(pane.view_mut().field().is_some(), "{focus:?}");
-    }
-}
-
-/// Places that need a history of their own. Together with the others they are all that there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_kept_nowhere_in_places_with_a_history() {
-    let mut all: Vec<Focus> = PLACES.iter().map(|(_, focus)| *focus).collect();
-    all.extend(EXTRA);
-    let missing: Vec<Focus> = Focus::ALL
-        .into_iter()
-        .filter(|focus| !all.contains(focus))
-        .collect();
-    assert_eq!(missing, []);
-    for focus in EXTRA {
+    for focus in ELSEWHERE {
         for how in [How::Pasted, How::AtOnce, How::KeyByKey] {
             let scene = Scene::new().await;
             let whole = scene.tokens[0].clone();
             let mut reached = Box::pin(reach(&scene, focus)).await;
             let console = &mut reached.console;
-            assert_eq!(
-                console.runner.app.top().focus(),
-                focus,
-                "{}",
-                console.screen()
-            );
-            // Where a token is asked for, it is masked instead of refused.
-            if focus.takes_text() && focus != Focus::Whose {
-                let pane = console.runner.app.stack.last_mut().expect("a pane");
-                assert!(pane.view_mut().field().is_some(), "{focus:?}");
-            }
+            let there = console.runner.app.top().focus();
+            assert_eq!(there, focus, "{}", console.screen());
+            assert_has_field(console, focus);
             let found = parts(&whole);
             enter(console, &whole, how);
             if reached.is_waiting {

@@ -1,19 +1,6 @@
 //! Questions to the person before anything is sent: which environment, a proof, an alarm.
 
-use groupdesk::{
-    domain::rotation::State,
-    operations::{Operations, UnknownIdPolicy},
-};
-
-use super::{
-    places::SIZES,
-    scene::{NOW, USUAL, a_world, open_with, through_a_proxy},
-};
-use crate::support::{
-    console::Console,
-    proxy::{FaultyProxy, ProxyFault, Then},
-    world::{Side, World, id},
-};
+use super::prelude::*;
 
 /// The same profile with another API key, whose environment nobody has confirmed.
 fn with_key(world: &World, proxy: &FaultyProxy, key: &str) -> Operations {
@@ -58,10 +45,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("Profile testing uses testing from now on")
         .shows("y confirms that profile testing is the same environment as testing.");
     console.keys("<enter><esc><enter>y").await;
-    console
-        .shows("Verify the API key")
-        .shows("! UNVERIFIED KEY")
-        .shows("proposed: ");
+    console.shows_all(["Verify the API key", "! UNVERIFIED KEY", "proposed: "]);
     assert_eq!(proxy.methods(), Vec::<String>::new());
     console
         .keys("never-seen<enter>")
@@ -120,41 +104,13 @@ async fn open_rotations_are_not_settled_with_an_unknown_key() {
     let other = world.new_key("elsewhere", Some("Testing"));
     let mut console = open_with(vec![with_key(&world, &proxy, &other)]).await;
     console
-        .shows("Which environment is this?")
-        .shows("1 open")
+        .shows_all(["Which environment is this?", "1 open"])
         .hides("unknown result")
         .hides(" x ");
     console.keys("<esc>m").await.hides("settled");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     let open = known.open_rotations().await.expect("readable");
     assert_eq!(open[0].rotation.state, State::Unknown);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_key_of_another_environment_is_unbound() {
-    let world = a_world().await;
-    let (proxy, known) = through_a_proxy(&world).await;
-    world.vanish(Side::Production, "globex-retail");
-    let foreign = world.new_key("elsewhere", Some("Customer"));
-    let operations = with_key(&world, &proxy, &foreign);
-    let mut console = open_with(vec![operations.clone()]).await;
-    console.keys("<down><enter>y<tab><enter>").await;
-    console
-        .shows("Not the same environment")
-        .shows("was CREATED by reading it")
-        .shows("was undone");
-    console
-        .keys("<enter>")
-        .await
-        .hides("Not the same environment");
-    assert!(
-        operations.place_problem().await.is_some(),
-        "it is asked again"
-    );
-    assert!(
-        known.place_problem().await.is_none(),
-        "the first key is as it was"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,66 +151,4 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
     );
     console.keys("<esc>r").await;
     console.keys("tTy").await.shows("rotated");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn another_profile_is_asked_about_when_it_is_switched_to() {
-    let world = a_world().await;
-    let (proxy, known) = through_a_proxy(&world).await;
-    let renewed = world.new_key("testing", Some("Testing"));
-    let second = world.installation(Side::Testing).at(NOW).with(|profile| {
-        profile.name = "second".into();
-        profile.api_key = groupdesk::config::profile::KeySource::Env("KEY".into());
-    });
-    let second = second.through(proxy.base_url()).key(&renewed).unbound();
-    let mut console = open_with(vec![known, second]).await;
-    console.hides("Which environment is this?");
-    console.keys("P<down><enter>").await;
-    console
-        .shows("Which environment is this?")
-        .shows("Profile second")
-        .shows("the same environment as testing");
-    console.keys("<esc>P<up><enter>").await;
-    console.shows("Now in testing").hides("! WHICH");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_changed_address_is_reported_although_the_key_is_unreadable() {
-    let world = a_world().await;
-    let installation = world.installation(Side::Testing).at(NOW).with(|profile| {
-        profile.api_key = groupdesk::config::profile::KeySource::Env("NOT_SET".into());
-    });
-    let operations = installation.through("https://127.0.0.1:9").unbound();
-    let mut console = open_with(vec![operations]).await;
-    console.keys("m<enter>").await;
-    console
-        .shows("is not bound with this address")
-        .shows("--same-environment testing");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_question_fits_every_window_and_its_choice_stays_visible() {
-    let world = a_world().await;
-    let (proxy, _known) = through_a_proxy(&world).await;
-    let renewed = world.new_key("testing", Some("Testing"));
-    let mut console = open_with(vec![with_key(&world, &proxy, &renewed)]).await;
-    for script in ["", "<down>", "<enter>"] {
-        console.resize(USUAL);
-        console.keys(script).await;
-        for size in SIZES {
-            console.resize(size);
-            assert_fits(&console, size);
-            if script == "<down>" && size.0 >= 40 {
-                console.shows("> the same");
-            }
-        }
-    }
-}
-
-#[track_caller]
-fn assert_fits(console: &Console, (columns, _): (u16, u16)) {
-    for line in console.screen().lines() {
-        let width = groupdesk::domain::text::width(line);
-        assert!(width <= usize::from(columns), "{}", console.screen());
-    }
 }

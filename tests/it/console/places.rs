@@ -1,21 +1,8 @@
 //! Every place (focus) in every window and on every terminal: it fits, it says where one is, and it cuts no key.
 
-use groupdesk::{
-    domain::text::{is_hidden, width},
-    tui::{
-        ExitReason,
-        keymap::{self, Action, Focus},
-        theme::{Palette, Theme},
-    },
-};
-use ratatui::style::Color;
+use groupdesk::domain::text::is_hidden;
 
-use super::scene::{NOW, USUAL, a_world, open, open_with};
-use crate::support::{
-    assertions::is_in,
-    console::{Console, PLACES},
-    world::Side,
-};
+use super::prelude::*;
 
 /// From the smallest to the largest, and one that is too small.
 pub(crate) const SIZES: [(u16, u16); 8] = [
@@ -193,20 +180,6 @@ async fn the_path_to_a_place_is_named() {
             "{way:?} is not {line:?}"
         );
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_cursor_is_visible_without_colour() {
-    let world = a_world().await;
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console.on(Theme {
-        colour: false,
-        ascii: true,
-        palette: Palette::NAMED,
-    });
-    console.shows(">   Acme Europe");
-    console.keys("<down>").await.shows(">   Acme US");
-    console.keys("P").await.shows(">* testing");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,16 +2,9 @@
 //! there, and no secret is.
 
 use groupdesk::operations::{ExchangeKind, RecordedExchange};
-use serde_json::{Value, json};
 
-use super::scene::{NOW, a_world, open, open_with, through_a_proxy};
-use crate::support::{
-    assertions::is_in,
-    console::Console,
-    faults::{Fault, Faults, http, json as answer},
-    proxy::{FaultyProxy, Gate, ProxyFault, Then},
-    world::{Side, World},
-};
+use super::prelude::*;
+use crate::support::faults::{Fault, json as answer};
 
 fn recorded(console: &Console) -> Vec<RecordedExchange> {
     let all = console.runner.app.context.exchanges.all();
@@ -69,9 +62,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
     );
     proxy.next("PUT", ProxyFault::swallowed(Then::Instead(refused)));
     console.keys("e<end> plc<ctrl-s>y").await;
-    console
-        .shows("the service refused (403)")
-        .shows("nothing was changed");
+    console.shows_all(["the service refused (403)", "nothing was changed"]);
     secrets.extend(world.secrets());
     let all = recorded(&console);
     let calls: Vec<&str> = all.iter().rev().map(|one| one.call.method()).collect();
@@ -83,19 +74,11 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
     assert_eq!(all[0].kind, ExchangeKind::Refused);
     assert_eq!(all[0].status, Some(403));
     console.keys("<esc><esc><esc>4").await;
-    console
-        .shows("PUT update")
-        .shows("POST rotate")
-        .shows("403 forbidden")
-        .shows("testing");
+    console.shows_all(["PUT update", "POST rotate", "403 forbidden", "testing"]);
     console.keys("<enter>").await;
-    console
-        .shows("PUT http://")
-        .shows("\"name\": \"Acme Europe plc\"");
+    console.shows_all(["PUT http://", "\"name\": \"Acme Europe plc\""]);
     console.keys("G").await;
-    console
-        .shows("HTTP 403")
-        .shows("no such token, says canary");
+    console.shows_all(["HTTP 403", "no such token, says canary"]);
     console.keys("<esc>").await;
     look_at_everything(&mut console, &secrets, "a usual day").await;
     // The old and the new token can be told apart and recognized.
@@ -114,47 +97,6 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
         "{old:?} {new:?}"
     );
     world.scan_installations(&secrets);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_error_leads_to_its_request_and_answer() {
-    let world = a_world().await;
-    let (proxy, through) = through_a_proxy(&world).await;
-    let mut console = open_with(vec![through]).await;
-    console.keys("e<end> plc<ctrl-s>").await;
-    let page = http(
-        "502 Bad Gateway",
-        &["Content-Type: text/html"],
-        "<html>gone</html>",
-    );
-    proxy.next("PUT", ProxyFault::applied(Then::Instead(page)));
-    console
-        .keys("y")
-        .await
-        .shows("UNKNOWN whether the update of");
-    let screen = console.screen().to_lowercase().replace("│ │", " ");
-    assert_eq!(screen.matches("read the group").count(), 1, "{screen}");
-    console
-        .keys("m")
-        .await
-        .shows("UNKNOWN whether the update of");
-    console.keys("<enter>").await;
-    // The group was read first.
-    console.shows("GET http://");
-    console.keys("<pgdn>").await.shows("UNCLEAR");
-    console.keys("jjjj").await.shows("PUT http://");
-    console.keys("G").await;
-    console.shows("HTTP 502").shows("<html>gone</html>");
-    // A request without an answer, too.
-    console.keys("<esc><esc><esc><esc><esc>").await;
-    let gone = world
-        .installation(Side::Testing)
-        .at(NOW)
-        .through("http://127.0.0.1:9");
-    let mut console = open_with(vec![gone.operations()]).await;
-    console.keys("<enter><esc>4").await.shows("not sent");
-    console.keys("<enter>").await;
-    console.shows("No response").shows("nothing was sent");
 }
 
 const KEY: &str = "canary-key-77e1";
@@ -242,30 +184,4 @@ async fn make_known(operations: &groupdesk::operations::Operations) {
     let id = crate::support::world::id("acme-eu");
     let done = operations.look_up(&id, UnknownIdPolicy::Exists).await;
     assert!(done.is_ok(), "{done:?}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_recorded_without_an_inspector_or_written_to_disk() {
-    let world: World = a_world().await;
-    let mut console = open(&world, Side::Testing, (80, 24)).await;
-    let operations = world.operations(Side::Testing);
-    make_known(&operations).await;
-    assert!(recorded(&console).is_empty(), "another handle is not heard");
-    console.keys("<enter>").await;
-    assert_eq!(recorded(&console).len(), 1);
-    // A cancelled request is recorded as well.
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world
-        .installation(Side::Testing)
-        .at(NOW)
-        .through(proxy.base_url());
-    let mut console = open_with(vec![installation.operations()]).await;
-    let gate = Gate::new();
-    proxy.next("GET", ProxyFault::passed().behind(&gate));
-    console.burst("<enter>");
-    gate.reached().await;
-    console.burst("<esc>4");
-    console.until("cancelled").await;
-    gate.open();
-    assert_eq!(recorded(&console)[0].kind, ExchangeKind::GivenUp);
 }

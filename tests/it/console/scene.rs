@@ -1,16 +1,10 @@
 //! The world of these tests: a dozen groups with a history, and a clock that stands still.
 
-use groupdesk::{
-    operations::{Clock, Operations, UnknownIdPolicy},
-    tui::theme::Theme,
-};
-use jiff::{SignedDuration, Timestamp};
+use groupdesk::{config::Overrides, operations::Connector};
+use jiff::Timestamp;
+use tempfile::TempDir;
 
-use crate::support::{
-    console::Console,
-    proxy::FaultyProxy,
-    world::{LI, Side, World, id},
-};
+use super::prelude::*;
 
 pub(crate) use crate::support::fields::wanted;
 
@@ -155,4 +149,54 @@ pub(crate) async fn through_a_proxy(world: &World) -> (FaultyProxy, Operations) 
     let installation = world.installation(Side::Testing).at(NOW);
     let operations = installation.through(proxy.base_url()).operations();
     (proxy, operations)
+}
+
+/// Li sends these fields of "acme-eu", using the same directory.
+pub(super) async fn li_sends(world: &World, theirs: &DesiredFields) {
+    let known = UnknownIdPolicy::KnownOnly;
+    let sent = li(world)
+        .update(&id("acme-eu"), theirs, theirs, known)
+        .await;
+    sent.expect("updated");
+}
+
+/// Writes what a page offers by `w` to this file.
+pub(super) async fn write_to<'a>(console: &'a mut Console, file: &Path) -> &'a mut Console {
+    console.keys("w<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await
+}
+
+/// Nobody else can read the file.
+#[track_caller]
+pub(super) fn assert_private(file: &Path) {
+    let mode = file.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// A home without a configuration, and an API key in a file there.
+pub(super) fn fresh_home(world: &World) -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().expect("a folder");
+    let key = home.path().join("eu.key");
+    let secret = world.new_key(Side::Testing.name(), Some("Testing"));
+    fs::write(&key, secret).expect("written");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("set");
+    (home, key)
+}
+
+/// The console at its first start in this home.
+pub(super) async fn first_start(home: &Path, read_only: bool) -> Console {
+    let text = |name: &str| home.join(name).display().to_string();
+    let env = [
+        ("HOME", text("")),
+        ("XDG_CONFIG_HOME", text("config")),
+        ("XDG_DATA_HOME", text("data")),
+    ];
+    let overrides = Overrides {
+        read_only,
+        env: env.into_iter().collect(),
+        ..Overrides::default()
+    };
+    let connector = Connector::new(overrides, None, Clock::Fixed(NOW));
+    Console::first_start(connector, Theme::default(), Clock::Fixed(NOW)).await
 }

@@ -1,16 +1,10 @@
 //! The corpus of unusual texts in words of the service: its errors, its environment, its tokens, redirects, and a name
 //! of 64 KiB.
 
-use serde_json::{Value, json};
-
-use super::{NOW, a_world, assert_screen, open_with, scene::through_a_proxy};
+use super::{NOW, a_world, open_with, prelude::*};
 use crate::support::{
-    console::{Console, text_of},
-    faults::{Faults, http, json as answered},
-    long,
-    proxy::{ProxyFault, Then},
-    texts::{CORPUS, assert_harmless, assert_in_columns, framed, holds, shown},
-    world::{Side, World},
+    faults::json as answered,
+    texts::{framed, holds},
 };
 
 const ROOMY: (u16, u16) = (300, 60);
@@ -46,8 +40,10 @@ fn in_field(field: &'static str, text: &str) -> ProxyFault {
     ProxyFault::change(move |body| body["user_group"][field] = text.clone().into())
 }
 
+const REDIRECT: &str = "a redirect";
+
 #[rustfmt::skip] // A table: one saying per line.
-const SAYINGS: [Saying; 7] = [
+const SAYINGS: [Saying; 8] = [
     ("an error", "<enter>", |text| in_json("400 Bad Request", &json!({"error": {"code": 17, "message": framed('E', text)}})), true),
     ("a refusal", "<enter>", |text| in_json("200 OK", &json!({"success": 0, "error": framed('E', text)})), true),
     ("its key", "<enter>", |text| in_json("401 Unauthorized", &json!({"errors": {framed('E', text): ["no"]}})), true),
@@ -55,6 +51,7 @@ const SAYINGS: [Saying; 7] = [
     ("another environment", "<enter>", |text| in_field("api_environment_tag", text), true),
     ("another id", "<enter>", |text| in_field("provided_id", text), true),
     ("a token", "tv", |text| in_field("token", text), true),
+    (REDIRECT, "<enter>", |text| instead("302 Found", &[&format!("Location: http://evil.example/{text}")], String::new()), false),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +59,10 @@ async fn words_of_the_service_are_shown_escaped() {
     let mut cases = Vec::new();
     for (what, text) in CORPUS {
         for (saying, script, fault, is_quoted) in SAYINGS {
-            cases.push((what, text, saying, script, fault, is_quoted));
+            // A header accepts no ASCII control character except TAB.
+            if saying != REDIRECT || !text.chars().any(|c| c.is_ascii_control()) {
+                cases.push((what, text, saying, script, fault, is_quoted));
+            }
         }
     }
     let all = cases.len();
@@ -99,25 +99,6 @@ async fn words_of_the_service_are_shown_escaped() {
     }
     println!("{count} of {} cases of the service's words", 4 * all);
     assert!(count >= 4 * 14);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_target_of_a_hostile_redirect_is_shown_escaped() {
-    let world = a_world().await;
-    let mut count = 0;
-    // A header accepts no ASCII control character except TAB.
-    let takes = |text: &str| !text.chars().any(|c| c.is_ascii_control());
-    for (what, text) in CORPUS.into_iter().filter(|(_, text)| takes(text)) {
-        let (proxy, operations) = through_a_proxy(&world).await;
-        let mut console = open_with(vec![operations]).await;
-        console.resize(ROOMY);
-        let location = format!("Location: http://evil.example/{text}");
-        proxy.next("GET", instead("302 Found", &[&location], String::new()));
-        console.keys("<enter>").await.shows("302");
-        assert_harmless_screen(&mut console, what);
-        count += 1;
-    }
-    assert!(count >= 15, "{count}");
 }
 
 /// Longer than any screen: narrow and wide letters, escapes, and combining marks.

@@ -1,15 +1,7 @@
 //! Snapshots of the places. `INSTA_UPDATE=always cargo test --test it console::snapshots` writes them anew; review
 //! every difference.
 
-use groupdesk::operations::UnknownIdPolicy;
-
-use super::scene::{USUAL, a_world, li, open, wanted};
-use crate::support::{
-    console::{Console, text_of},
-    normalized::steady,
-    snapshots::assert_snapshot,
-    world::{Side, id},
-};
+use super::prelude::*;
 
 const WIDE: (u16, u16) = (160, 50);
 const MIDDLE: (u16, u16) = (60, 15);
@@ -36,12 +28,9 @@ async fn review_disputed() {
         let world = a_world().await;
         let mut console = open(&world, Side::Testing, size).await;
         console.keys("e<end> plc").await;
-        let li = li(&world);
         let mut theirs = wanted("Acme EMEA", &[("40", "999"), ("134", "386")], "{}");
         theirs.properties = None;
-        li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
-            .await
-            .expect("updated");
+        li_sends(&world, &theirs).await;
         console.keys("<ctrl-s>").await;
         picture("review_disputed", &console, size);
     }
@@ -51,15 +40,9 @@ async fn review_disputed() {
 async fn compare() {
     for size in [USUAL, WIDE] {
         let world = a_world().await;
-        let li = li(&world);
-        let theirs = wanted(
-            "Acme EMEA",
-            &[("40", "999"), ("7", "1")],
-            r#"{"tier":"gold"}"#,
-        );
-        li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
-            .await
-            .expect("updated");
+        let mapping = [("40", "999"), ("7", "1")];
+        let theirs = wanted("Acme EMEA", &mapping, r#"{"tier":"gold"}"#);
+        li_sends(&world, &theirs).await;
         let mut console = open(&world, Side::Production, size).await;
         console.keys("x<down>").await;
         picture("compare", &console, size);

@@ -1,17 +1,10 @@
 //! Every text of the corpus in every place of the console: a place shows the same fields of a hostile group as of a
 //! harmless one.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::btree_map::Entry;
 
-use groupdesk::{domain::text::width, tui::keymap::Focus};
-
-use super::{NOW, assert_screen, open};
-use crate::support::{
-    console::{Console, PLACES},
-    long,
-    texts::{CORPUS, a_world, assert_harmless, assert_in_columns, found, shown},
-    world::{Side, World},
-};
+use super::{NOW, open, prelude::*};
+use crate::support::texts::{a_world, found};
 
 /// Room for everything.
 const ROOMY: (u16, u16) = (300, 60);

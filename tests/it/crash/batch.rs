@@ -1,31 +1,9 @@
 //! Batches: killed between two groups, and resumed by processes that are killed, too. One request for each token,
 //! counts that add up, a journal that agrees with the service, and every new token handed off.
 
+use super::*;
+
 mod leaving;
-
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use futures_util::{StreamExt, stream};
-use groupdesk::{
-    directory::{BatchItem, Directory, RotationFilter},
-    domain::{batch::Counts, handoff::HandOffState, rotation::State, token::Token},
-    operations::{
-        Clock, Done, UnknownIdPolicy,
-        batch::{BatchEvent, Run, RunLimits, TokenSink},
-    },
-};
-use jiff::Timestamp;
-
-use super::{
-    child::{Child, Order, Task, Watch, hand_off_operations, say},
-    faults::{Ends, Fault, INVENTED},
-    stage::{Process, Scene, Stage, file_with_secret},
-};
-use crate::support::{
-    proxy::{Gate, ProxyFault, Then},
-    world::place,
-    world::{Side, id},
-};
 
 /// "Between two of a bulk" (docs/design/rotation.md).
 const BETWEEN: u8 = 12;

@@ -1,7 +1,7 @@
 //! The dimensions of a case: faults, the points where the rotation is killed, the kinds of recovery and the points
 //! where that is killed.
 
-use super::faults::Fault;
+use super::*;
 
 /// "Bytes out, no answer" (docs/design/rotation.md): seen by the proxy, and the process is killed from outside.
 pub(super) const BYTES_OUT: u8 = 4;

@@ -1,24 +1,8 @@
 //! The checks after a run: at most one request, the journal agrees with the service, no secret in a file, and the new
 //! token was handed off, or is offered again.
 
-use groupdesk::{
-    directory::{Directory, RotationFilter, RotationRow, replay},
-    domain::{
-        handoff::HandOffState,
-        rotation::State,
-        token::{Fingerprint, Token},
-    },
-};
-
-use super::{
-    case::{HANDING_OFF, RecoveryKind},
-    child::{Task, hand_off_operations, hex},
-    faults::{Ends, Fault, INVENTED},
-    mistakes::Variant,
-    run::Run,
-    stage::{file_with_secret, opened},
-};
-use crate::support::world::{Side, id, place};
+use super::run::Run;
+use super::*;
 
 impl Run<'_> {
     pub(super) async fn look(&mut self) {

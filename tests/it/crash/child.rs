@@ -1,35 +1,8 @@
 //! An installation in a process of its own: the test binary again, controlled by one variable. It kills itself with
 //! SIGKILL at a given point, so that nothing is cleaned up.
 
-use std::{
-    io::{BufRead, Write},
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU8, Ordering},
-    },
-    time::Duration,
-};
-
-use groupdesk::{
-    config::{
-        Environment, HandOffCommand,
-        profile::{KeySource, Profile},
-    },
-    directory::Directory,
-    domain::{group::EnvironmentTag, history::Ending},
-    operations::{Clock, Done, Failpoint, Operations, UnknownIdPolicy},
-};
-use jiff::Timestamp;
-use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
-use serde::{Deserialize, Serialize};
-
-use super::{
-    batch, edit,
-    mistakes::{self, Variant},
-    stage::opened,
-};
-use crate::support::world::{ANA, Side, id};
+use super::*;
+use std::io::{BufRead, Write};
 
 /// Contains the [`Order`]; only this test binary reads it.
 pub(super) const ORDER: &str = "GROUPDESK_TEST_DESK";

@@ -1,16 +1,6 @@
 //! Three processes on one directory: one request for each token.
 
-use std::collections::BTreeSet;
-
-use groupdesk::{
-    directory::{Directory, RotationFilter},
-    domain::{rotation::State, token::Token},
-};
-
-use super::{
-    child::Task,
-    stage::{Process, Stage},
-};
+use super::*;
 
 const ROUNDS: usize = 100;
 

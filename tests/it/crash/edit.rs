@@ -1,24 +1,7 @@
 //! A bulk edit killed at every point of an update and between two, and resumed: each group is sent at most once, an
 //! edit not known to have arrived is reported so, and the rest is done.
 
-use std::time::Duration;
-
-use groupdesk::{
-    directory::{BatchItem, Directory},
-    domain::{
-        batch::{BulkChange, Counts, ItemStatus},
-        change::DesiredFields,
-    },
-    operations::{Clock, UnknownIdPolicy},
-};
-use serde_json::json;
-
-use super::{
-    batch::resume,
-    child::{Child, Order, Task, hand_off_operations},
-    stage::{Process, Scene, Stage},
-};
-use crate::support::world::{Side, id, place};
+use super::*;
 
 const SENT_DURABLE: u8 = 3;
 const ANSWERED: u8 = 5;

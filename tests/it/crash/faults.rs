@@ -1,12 +1,7 @@
 //! What can happen to a rotate request: whether the service applied it, and what was answered.
 
-use serde_json::{Value, json};
-
-use crate::support::{
-    cases::cases,
-    faults::http,
-    proxy::{ProxyFault, Then},
-};
+use super::*;
+use crate::support::cases::cases;
 
 /// A token that no service issued.
 pub(super) const INVENTED: &str =

@@ -1,18 +1,7 @@
 //! A full disk. From some point on, every write of the installation to a file fails (by a limit of the process, which
 //! needs no privileges); sockets and pipes still work.
 
-use std::process::Command;
-
-use groupdesk::{
-    directory::{Directory, RotationFilter},
-    domain::rotation::State,
-};
-
-use super::{
-    child::Task,
-    faults::Fault,
-    stage::{Process, Scene, Stage, file_with_secret},
-};
+use super::*;
 
 /// Runs an installation whose disk is full from this point on. Returns what it reports about the rotation, and about a
 /// look-up once there is room.

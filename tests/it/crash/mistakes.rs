@@ -1,26 +1,7 @@
 //! The rotation again, with one mistake each; only here, so that the shipped code has no switches for them. They show
 //! that the matrix of cases can fail; [`Variant::Careful`], the same code without a mistake, must pass it.
 
-use std::time::Duration;
-
-use groupdesk::{
-    api::{
-        answer::{Verdict, rotation::rotation_answer},
-        client::Client,
-    },
-    config::Environment,
-    directory::{BeginResult, Record, RotationId, RotationIntent, RotationStep},
-    domain::{
-        rotation::{Event, RotateOutcome, Rotation, State, settle_window},
-        token::Fingerprint,
-    },
-    operations::{Clock, UnknownIdPolicy},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
-use super::child::{Child, say};
-use crate::support::world::{ANA, id, place};
+use super::*;
 
 /// Which rotation an installation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,23 +50,9 @@ struct UnderWay<'a> {
 
 impl<'a> UnderWay<'a> {
     async fn begin(installation: &'a Child, at: Timestamp, previous: Fingerprint) -> Option<Self> {
-        let intent = RotationIntent {
-            user_group_id: id(&installation.order.id),
-            previous,
-            by: ANA.into(),
-            reason: None,
-            at,
-            profile: installation.profile.name.clone(),
-            hands_off: false,
-            key: None,
-            item: None,
-            noted: None,
-            spares: std::time::Duration::ZERO,
-        };
-        let begun = installation.directory.begin_rotation(
-            place(&installation.directory, &installation.profile.name),
-            intent,
-        );
+        let (directory, profile) = (&installation.directory, &installation.profile.name);
+        let intent = fields::intent(&installation.order.id, previous, (ANA, profile), at);
+        let begun = directory.begin_rotation(place(directory, profile), intent);
         match begun.await.expect("written") {
             BeginResult::Started(row) => Some(Self {
                 installation,
@@ -99,28 +66,11 @@ impl<'a> UnderWay<'a> {
 
     async fn step(&mut self, event: Event) {
         let horizon = settle_window(self.installation.profile.timeout);
-        let after = self.rotation.step(event, horizon).expect("in order");
-        let step = RotationStep {
-            id: self.row,
-            from: self.rotation.state,
-            event,
-            after,
-            at: self.at,
-            note: None,
-        };
-        let record = Record {
-            rotation: Some(step),
-            ..Record::default()
-        };
-        let written = self.installation.directory.record(
-            place(
-                &self.installation.directory,
-                &self.installation.profile.name,
-            ),
-            record,
-        );
+        let step = fields::step(self.row, self.rotation, event, horizon, self.at);
+        self.rotation = step.after;
+        let (directory, profile) = (&self.installation.directory, &self.installation.profile);
+        let written = directory.record(place(directory, &profile.name), fields::step_record(step));
         written.await.expect("written");
-        self.rotation = after;
     }
 }
 

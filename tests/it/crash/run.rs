@@ -1,22 +1,7 @@
 //! One run: a rotation with one fault, killed at one point; two recoveries killed at one point; a last one that is not
 //! killed. Then everything that must hold is checked.
 
-use std::{pin::pin, process::Stdio, time::Duration};
-
-use jiff::Timestamp;
-use rustix::process::{Pid, Signal, kill_process};
-
-use super::{
-    case::{BYTES_OUT, Case, HANDING_OFF, RecoveryKind},
-    child::{Order, Task},
-    faults::Fault,
-    mistakes::Variant,
-    noon,
-    shipped::groupdesk,
-    sink::Sink,
-    stage::{Process, Scene, Stage},
-};
-use crate::support::proxy::{Gate, ProxyFault, Then};
+use super::*;
 
 /// The settle horizon with the timeouts used here, in seconds.
 const HORIZON: u64 = 60;

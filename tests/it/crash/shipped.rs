@@ -1,23 +1,8 @@
 //! The shipped program: with every fault while it lives, and with every fault while it is killed with the request on
 //! its way. Later times need a clock of the test's own, and are left to the other tests here.
 
-use std::{
-    fs,
-    process::{Command, Output, Stdio},
-    time::Duration,
-};
-
-use futures_util::future::join_all;
-use groupdesk::{
-    directory::{Directory, RotationFilter},
-    domain::{rotation::State, token::Token},
-};
-
-use super::{
-    faults::{Ends, Fault},
-    stage::{Scene, Stage, file_with_secret, team},
-};
-use crate::support::{clock, proxy::Gate};
+use super::stage::team;
+use super::*;
 
 /// Exit codes of docs/reference/exit-codes.md.
 const DONE: i32 = 0;

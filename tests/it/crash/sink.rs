@@ -1,13 +1,6 @@
 //! A hand-off command that stores what it gets in a folder that no scan for secrets reads, and can be kept waiting.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
-use serde_json::Value;
-
-use crate::support::wait::eventually;
+use super::*;
 
 const SCRIPT: &str = r#"cat > "$1/$$.new" && mv "$1/$$.new" "$1/$$.in"
 while [ -e "$1/wait" ]; do sleep 0.02; done

@@ -2,36 +2,9 @@
 //! The directory is a file, or for tests in `team` a schema of a database. And the test's side of an installation in
 //! another process.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
-
-use groupdesk::{
-    directory::{Directory, TeamLocation},
-    platform::private_files::private_folder,
-};
-use rusqlite::Connection;
-use serde_json::json;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
-    process::{Child, ChildStdout},
-};
-
-use super::{
-    child::{MARK, ORDER, Order, Task},
-    mistakes::Variant,
-    noon,
-    sink::Sink,
-};
-use crate::support::{
-    postgres,
-    proxy::FaultyProxy,
-    world::{Side, World, files_below, holding_one_of},
-};
+use super::*;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::process::Child;
 
 /// The longest life of an installation process.
 const DEADLINE: Duration = Duration::from_mins(1);

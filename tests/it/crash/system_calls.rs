@@ -1,13 +1,7 @@
 //! Durable before sent, durable before shown: the order of system calls that the process really makes. A small library
 //! between it and the C library records them; tracing would need privileges and a program that not every machine has.
 
-use std::{fs, process::Command};
-
-use super::{
-    child::Task,
-    mistakes::Variant,
-    stage::{Process, Scene, Stage},
-};
+use super::*;
 
 /// The file through which SQLite makes commits durable.
 const LOG: &str = "directory.db-wal";

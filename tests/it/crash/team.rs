@@ -1,7 +1,6 @@
 //! The same with a shared directory on PostgreSQL, whose clock decides what may be settled.
 
-use super::{Case, cases, play_and_check};
-use crate::support::postgres;
+use super::*;
 
 /// Takes every 17th of the selected cases.
 const STEP: usize = 17;

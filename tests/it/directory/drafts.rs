@@ -49,36 +49,30 @@ fn kept(draft: Draft, by: &str) -> KeptDraft {
     }
 }
 
+async fn save(directory: &Directory, profile: &str, draft: Draft) {
+    let place = place(directory, profile);
+    let saved = directory.save_draft(place, draft, "ana", None).await;
+    assert_eq!(saved.expect("saved"), DraftSaved::Kept);
+}
+
+async fn drafts(directory: &Directory, profile: &str) -> Vec<KeptDraft> {
+    let drafts = directory.drafts(place(directory, profile)).await;
+    drafts.expect("readable")
+}
+
 #[tokio::test]
 async fn a_draft_is_restored_exactly_also_from_disk() {
     let installation = Opened::new();
     let directory = installation.open();
-    let saved = directory
-        .save_draft(
-            place(&directory, "eu"),
-            draft("acme", "Acme 2", 1),
-            "ana",
-            None,
-        )
-        .await;
-    assert_eq!(saved.expect("saved"), DraftSaved::Kept);
+    save(&directory, "eu", draft("acme", "Acme 2", 1)).await;
     drop(directory);
     if installation.team.is_none() {
         assert_eq!(mode(&installation.path()), 0o600);
     }
     let directory = installation.open();
-    let found = directory
-        .drafts(place(&directory, "eu"))
-        .await
-        .expect("readable");
+    let found = drafts(&directory, "eu").await;
     assert_eq!(found, [kept(draft("acme", "Acme 2", 1), "ana")]);
-    assert_eq!(
-        directory
-            .drafts(place(&directory, "us"))
-            .await
-            .expect("readable"),
-        []
-    );
+    assert_eq!(drafts(&directory, "us").await, []);
 }
 
 /// Two consoles alternate on one group: in a file two people or one, in a team's database one person.
@@ -99,11 +93,8 @@ async fn no_save_replaces_what_another_console_typed_and_each_is_told_of_the_oth
             saved.await.expect("answered")
         };
         let names = async || {
-            let found = first.drafts(place(&first, "eu")).await.expect("readable");
-            let mut names: Vec<_> = found
-                .into_iter()
-                .map(|kept| kept.draft.typed.name)
-                .collect();
+            let found = drafts(&first, "eu").await.into_iter();
+            let mut names: Vec<_> = found.map(|kept| kept.draft.typed.name).collect();
             names.sort();
             names
         };
@@ -156,33 +147,16 @@ async fn a_sent_draft_is_forgotten_but_not_one_typed_later_or_elsewhere() {
     let installation = Opened::new();
     let directory = installation.open();
     for (profile, group) in [("eu", "acme"), ("eu", "globex"), ("us", "acme")] {
-        let draft = draft(group, "x", 5);
-        let saved = directory
-            .save_draft(place(&directory, profile), draft, "ana", None)
-            .await;
-        saved.expect("saved");
+        save(&directory, profile, draft(group, "x", 5)).await;
     }
-    let forget = async |at| {
-        let forgotten = directory
-            .forget_draft(place(&directory, "eu"), &id("acme"), (second(at), "ana"))
-            .await;
-        forgotten.expect("answered");
-        directory
-            .drafts(place(&directory, "eu"))
-            .await
-            .expect("readable")
-            .len()
-    };
-    assert_eq!(forget(4).await, 2, "it was changed after that");
-    assert_eq!(forget(5).await, 1);
-    assert_eq!(
-        directory
-            .drafts(place(&directory, "us"))
-            .await
-            .expect("readable")
-            .len(),
-        1
-    );
+    for (at, left) in [(4, 2), (5, 1)] {
+        let eu = place(&directory, "eu");
+        let acme = id("acme");
+        let gone = directory.forget_draft(eu, &acme, (second(at), "ana"));
+        gone.await.expect("answered");
+        assert_eq!(drafts(&directory, "eu").await.len(), left, "sent at {at}");
+    }
+    assert_eq!(drafts(&directory, "us").await.len(), 1);
 }
 
 #[tokio::test]
@@ -190,17 +164,10 @@ async fn a_damaged_draft_hides_no_other() {
     let installation = Opened::new();
     let directory = installation.open();
     for group in ["acme", "globex"] {
-        let draft = draft(group, "x", 5);
-        let saved = directory
-            .save_draft(place(&directory, "eu"), draft, "ana", None)
-            .await;
-        saved.expect("saved");
+        save(&directory, "eu", draft(group, "x", 5)).await;
     }
     installation.tamper("UPDATE drafts SET mapping = '[7]' WHERE user_group_id = 'acme'");
-    let found = directory
-        .drafts(place(&directory, "eu"))
-        .await
-        .expect("readable");
+    let found = drafts(&directory, "eu").await;
     assert_eq!(found, [kept(draft("globex", "x", 5), "ana")]);
 }
 
@@ -210,19 +177,19 @@ async fn a_draft_belongs_to_the_person_on_whichever_machine() {
     let installation = Opened::new();
     let directory = installation.open();
     let place = place(&directory, "eu");
-    let save = async |name: &str, at, by: &str, seen: Option<i64>| {
+    for (name, at, by, seen) in [
+        ("a1", 1, "ana@desk1", None),
+        ("a2", 2, "ana@desk2", Some(1)),
+        // Repeated, because it was unknown whether it was saved.
+        ("a2", 2, "ana@desk2", Some(1)),
+    ] {
         let saved = directory.save_draft(place, draft("acme", name, at), by, seen.map(second));
-        saved.await.expect("answered")
-    };
-    assert_eq!(save("a1", 1, "ana@desk1", None).await, DraftSaved::Kept);
-    assert_eq!(save("a2", 2, "ana@desk2", Some(1)).await, DraftSaved::Kept);
-    let found = directory.drafts(place).await.expect("readable");
-    assert_eq!(found.len(), 1, "{found:?}");
-    // Repeated, because it was unknown whether it was saved.
-    assert_eq!(save("a2", 2, "ana@desk2", Some(1)).await, DraftSaved::Kept);
-    assert_eq!(directory.drafts(place).await.expect("readable").len(), 1);
+        assert_eq!(saved.await.expect("answered"), DraftSaved::Kept);
+        let found = drafts(&directory, "eu").await;
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
     let acme = id("acme");
     let gone = directory.forget_draft(place, &acme, (second(2), "ana@desk3"));
     gone.await.expect("answered");
-    assert_eq!(directory.drafts(place).await.expect("readable"), []);
+    assert_eq!(drafts(&directory, "eu").await, []);
 }

@@ -1,9 +1,6 @@
 //! The directory under attack: its writers are killed, its file is cut, flipped, replaced, locked and shared.
 //! Acknowledged writes are there and SQLite finds no fault, or an error says what to do.
 
-use super::with_suffix;
-use crate::support::world::try_place;
-
 mod damaged;
 mod foreign_files;
 mod killed;
@@ -13,13 +10,45 @@ mod migrated;
 mod recorder;
 
 use std::{
-    fs,
+    collections::BTreeSet,
+    env, fs,
+    io::BufReader,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
 };
 
-use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, RotationFilter, inspect};
+use futures_util::future::join_all;
+use groupdesk::{
+    directory::{
+        Directory, DirectoryError, HistoryFilter, Record, RotationFilter, backup_of, inspect,
+    },
+    domain::{
+        history::Entry,
+        rotation::{Event, Rotation, State},
+        token::Fingerprint,
+    },
+    search::{Row, SortBy},
+};
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
 
-use recorder::{PROFILE, note};
+use super::{
+    entry, fields, history_record, intent, observation, recorded, second, start, step, step_record,
+    with_suffix,
+};
+use crate::support::{
+    assertions::{assert_is, assert_lacks},
+    bare::{GROUPDESK, all_output, bare_after},
+    cases::cases,
+    long,
+    world::{place, try_place},
+};
+use migrated::{newest, program};
+use recorder::{Order, PROFILE, Recorder, assert_recorded, note, present};
 
 /// The number of cases of a long run; the modules count theirs, and they are added up here.
 const AT_LEAST: usize = 300;

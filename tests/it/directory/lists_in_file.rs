@@ -129,40 +129,28 @@ async fn lists_are_right_after_an_alarm_is_resolved_and_after_places_are_merged(
     assert_eq!(listed(&directory, eu).await, groups);
 
     let us = place(&directory, "us");
-    let records = [("acme", "Zorn"), ("b", "Anger")].map(|(id, name)| {
-        let mut observation = observation(id, NEW, 5);
-        if let Some(returned) = &mut observation.returned {
-            returned.name = Some(name.into());
-        }
-        observation_record(observation)
-    });
+    let records = [named("acme", "Zorn", 5), named("b", "Anger", 5)];
     let written = directory.record_all(us, records.to_vec()).await;
     written.expect("written");
     assert_eq!(first_by_name(&directory, us).await, ["b", "acme"]);
-    let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
-    merged.expect("written").expect("nothing is under way");
-    let groups = directory.groups(eu).await.expect("readable");
+    let groups = merged(&directory).await;
     assert_eq!(groups.len(), 2);
-    assert_eq!(
-        groups[0].fingerprint.as_ref().map(|known| known.value),
-        Some(NEW)
-    );
+    let token = groups[0].fingerprint.as_ref().map(|known| known.value);
+    assert_eq!(token, Some(NEW));
     assert_eq!(listed(&directory, eu).await, groups);
     assert_eq!(first_by_name(&directory, eu).await, ["b", "acme"]);
-    let mut renamed = observation("acme", NEW, 2_000);
-    if let Some(returned) = &mut renamed.returned {
-        returned.name = Some("\u{c0} la carte".into());
-    }
-    let written = directory.record(eu, observation_record(renamed)).await;
-    written.expect("written");
+    recorded(&directory, named("acme", "\u{c0} la carte", 2_000)).await;
     assert_eq!(first_by_name(&directory, eu).await, ["b", "acme"]);
-    let mut renamed = observation("acme", NEW, 3_000);
-    if let Some(returned) = &mut renamed.returned {
-        returned.name = Some("Advent".into());
-    }
-    let written = directory.record(eu, observation_record(renamed)).await;
-    written.expect("written");
+    recorded(&directory, named("acme", "Advent", 3_000)).await;
     assert_eq!(first_by_name(&directory, eu).await, ["acme", "b"]);
+}
+
+/// The groups after `us` was found to be the same as `eu`.
+async fn merged(directory: &Directory) -> Vec<KnownGroup> {
+    let (us, eu) = (place(directory, "us"), place(directory, "eu"));
+    let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
+    merged.expect("written").expect("nothing is under way");
+    groups(directory).await
 }
 
 /// Of two values of one group the one that was recorded later is the current one, whatever the clocks said.
@@ -172,23 +160,21 @@ async fn of_merged_places_the_values_recorded_later_are_the_current_ones() {
         let installation = Opened::new();
         let directory = installation.open();
         // The clock of whoever recorded the old ones was ahead.
-        for (name, token, at) in [(first, OLD, 5_000), (then, NEW, 5)] {
-            let place = place(&directory, name);
-            for (token, value) in [(Fingerprint::from_bytes([9; 32]), "before"), (token, name)] {
-                let mut observation = observation("acme", token, at);
-                if let Some(returned) = &mut observation.returned {
-                    returned.name = Some(value.into());
-                }
-                let written = directory
-                    .record(place, observation_record(observation))
-                    .await;
+        for (profile, token, at) in [(first, OLD, 5_000), (then, NEW, 5)] {
+            for (token, value) in [(fp(9), "before"), (token, profile)] {
+                let mut record = named("acme", value, at);
+                let observation = record.observation.as_mut().expect("one");
+                observation
+                    .returned
+                    .as_mut()
+                    .expect("an answer")
+                    .fingerprint = token;
+                let place = place(&directory, profile);
+                let written = directory.record(place, record).await;
                 written.expect("written");
             }
         }
-        let (us, eu) = (place(&directory, "us"), place(&directory, "eu"));
-        let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
-        merged.expect("written").expect("nothing is under way");
-        let groups = directory.groups(eu).await.expect("readable");
+        let groups = merged(&directory).await;
         let token = groups[0].fingerprint.as_ref().map(|known| known.value);
         assert_eq!(token, Some(NEW), "{first} first");
         let name = groups[0].name.as_ref().map(|known| known.value.as_str());
@@ -226,10 +212,7 @@ async fn of_merged_places_a_later_name_brings_back_no_older_mapping() {
         record(first, 9, mapping("new")).await;
         record(then, 10, named("before")).await;
         record(then, 11, named("later")).await;
-        let (us, eu) = (place(&directory, "us"), place(&directory, "eu"));
-        let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
-        merged.expect("written").expect("nothing is under way");
-        let groups = directory.groups(eu).await.expect("readable");
+        let groups = merged(&directory).await;
         let name = groups[0].name.as_ref().map(|known| known.value.as_str());
         assert_eq!(name, Some("later"));
         let mapping = groups[0].mapping.as_ref().expect("known");

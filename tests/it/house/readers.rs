@@ -33,7 +33,7 @@ const ALLOWED: [(&str, &str); 28] = [
     ("src/config/edit", "splits a file that has passed the intake"),
     ("src/config/key_command.rs", "splits what a command complained about, for the message"),
     ("src/config/new_profile.rs", "splits settings that it has written itself"),
-    ("src/directory/timelines.rs", "a file that groupdesk has written itself"),
+    ("src/db/postgres/timelines.rs", "a file that groupdesk has written itself"),
     ("src/formats/csv.rs", "cells that have passed the intake"),
     ("src/formats/json.rs", "lines that have passed the intake"),
     ("src/operations/doctor/terminal.rs", "what a program of the system answers"),

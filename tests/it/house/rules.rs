@@ -16,12 +16,12 @@ const ARROWS: [(&str, &str); 15] = [
     ("tui", "operations config search formats platform domain intake"),
     ("operations", "api directory config search formats platform domain intake"),
     ("api", "config formats domain intake"),
-    ("directory", "database search formats platform domain"),
-    ("service", "database api::wire platform intake"),
+    ("directory", "db search formats platform domain"),
+    ("service", "db api::wire platform intake"),
     ("config", "platform domain intake"),
     ("search", "domain intake"),
     ("formats", "search domain intake"),
-    ("database", "platform"),
+    ("db", "platform"),
     ("platform", ""),
     ("domain", "intake::duration intake::text"),
     ("intake", ""),
@@ -34,18 +34,18 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
     ("linux_keyutils_keyring_store", &["config"]),
-    ("rusqlite", &["database", "directory", "service"]),
-    ("tokio_postgres", &["database"]),
+    ("rusqlite", &["db", "directory", "service"]),
+    ("tokio_postgres", &["db"]),
     ("ratatui", &["tui"]),
     ("ratatui_textarea", &["tui"]),
     ("tui_input", &["tui"]),
     ("crossterm", &["tui"]),
     ("nucleo_matcher", &["search"]),
     ("reqwest", &["api"]),
-    ("rustls", &["api", "database", "directory", "service"]),
+    ("rustls", &["api", "db", "directory", "service"]),
     ("axum", &["service"]),
     ("prometheus_client", &["service"]),
-    ("tokio", &["main", "cli", "tui", "operations", "api", "database", "directory", "service", "config", "demo", "platform"]),
+    ("tokio", &["main", "cli", "tui", "operations", "api", "db", "directory", "service", "config", "demo", "platform"]),
 ];
 
 /// I/O and clocks, which the domain must not use.
@@ -73,7 +73,7 @@ const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
 
 /// SQLite has no call that waits until a database can be switched to its write-ahead log, so this file retries until a
 /// deadline.
-const MAY_WAIT_FOR_A_LOCK: [&str; 1] = ["src/database/file.rs"];
+const MAY_WAIT_FOR_A_LOCK: [&str; 1] = ["src/db/file.rs"];
 
 /// Things worth a look that are not mistakes.
 pub(super) fn warning(file: &str, text: &str) -> Option<String> {

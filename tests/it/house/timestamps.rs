@@ -51,7 +51,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
     ("src/domain/merge_places.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
     ("src/operations/answer/observe.rs", 1, DIRECTORY),
-    ("src/operations/attention.rs", 1, "what is shown as news, for days"),
+    ("src/operations/attention/gathering.rs", 1, "what is shown as news, for days"),
     ("src/operations/batch/resume.rs", 1, "how much is asked of the same person on the same machine; what is sent is the same"),
     ("src/operations/batch/runs.rs", 1, DIRECTORY),
     ("src/operations/doctor/directory.rs", 1, "ours and the database's, to report the difference"),
@@ -69,10 +69,9 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/tui/panes/token/page.rs", 1, OWN),
     ("src/tui/panes/token/progress.rs", 1, OWN),
     ("src/tui/runtime/runner.rs", 1, OWN),
-    ("src/tui/state/activity.rs", 3, OWN),
+    ("src/tui/state/activity.rs", 5, OWN),
     ("src/tui/state/batch.rs", 3, OWN),
     ("src/tui/state/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
-    ("src/tui/state/in_flight.rs", 2, OWN),
     ("src/tui/state/live.rs", 1, OWN),
 ];
 

@@ -1,22 +1,7 @@
 //! Notes, labels, favourites and saved views: stored in the directory, never sent, and refused when they contain a
 //! secret.
 
-use groupdesk::{
-    domain::{
-        annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, SeenNote},
-        change::DesiredFields,
-        known::ImportResult,
-    },
-    formats::GroupRow,
-    operations::{
-        Failure, RowEnd, Sending, Warning,
-        batch::{Control, Slot},
-    },
-    search::{ListColumn, ListView, SortBy},
-};
-
-use super::{ACME, Scene, look_up};
-use crate::support::world::id;
+use super::*;
 
 fn note(text: &str) -> AnnotationChange {
     AnnotationChange {
@@ -28,8 +13,6 @@ fn note(text: &str) -> AnnotationChange {
 #[tokio::test]
 async fn a_note_and_labels_are_kept_with_who_wrote_them_and_nothing_is_sent() {
     let scene = Scene::new().await;
-    look_up(&scene.ana).await.expect("found");
-    let before = scene.proxy.methods().len();
     let lines = scene.history().await.len();
     let acme = id(ACME);
     let labelled = AnnotationChange {
@@ -37,127 +20,99 @@ async fn a_note_and_labels_are_kept_with_who_wrote_them_and_nothing_is_sent() {
         favourite: Some(true),
         ..note(" call first ")
     };
-    let written = scene.ana.annotate(vec![acme.clone()], labelled).await;
-    let (of, there) = written.expect("written").pop().expect("one");
-    assert_eq!(
-        (of, there.note.as_deref()),
-        (acme.clone(), Some("call first"))
-    );
-    let all = scene.ana.annotations().await.expect("readable");
-    assert_eq!(all.get(&acme), Some(&there));
-    let noted = there.noted.expect("by somebody");
-    assert_eq!(noted.by, scene.ana.operator());
-
+    let there = annotate(&scene.ana, labelled).await.expect("written");
+    assert_eq!(there.note.as_deref(), Some("call first"));
+    assert_eq!(all(&scene).await.get(&acme), Some(&there));
+    assert_eq!(there.noted.expect("told").by, scene.ana.operator());
     let gone = AnnotationChange {
         remove: Label::parse_all("sso").expect("labels"),
         ..note("")
     };
-    scene
-        .ana
-        .annotate(vec![acme.clone()], gone)
-        .await
-        .expect("written");
-    let all = scene.ana.annotations().await.expect("readable");
-    assert_eq!(all[&acme].note, None);
-    assert_eq!(all[&acme].labels_text(), "#vip");
-    assert!(all[&acme].is_favourite);
-    assert_eq!(scene.proxy.methods().len(), before, "nothing is sent");
+    annotate(&scene.ana, gone).await.expect("written");
+    let now = &all(&scene).await[&acme];
+    assert_eq!((&now.note, &*now.labels_text()), (&None, "#vip"));
+    assert!(now.is_favourite);
+    assert_eq!(scene.proxy.methods(), [""; 0], "nothing is sent");
     assert_eq!(scene.history().await.len(), lines);
+}
+
+async fn annotate(of: &Operations, change: AnnotationChange) -> Result<Annotation, Failure> {
+    let written = of.annotate(vec![id(ACME)], change).await;
+    Ok(written?.remove(0).1)
+}
+
+async fn all(scene: &Scene) -> BTreeMap<UserGroupId, Annotation> {
+    scene.ana.annotations().await.expect("readable")
+}
+
+fn noted(of: &str, annotation: AnnotationChange) -> GroupRow {
+    GroupRow {
+        annotation,
+        ..row(of, DesiredFields::default())
+    }
 }
 
 #[tokio::test]
 async fn of_two_concurrent_notes_the_second_is_refused_and_labels_of_both_stay() {
     let scene = Scene::new().await;
-    look_up(&scene.ana).await.expect("found");
     let bob = scene.installation().by("bob@desk7").operations();
-    let acme = id(ACME);
     let from_none = |text: &str, labels: &str| AnnotationChange {
         seen: Some(SeenNote(None)),
         add: Label::parse_all(labels).expect("labels"),
         ..note(text)
     };
-    let first = bob
-        .annotate(vec![acme.clone()], from_none("bob's", "vip"))
-        .await;
-    let first = first.expect("written").remove(0).1;
-    let second = scene
-        .ana
-        .annotate(vec![acme.clone()], from_none("ana's", "sso"))
-        .await;
+    let first = annotate(&bob, from_none("bob's", "vip")).await;
+    let second = annotate(&scene.ana, from_none("ana's", "sso")).await;
     let Err(Failure::Annotation(InvalidAnnotation::NoteChanged(now))) = second else {
         panic!("{second:?}");
     };
-    assert_eq!(*now, first, "the present note is shown");
+    assert_eq!(*now, first.expect("written"), "the present note is shown");
     let labels = AnnotationChange {
         note: None,
         ..from_none("", "sso")
     };
-    let both = scene.ana.annotate(vec![acme], labels).await;
-    let both = both.expect("written").remove(0).1;
-    assert_eq!(
-        (both.note.as_deref(), both.labels_text().as_str()),
-        (Some("bob's"), "#sso #vip")
-    );
-}
-
-fn row(of: &str, beside: AnnotationChange) -> GroupRow {
-    GroupRow {
-        id: id(of),
-        fields: DesiredFields::default(),
-        annotation: beside,
-        parts: groupdesk::formats::Parts::default(),
-    }
+    let both = annotate(&scene.ana, labels).await.expect("written");
+    let shown = (both.note.as_deref(), &*both.labels_text());
+    assert_eq!(shown, (Some("bob's"), "#sso #vip"));
 }
 
 #[tokio::test]
 async fn a_file_adds_missing_annotations_and_replaces_others_only_if_allowed() {
     let scene = Scene::new().await;
-    look_up(&scene.ana).await.expect("found");
     let bob = scene.installation().by("bob@desk7").operations();
-    let sent = scene.proxy.methods().len();
     let said = |text: &str, labels: &str| AnnotationChange {
         labels: Some(Label::parse_all(labels).expect("labels")),
         favourite: Some(true),
         ..note(text)
     };
-    let rows = vec![
-        row(ACME, said("from a file", "vip")),
-        row("new-1", note("x")),
+    let rows = [
+        noted(ACME, said("from a file", "vip")),
+        noted("new-1", note("x")),
     ];
-    let taken = bob.import(rows, false).await.expect("taken in");
+    let taken = bob.import(rows.into(), false).await.expect("taken in");
     let columns = taken[0].annotations.changed.iter().map(|one| one.column);
-    let columns: Vec<_> = columns.collect();
-    assert_eq!(columns, ["note", "labels", "favourite"]);
+    assert!(columns.eq(["note", "labels", "favourite"]), "{taken:?}");
     assert_eq!(taken[1].result, ImportResult::Added);
-    let all = scene.ana.annotations().await.expect("readable");
-    assert_eq!(all[&id("new-1")].note.as_deref(), Some("x"));
-    let of_acme = &all[&id(ACME)];
+    let before = all(&scene).await;
+    assert_eq!(before[&id("new-1")].note.as_deref(), Some("x"));
+    let of_acme = &before[&id(ACME)];
     assert_eq!(of_acme.noted.as_ref().expect("by bob").by, bob.operator());
-
-    let older = || vec![row(ACME, said("older", "sso"))];
-    let taken = scene.ana.import(older(), false).await.expect("taken in");
-    assert_eq!(taken[0].annotations.kept.len(), 2, "{taken:?}");
-    assert_eq!(
-        scene.ana.annotations().await.expect("readable")[&id(ACME)],
-        *of_acme
-    );
-    let taken = scene.ana.import(older(), true).await.expect("taken in");
-    assert_eq!(taken[0].annotations.changed.len(), 2, "{taken:?}");
-    let now = scene.ana.annotations_of(vec![id(ACME), id("nobody")]);
-    let now = now.await.expect("readable");
-    let acme = now[0].as_ref().expect("there");
-    assert_eq!(
-        (acme.note.as_deref(), acme.labels_text()),
-        (Some("older"), "#sso".into())
-    );
-    assert_eq!(now[1], None);
-    assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
+    for replaces in [false, true] {
+        let older = vec![noted(ACME, said("older", "sso"))];
+        let taken = scene.ana.import(older, replaces).await.expect("taken in");
+        let annotations = &taken[0].annotations;
+        let counts = (annotations.kept.len(), annotations.changed.len());
+        assert_eq!(counts, if replaces { (0, 2) } else { (2, 0) }, "{taken:?}");
+        let now = &all(&scene).await[&id(ACME)];
+        assert_eq!(now != of_acme, replaces);
+        assert_eq!(now.note.as_deref() == Some("older"), replaces);
+    }
+    assert_eq!(scene.proxy.methods(), [""; 0], "nothing is sent");
 }
 
 #[tokio::test]
 async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
     let scene = Scene::new().await;
-    look_up(&scene.ana).await.expect("found");
     let sending = Sending {
         create: false,
         update: true,
@@ -165,55 +120,27 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
     };
     let permit = scene.ana.sending_permitted(sending, 2).expect("permitted");
     let planned = note("from the file").plan(&Annotation::default(), true);
-    let send = || {
-        let row = row(ACME, planned.change.clone());
-        let (ana, permit) = (&scene.ana, &permit);
-        async move {
-            let control = Control::default();
-            ana.send_row(
-                permit,
-                None,
-                &row,
-                None,
-                (&control, Slot::default()),
-                |_| {},
-            )
-            .await
-        }
-    };
-    scene
-        .ana
-        .annotate(vec![id(ACME)], note("newer"))
-        .await
-        .expect("written");
-    let end = Box::pin(send()).await;
+    let row = noted(ACME, planned.change);
+    annotate(&scene.ana, note("newer")).await.expect("written");
+    let end = send_row(&scene.ana, &permit, &row, None).await;
     let RowEnd::Done { warnings, .. } = &end else {
         panic!("{end:?}");
     };
-    assert!(
-        matches!(
-            &warnings[..],
-            [Warning::NotAnnotated(InvalidAnnotation::NoteChanged(_))]
-        ),
-        "{warnings:?}"
+    assert_is!(
+        warnings[..],
+        [Warning::NotAnnotated(InvalidAnnotation::NoteChanged(_))]
     );
     assert!(end.leaves_annotations() && !end.is_annotated());
-    scene
-        .ana
-        .annotate(vec![id(ACME)], note(""))
-        .await
-        .expect("written");
-    let end = Box::pin(send()).await;
+    annotate(&scene.ana, note("")).await.expect("written");
+    let end = send_row(&scene.ana, &permit, &row, None).await;
     assert!(end.is_annotated(), "{end:?}");
-    let now = scene.ana.annotations().await.expect("readable");
-    assert_eq!(now[&id(ACME)].note.as_deref(), Some("from the file"));
+    let now = all(&scene).await[&id(ACME)].note.clone();
+    assert_eq!(now.as_deref(), Some("from the file"));
 }
 
 #[tokio::test]
 async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() {
     let scene = Scene::new().await;
-    look_up(&scene.ana).await.expect("found");
-    let acme = id(ACME);
     let place = scene.ana.places().await.expect("readable").remove(0);
     let token = scene.token();
     for text in [
@@ -227,39 +154,27 @@ async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() 
         format!("(-note:'{token}')"),
         format!("token:{token}."),
     ] {
-        let refused = scene.ana.annotate(vec![acme.clone()], note(&text)).await;
-        assert!(
-            matches!(refused, Err(Failure::HoldsSecret { .. })),
-            "{refused:?}"
-        );
-        let rows = [row(ACME, note(&text))];
+        let refused = annotate(&scene.ana, note(&text)).await;
+        assert_is!(refused, Err(Failure::HoldsSecret { .. }));
+        let rows = [noted(ACME, note(&text))];
         let refused = scene.ana.no_secret_in_rows(&rows).await;
         let Err(Failure::HoldsSecret { field }) = refused else {
             panic!("{refused:?}");
         };
         assert_eq!(field, format!("note of \"{ACME}\""));
+        let reason = scene.ana.acknowledge(&place, &text).await;
+        assert_is!(reason, Err(Failure::HoldsSecret { .. }));
         let filter = ListView {
             filter: text,
             ..ListView::default()
         };
-        let reason = scene.ana.acknowledge(&place, &filter.filter).await;
-        assert!(
-            matches!(reason, Err(Failure::HoldsSecret { .. })),
-            "{reason:?}"
-        );
         let refused = scene.ana.save_view("night", filter).await;
-        assert!(
-            matches!(refused, Err(Failure::HoldsSecret { .. })),
-            "{refused:?}"
-        );
+        assert_is!(refused, Err(Failure::HoldsSecret { .. }));
     }
-    let both = vec![acme, id("nobody")];
+    let both = vec![id(ACME), id("nobody")];
     let refused = scene.ana.annotate(both, note("x")).await;
-    assert!(
-        matches!(refused, Err(Failure::NotKnown { .. })),
-        "{refused:?}"
-    );
-    assert!(scene.ana.annotations().await.expect("readable").is_empty());
+    assert_is!(refused, Err(Failure::NotKnown { .. }));
+    assert!(all(&scene).await.is_empty());
     assert!(scene.ana.saved_views().await.expect("readable").is_empty());
 }
 

@@ -1,25 +1,7 @@
 //! What waits for a person (concerns) over two profiles of one directory, found without reading an API key.
 
-use groupdesk::{
-    config::{guard::Level, profile::KeySource},
-    directory::{BatchId, BatchOptions, BatchRun, ItemKey, NewBatch, RunId},
-    domain::{
-        batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
-        change::DesiredFields,
-        draft::{Draft, DraftFields},
-        history::Ending,
-        merge::Part,
-    },
-    operations::{
-        Operations,
-        attention::{Concern, ConcernKind},
-    },
-};
-use jiff::Timestamp;
-use serde_json::json;
-
-use super::{ACME, Scene, places::lose_rotation};
-use crate::support::world::{ANA, Side, World, id};
+use super::*;
+use groupdesk::domain::batch::Target;
 
 fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
     let name = |matter: &ConcernKind| match matter {
@@ -37,17 +19,21 @@ async fn concerns(all: &[Operations], first: usize) -> Vec<Concern> {
     found.expect("readable").concerns
 }
 
-/// A batch of one group that was begun and never run.
-async fn unfinished_batch(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
-    let batch = NewBatch {
+fn batch(by: &str, at: Timestamp, kind: BatchKind, edit: Option<ItemEdit>) -> NewBatch {
+    NewBatch {
         options: BatchOptions::default(),
         by: by.into(),
         reason: None,
         at,
         noted: 0,
-        kind: BatchKind::Rotate,
-        items: vec![(id(ACME), None)],
-    };
+        kind,
+        items: vec![(id(ACME), edit)],
+    }
+}
+
+/// A batch of one group that was begun and never run.
+async fn unfinished_batch(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
+    let batch = batch(by, at, BatchKind::Rotate, None);
     let begun = world.directory().begin_batch(world.place(side), batch);
     begun.await.expect("durable")
 }
@@ -58,46 +44,31 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     lose_rotation(&scene).await;
     let world = &scene.world;
     unfinished_batch(world, Side::Production, ANA, Timestamp::now()).await;
-    let draft = Draft {
-        user_group_id: id(ACME),
-        creating: false,
-        loaded_from: None,
-        typed: DraftFields::default(),
-        base: DesiredFields::default(),
-        base_at: Timestamp::now(),
-        changed_at: Timestamp::now(),
-    };
+    let draft = fields::draft(ACME, Timestamp::now());
     scene.ana.keep_draft(draft, None).await.expect("kept");
     // Bound in an earlier session; its keys come from a command that leaves a trace when it runs.
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("asked");
     let asks = ["touch".to_owned(), trace.display().to_string()];
-    let without_key = |side| {
+    let all = [Side::Testing, Side::Production].map(|side| {
         let installation = world.installation(side);
         installation.clone().operations();
-        let installation =
-            installation.with(|profile| profile.api_key = KeySource::Command(asks.to_vec()));
-        installation.unbound()
-    };
-    let all = [without_key(Side::Testing), without_key(Side::Production)];
+        let asking = KeySource::Command(asks.to_vec());
+        installation
+            .with(|profile| profile.api_key = asking)
+            .unbound()
+    });
+    let expected = [
+        (Some(0), "rotation"),
+        (Some(1), "batch"),
+        (Some(0), "draft"),
+    ];
     let found = concerns(&all, 0).await;
-    assert_eq!(
-        named(&found),
-        [
-            (Some(0), "rotation"),
-            (Some(1), "batch"),
-            (Some(0), "draft")
-        ],
-        "the worst first: {found:?}"
-    );
+    assert_eq!(named(&found), expected, "the worst first: {found:?}");
     assert!(!trace.exists(), "an API key was asked for");
     let counted = Operations::attention(&all, 0, false).await;
     let counted = counted.expect("readable").concerns;
-    assert_eq!(
-        named(&counted),
-        [(Some(0), "rotation"), (Some(1), "batch")],
-        "enough for the counts"
-    );
+    assert_eq!(named(&counted), expected[..2], "enough for the counts");
     // Only a request would have run that command.
     assert!(all[0].bound().await.is_err());
     assert!(trace.exists());
@@ -113,13 +84,8 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
         }),
     };
     let batch = NewBatch {
-        options: BatchOptions::default(),
-        by: ANA.into(),
-        reason: None,
-        at,
         noted,
-        kind,
-        items: vec![(id(ACME), edit)],
+        ..batch(ANA, at, kind, edit)
     };
     let place = world.place(Side::Testing);
     let directory = world.directory();
@@ -195,20 +161,17 @@ async fn resuming_asks_for_words_for_batches_of_others_and_of_another_day_in_pro
     ] {
         let at = now - std::time::Duration::from_hours(hours);
         let batch = unfinished_batch(&scene.world, side, by, at).await;
-        let installation = scene.world.installation(side).at(now);
-        let asked = installation.clone().operations();
-        let asked = asked.plan_resumption(batch, true).await;
+        let operations = scene.world.installation(side).at(now).operations();
+        let asked = operations.plan_resumption(batch, true).await;
         let asked = asked.expect("readable");
         assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
         assert_eq!((asked.left(), asked.batch.is_run()), (1, false));
         // A batch with nothing left sends nothing: a single key closes it.
         let item = ItemKey { batch, position: 0 };
-        let ended = scene
-            .world
-            .directory()
-            .end_item(item, Ending::NotApplied, "no".into());
+        let directory = scene.world.directory();
+        let ended = directory.end_item(item, Ending::NotApplied, "no".into());
         assert!(ended.await.expect("written"));
-        let asked = installation.operations().plan_resumption(batch, true).await;
+        let asked = operations.plan_resumption(batch, true).await;
         assert_eq!(asked.expect("readable").level, Level::Key, "{side:?} {by}");
     }
 }

@@ -1,26 +1,10 @@
 //! Services that merge updates, that clear omitted fields, that only echo, and whose get applies fields: what a probe
 //! proves about each, and that no value is lost silently.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use super::*;
+use groupdesk::operations::Fact;
 
-use groupdesk::{
-    domain::{
-        change::DesiredFields,
-        facts::{Facts, GetBehaviour as Proven, OmittedField},
-        history::Ending,
-        update::Edit,
-    },
-    operations::{Fact, Failure, Operations, UnknownIdPolicy},
-};
-use serde_json::{Value, json};
-
-use super::wanted;
-use crate::support::{
-    undocumented::{GetBehaviour, Odd, OddService},
-    world::{Side, World, id},
-};
-
-const GROUP: &str = "expendable";
+const GROUP: &str = super::ACME;
 /// The number of the next directory.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -47,17 +31,17 @@ async fn with_group_created(world: &World, odd: Odd) -> (OddService, Operations)
     (service, ana)
 }
 
+/// The group is named as the usual one, so that edits of that find it.
 async fn property(operations: &Operations) -> Edit {
-    let known = operations.show(&id(GROUP)).await.expect("readable");
-    let base = DesiredFields::of(&known.expect("known"));
-    let mut wanted = base.clone();
-    let properties = wanted.properties.get_or_insert_default();
-    properties.insert("ours".into(), json!(1));
-    Edit {
-        base,
-        wanted,
-        ..Edit::default()
-    }
+    super::property(operations, "ours").await
+}
+
+/// What the service does with fields that are left out; and its gets return properties.
+fn facts(absent: OmittedField) -> Vec<Fact> {
+    let fields = groupdesk::domain::facts::Field::ALL;
+    let facts = fields.map(|field| Fact::OmittedField(field, absent));
+    let readable = Fact::PropertiesOnGet(Proven::Returned);
+    facts.into_iter().chain([readable]).collect()
 }
 
 /// By default unknown values are not sent. With stated facts nothing of somebody else is erased silently.
@@ -79,11 +63,11 @@ async fn values_of_others_survive_on_every_service_or_nothing_is_sent() {
             let (service, ana) = with_group_created(&world, odd).await;
             service.set(GROUP, "properties", json!({"tier": "gold", "theirs": true}));
             let before = service.group(GROUP);
-            let known = UnknownIdPolicy::KnownOnly;
             let edit = property(&ana).await;
-            let refused = ana.update_edit(&id(GROUP), &edit, known).await;
-            assert!(
-                matches!(refused, Err(Failure::NotKnownEnough(_))),
+            let refused = ana.update_edit(&id(GROUP), &edit, KNOWN).await;
+            assert_is!(
+                refused,
+                Err(Failure::NotKnownEnough(_)),
                 "{odd:?}: {refused:?}"
             );
             assert_eq!(service.group(GROUP), before, "{odd:?}");
@@ -95,12 +79,8 @@ async fn values_of_others_survive_on_every_service_or_nothing_is_sent() {
             } else {
                 OmittedField::Keep
             };
-            let fields = groupdesk::domain::facts::Field::ALL;
-            let facts = fields.map(|field| Fact::OmittedField(field, absent));
-            let readable = Fact::PropertiesOnGet(Proven::Returned);
-            let told = facts.into_iter().chain([readable]).collect();
-            ana.state_facts(told).await.expect("told");
-            let done = ana.update_edit(&id(GROUP), &edit, known).await;
+            ana.state_facts(facts(absent)).await.expect("told");
+            let done = ana.update_edit(&id(GROUP), &edit, KNOWN).await;
             assert_eq!(done.expect("updated").ending, Ending::Updated, "{odd:?}");
             let all = json!({"tier": "gold", "theirs": true, "ours": 1});
             let now = service.group(GROUP);
@@ -119,24 +99,13 @@ async fn clearing_fields_that_were_stated_to_be_kept_is_an_alarm() {
         ..KEEPS
     };
     let (service, ana) = with_group_created(&world, odd).await;
-    let fields = groupdesk::domain::facts::Field::ALL;
-    let mut told: Vec<_> = fields
-        .map(|field| Fact::OmittedField(field, OmittedField::Keep))
-        .into();
-    told.push(Fact::PropertiesOnGet(Proven::Returned));
-    ana.state_facts(told).await.expect("told");
+    ana.state_facts(facts(OmittedField::Keep))
+        .await
+        .expect("told");
     let edit = property(&ana).await;
-    let done = ana
-        .update_edit(&id(GROUP), &edit, UnknownIdPolicy::KnownOnly)
-        .await;
-    let done = done.expect("updated");
-    assert!(
-        done.warnings
-            .iter()
-            .any(groupdesk::operations::Warning::is_of_facts),
-        "{:?}",
-        done.warnings
-    );
+    let done = ana.update_edit(&id(GROUP), &edit, KNOWN).await;
+    let warnings = done.expect("updated").warnings;
+    assert!(warnings.iter().any(Warning::is_of_facts), "{warnings:?}");
     assert_eq!(service.group(GROUP)[0], Value::from(""), "the name is gone");
     let facts = ana.facts().await.expect("readable");
     assert_eq!(facts.absent_name.value, OmittedField::Unknown);

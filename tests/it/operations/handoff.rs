@@ -1,29 +1,7 @@
 //! The hand-off of a new token: only by standard input, recorded as pending before the command runs, with its result
 //! afterwards.
 
-use std::{path::Path, time::Duration};
-
-use groupdesk::{
-    config::HandOffCommand,
-    domain::{
-        handoff::{HandOff, HandOffState},
-        history::{Ending, Operation},
-        rotation::State,
-        token::Token,
-    },
-    operations::{Done, HandedOff, Operations, Warning},
-};
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
-use tempfile::TempDir;
-
-use super::{ACME, Scene, exposed, history, journal, rotate};
-use crate::support::{
-    assertions::assert_has,
-    proxy::{ProxyFault, Then},
-    wait::eventually,
-    world::Installation,
-};
+use super::*;
 
 /// The longest wait for anything that must happen.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -103,67 +81,46 @@ const RECORDS: &str = "cat > $1/in; cat /proc/$$/cmdline /proc/$$/environ > $1/p
 #[tokio::test]
 async fn the_token_is_passed_by_standard_input_only() {
     let taker = HandOffScript::new(RECORDS);
-    let scene = Scene::with(|installation| taker.at(installation)).await;
-    let secrets = scene.world.secrets();
+    let scene = taker.scene().await;
+    let mut secrets = scene.world.secrets();
     let done = rotated(&scene).await;
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
     let handed = hand_off(&scene, &done).await;
-    assert_eq!(
-        handed.handoff,
-        HandOff {
-            state: HandOffState::Done,
-            exit: Some(0),
-            note: Some("taken".into())
-        }
-    );
-    let fingerprint = scene
-        .ana
-        .directory()
-        .fingerprinter()
-        .of(&Token::new(scene.token()));
+    let expected = HandOff {
+        state: HandOffState::Done,
+        exit: Some(0),
+        note: Some("taken".into()),
+    };
+    assert_eq!(handed.handoff, expected);
     let got = taker.read("in");
-    let message: Value = serde_json::from_str(&got).expect("one JSON object");
     assert_eq!(got.lines().count(), 1);
-    assert_eq!(
-        message,
-        serde_json::json!({
-            "user_group_id": ACME,
-            "name": "Acme Europe",
-            "token": scene.token(),
-            "previous_fingerprint": done.previous_fingerprint.expect("known").to_string(),
-            "fingerprint": fingerprint.to_string(),
-            "profile": "testing",
-        })
-    );
+    let message: Value = serde_json::from_str(&got).expect("one JSON object");
+    let expected = serde_json::json!({
+        "user_group_id": ACME,
+        "name": "Acme Europe",
+        "token": scene.token(),
+        "previous_fingerprint": done.previous_fingerprint.expect("known").to_string(),
+        "fingerprint": scene.current().to_string(),
+        "profile": "testing",
+    });
+    assert_eq!(message, expected);
     let seen = taker.read("proc");
-    assert!(seen.contains("script"), "{seen}");
-    let mut secrets: Vec<_> = secrets.into_iter().chain(scene.world.secrets()).collect();
-    secrets.dedup();
-    for secret in &secrets {
-        assert!(!seen.contains(secret));
-    }
+    assert_has(&seen, "script");
+    secrets.extend(scene.world.secrets());
+    assert!(!secrets.iter().any(|secret| seen.contains(secret)));
     scene.world.scan_installations(&secrets);
-
     assert_eq!(journal(&scene.ana).await[0].handoff, handed.handoff);
     let last = history(&scene.ana).await.pop().expect("a line");
-    assert_eq!(
-        (last.operation, last.ending),
-        (Operation::HandOff, Ending::HandedOff)
-    );
-    assert_eq!(last.fingerprint, Some(fingerprint));
-    scene.check().await;
-}
-
-#[tokio::test]
-async fn the_variable_of_the_api_key_is_not_passed_on() {
-    let taker = HandOffScript::new("cat /proc/$$/environ > $1/proc");
-    let scene = taker.scene().await;
+    let ended = (last.operation, last.ending);
+    assert_eq!(ended, (Operation::HandOff, Ending::HandedOff));
+    assert_eq!(last.fingerprint, Some(scene.current()));
+    // A key from a variable is not passed on either.
     let key = scene.world.new_key("testing", Some("Testing"));
     let ana = taker.at(scene.installation()).key(&key).operations();
     let done = ana.confirm(rotate(&ana).await.expect("rotated")).await;
-    let handed = ana.hand_off(&done).await.expect("one");
-    assert!(handed.is_done(), "{handed:?}");
+    assert!(ana.hand_off(&done).await.expect("one").is_done());
     assert!(!taker.read("proc").contains(&key));
+    scene.check().await;
 }
 
 #[tokio::test]
@@ -172,10 +129,13 @@ async fn without_a_command_nothing_is_handed_off() {
     let done = rotated(&scene).await;
     assert_eq!(scene.ana.hand_off(&done).await, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::None]);
+    let failure = hand_off_again(&scene, &done).await.expect_err("no command");
+    assert_has(&failure.to_string(), "the profile has no handoff");
+}
+
+async fn hand_off_again(scene: &Scene, done: &Done) -> Result<HandedOff, Failure> {
     let row = done.rotation.expect("a row");
-    let failure = scene.ana.hand_off_again(row).await;
-    let failure = failure.expect_err("no command").to_string();
-    assert!(failure.contains("the profile has no handoff"), "{failure}");
+    scene.ana.hand_off_again(row).await
 }
 
 #[tokio::test]
@@ -185,42 +145,32 @@ async fn a_failed_command_is_reported_without_the_token_and_can_be_run_again() {
     );
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    let handed = hand_off(&scene, &done).await;
-    assert_eq!(handed.handoff.state, HandOffState::Failed);
-    assert_eq!(handed.handoff.exit, Some(3));
+    let handed = hand_off(&scene, &done).await.handoff;
+    assert_eq!((handed.state, handed.exit), (HandOffState::Failed, Some(3)));
     taker.set_script(
         "cat > /dev/null; read_token=$(cat $1/t); echo \"bad: $read_token\" >&2; exit 4",
     );
     std::fs::write(taker.path("t"), exposed(&done)).expect("written");
-    let again = scene.ana.hand_off_again(handed.rotation).await;
-    let again = again.expect("run");
-    assert_eq!(again.handoff.exit, Some(4));
-    assert_eq!(again.handoff.note.as_deref(), Some("bad: …"));
-    let kept = journal(&scene.ana).await.remove(0).handoff;
-    assert_eq!(kept, again.handoff);
+    let again = hand_off_again(&scene, &done).await.expect("run").handoff;
+    assert_eq!(again.exit, Some(4));
+    assert_eq!(again.note.as_deref(), Some("bad: …"));
+    assert_eq!(journal(&scene.ana).await.remove(0).handoff, again);
     assert_eq!(states(&scene.ana).await, [HandOffState::Failed]);
     for note in scene.history_notes().await {
-        assert!(
-            !note.contains(exposed(&done)) && !note.contains('\u{1b}'),
-            "{note}"
-        );
+        let is_clean = !note.contains(exposed(&done)) && !note.contains('\u{1b}');
+        assert!(is_clean, "{note}");
     }
     scene.world.scan_installations(&[exposed(&done).to_owned()]);
-
     taker.set_script("cat > $1/in");
-    let again = scene.ana.hand_off_again(handed.rotation).await;
+    let again = hand_off_again(&scene, &done).await;
     assert!(again.expect("run").is_done());
-    assert!(taker.read("in").contains(exposed(&done)));
+    assert_has(&taker.read("in"), exposed(&done));
     assert_eq!(scene.proxy.count("POST"), 1, "nothing was rotated again");
-    let endings: Vec<_> = scene.history().await.into_iter().rev().take(3).collect();
-    assert_eq!(
-        endings,
-        [
-            (Operation::HandOff, Ending::HandedOff),
-            (Operation::HandOff, Ending::NotHandedOff),
-            (Operation::HandOff, Ending::NotHandedOff),
-        ]
-    );
+    let mut endings = scene.history().await.split_off(2);
+    endings.retain(|(operation, _)| *operation == Operation::HandOff);
+    let endings: Vec<_> = endings.iter().map(|(_, ending)| *ending).collect();
+    let failed = Ending::NotHandedOff;
+    assert_eq!(endings, [failed, failed, Ending::HandedOff]);
 }
 
 /// The child that it leaves behind keeps its standard output and error open.
@@ -244,17 +194,18 @@ async fn at_the_time_limit_the_whole_process_group_is_killed() {
         taker.limit *= 2;
         assert!(
             taker.limit < PATIENCE,
-            "it said nothing before it was killed"
+            "it was killed before it said anything"
         );
         let scene = taker.scene().await;
         let done = rotated(&scene).await;
-        let handed = hand_off(&scene, &done).await;
-        assert_eq!(handed.handoff.state, HandOffState::Failed);
-        assert_eq!(handed.handoff.exit, None);
-        let note = handed.handoff.note.expect("a note");
+        let handed = hand_off(&scene, &done).await.handoff;
+        assert_eq!((handed.state, handed.exit), (HandOffState::Failed, None));
+        let note = handed.note.expect("a note");
         let limit = taker.limit.as_millis();
-        let killed = format!("did not end within {limit} ms and was killed");
-        assert_has(&note, &killed);
+        assert_has(
+            &note,
+            &format!("did not end within {limit} ms and was killed"),
+        );
         if note.ends_with(": waiting") {
             break;
         }
@@ -282,32 +233,17 @@ async fn a_command_that_does_not_read_or_exist_does_not_hang() {
             kill_process(left, Signal::KILL).expect("a service that it starts may stay");
         }
     }
-    let scene = Scene::with(|installation| {
-        installation.with(|profile| {
-            profile.handoff = Some(HandOffCommand {
-                command: vec!["/nowhere/put".into()],
-                timeout: PATIENCE,
-            });
-        })
-    })
-    .await;
+    let absent = |profile: &mut Profile| {
+        profile.handoff = Some(HandOffCommand {
+            command: vec!["/nowhere/put".into()],
+            timeout: PATIENCE,
+        });
+    };
+    let scene = Scene::with(|installation| installation.with(absent)).await;
     let done = rotated(&scene).await;
-    let handed = hand_off(&scene, &done).await;
-    assert_eq!(handed.handoff.state, HandOffState::Failed);
-    let note = handed.handoff.note.expect("a note");
-    assert!(note.contains("cannot be run"), "{note}");
-}
-
-#[tokio::test]
-async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
-    let taker = HandOffScript::new("cat > $1/in");
-    let scene = taker.scene().await;
-    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
-    let done = rotate(&scene.ana).await.expect("recovered");
-    assert_eq!(done.ending, Ending::Recovered);
-    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
-    assert!(hand_off(&scene, &done).await.is_done());
-    assert!(taker.read("in").contains(&scene.token()));
+    let handed = hand_off(&scene, &done).await.handoff;
+    assert_eq!(handed.state, HandOffState::Failed);
+    assert_has(&handed.note.expect("a note"), "cannot be run");
 }
 
 /// Another profile of the same place settles the rotation, has no hand-off command, and runs none.
@@ -315,9 +251,8 @@ async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
 async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
     let taker = HandOffScript::new("touch $1/ran");
     let scene = taker.scene().await;
-    scene.proxy.next("POST", ProxyFault::applied(Then::Reset));
-    scene.proxy.next("GET", ProxyFault::passed());
-    scene.proxy.next("GET", ProxyFault::swallowed(Then::Reset));
+    scene.proxy.next("POST", unanswered());
+    scene.next("GET", [ProxyFault::passed(), lost()]);
     rotate(&scene.ana).await.expect_err("lost");
     let second = scene.installation().with(|profile| {
         profile.name = "second".into();
@@ -327,8 +262,7 @@ async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
     second.recover(&[], 4, |_| {}).await.expect("readable");
     let due = second.pending_hand_offs().await.expect("readable");
     assert_eq!(due.len(), 1, "{:?}", journal(&scene.ana).await);
-    assert!(!second.is_begun_here(&due[0]));
-    assert!(scene.ana.is_begun_here(&due[0]));
+    assert!(!second.is_begun_here(&due[0]) && scene.ana.is_begun_here(&due[0]));
     assert!(!taker.path("ran").exists());
     let handed = scene.ana.hand_off_again(due[0].id).await.expect("run");
     assert!(handed.is_done() && taker.path("ran").exists());
@@ -340,18 +274,14 @@ async fn a_token_contradicted_by_a_read_is_not_handed_off() {
     let scene = taker.scene().await;
     let mut done = rotated(&scene).await;
     done.ending = Ending::Rotated;
-    done.warnings.push(Warning::StaleAnswer);
+    done.warnings = vec![Warning::StaleAnswer];
     let waiting = hand_off(&scene, &done).await;
     assert_eq!(waiting.handoff.state, HandOffState::Pending);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
     assert!(!taker.path("ran").exists());
-    done.warnings.clear();
-    done.warnings
-        .push(Warning::NotReadBack { why: "gone".into() });
-    assert!(
-        hand_off(&scene, &done).await.is_done(),
-        "no read contradicts it"
-    );
+    done.warnings = vec![Warning::NotReadBack { why: "gone".into() }];
+    let handed = hand_off(&scene, &done).await;
+    assert!(handed.is_done(), "no read contradicts it");
 }
 
 #[tokio::test]
@@ -366,15 +296,14 @@ async fn the_newest_token_wins() {
     assert_eq!(scene.ana.hand_off(&first).await, None, "its token is dead");
     taker.set_script("cat > $1/in");
     assert!(hand_off(&scene, &second).await.is_done());
-
     // The first command ends only now, and may have overwritten the second token.
     let entry = history(&scene.ana).await.pop().expect("a line");
-    let row = first.rotation.expect("a row");
     let done = HandOff {
         state: HandOffState::Done,
         exit: Some(0),
         note: None,
     };
+    let row = first.rotation.expect("a row");
     let kept = scene.ana.directory().end_hand_off(row, done, entry).await;
     assert!(!kept.expect("written"));
     assert_eq!(states(&scene.ana).await, rows);
@@ -382,7 +311,7 @@ async fn the_newest_token_wins() {
     assert_eq!(waiting.len(), 1);
     let again = scene.ana.hand_off_again(waiting[0].id).await;
     assert!(again.expect("run").is_done());
-    assert!(taker.read("in").contains(&scene.token()));
+    assert_has(&taker.read("in"), &scene.token());
 }
 
 #[tokio::test]
@@ -390,23 +319,23 @@ async fn handing_off_an_old_rotation_passes_the_current_token() {
     let taker = HandOffScript::new("cat > $1/in");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    let elsewhere = scene.world.operations(crate::support::world::Side::Testing);
+    let elsewhere = scene.world.operations(Side::Testing);
     rotate(&elsewhere).await.expect("rotated again");
-    let handed = scene
-        .ana
-        .hand_off_again(done.rotation.expect("a row"))
-        .await;
+    let handed = hand_off_again(&scene, &done).await;
     assert!(handed.expect("run").is_done());
-    assert!(taker.read("in").contains(&scene.token()));
-    assert_eq!(scene.states().await.len(), 2);
-    assert!(!scene.states().await.contains(&State::Unknown));
+    assert_has(&taker.read("in"), &scene.token());
+    let states = scene.states().await;
+    assert!(
+        states.len() == 2 && !states.contains(&State::Unknown),
+        "{states:?}"
+    );
 }
 
 #[tokio::test]
 async fn the_old_token_of_a_rotation_is_never_handed_off() {
     let taker = HandOffScript::new(RECORDS);
     let scene = taker.scene().await;
-    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    scene.proxy.next("POST", lost());
     rotate(&scene.ana).await.expect_err("unknown");
     let row = scene.journal().await[0].id;
     let closed = scene.ana.abandon(row, "the request was lost").await;

@@ -4,30 +4,8 @@
 //!
 //! `GROUPDESK_SCHEDULES` is their number; each is generated from its index alone.
 
-use std::{collections::BTreeMap, time::Duration};
-
-use futures_util::{StreamExt, future::join_all, stream};
-use groupdesk::{
-    directory::Fact,
-    domain::{
-        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, token::Token,
-        undo, update::Edit,
-    },
-    formats::{GroupRow, Parts},
-    operations::{
-        Clock, Failure, Operations, RowEnd, Sending, UnknownIdPolicy, Warning,
-        batch::{Control, RunLimits, Slot},
-    },
-};
-use jiff::SignedDuration;
-use serde_json::{Value, json};
-
-use crate::support::{
-    clock::TestClock,
-    proxy::{FaultyProxy, Gate, ProxyFault, Then},
-    random::Random,
-    world::{ANA, Installation, LI, Side, World, id},
-};
+use super::*;
+use futures_util::StreamExt;
 
 const USUAL: usize = 100;
 /// How many run in parallel; each mostly waits.
@@ -184,34 +162,16 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
             edit(&operations, &group, step).await
         }
         Step::Import(number) => {
-            let row = GroupRow {
-                id: if number % 2 == 0 {
-                    group
-                } else {
-                    new_beside(&group)
-                },
-                fields: DesiredFields {
-                    name: Some(format!("I{number}")),
-                    ..DesiredFields::default()
-                },
-                annotation: AnnotationChange::default(),
-                parts: Parts::default(),
-            };
+            let other = new_beside(&group);
+            let of = if number % 2 == 0 { group } else { other };
+            let row = row(of.as_str(), only_name(&format!("I{number}")));
             let imported = operations.import(vec![row], false).await;
             imported.map(|_| true).map_err(Failure::NothingSent)
         }
         Step::Row(number) | Step::Apply(number) => {
             let creates = matches!(step, Step::Apply(_));
             let group = if creates { new_beside(&group) } else { group };
-            let row = GroupRow {
-                id: group.clone(),
-                fields: DesiredFields {
-                    name: Some(format!("N{number}")),
-                    ..DesiredFields::default()
-                },
-                annotation: AnnotationChange::default(),
-                parts: Parts::default(),
-            };
+            let row = row(group.as_str(), only_name(&format!("N{number}")));
             let sending = Sending {
                 create: creates,
                 update: true,
@@ -221,10 +181,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
             let shown = operations.show(&group).await;
             let base = shown.map_err(Failure::NothingSent)?;
             let base = base.as_ref().map(DesiredFields::of);
-            let control = Control::default();
-            let slot = (&control, Slot::default());
-            let sent = operations.send_row(&permit, None, &row, base.as_ref(), slot, |_| {});
-            match Box::pin(sent).await {
+            match send_row(&operations, &permit, &row, base.as_ref()).await {
                 RowEnd::Failed(failure) => Err(failure),
                 end => Ok(matches!(end.outcome(), "created" | "updated")),
             }
@@ -257,11 +214,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
             settled.map(|_| true).map_err(Failure::NothingSent)
         }
         Step::Create(number) => {
-            let wanted = DesiredFields {
-                name: Some(format!("C{number}")),
-                ..DesiredFields::default()
-            };
-            let new = new_beside(&group);
+            let (new, wanted) = (new_beside(&group), only_name(&format!("C{number}")));
             operations.create(&new, &wanted).await.map(|_| true)
         }
     }

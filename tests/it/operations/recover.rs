@@ -1,26 +1,7 @@
 //! Recovery of open rotations: only by gets of known groups, from every prefix of a journal, also when the recovery
 //! itself is cut; and abandoning by a person.
 
-use std::time::Duration;
-
-use groupdesk::{
-    domain::{
-        history::Ending,
-        rotation::{Event, RotateOutcome, Rotation, State},
-        token::{Fingerprint, Token},
-    },
-    operations::{Class, Failure, Operations, Recovered, UnknownIdPolicy},
-};
-use serde_json::json;
-
-use super::{
-    ACME, Scene, history, rotate,
-    settle::{HORIZON, MODEL_HORIZON, after, leave_behind, noon},
-};
-use crate::support::{
-    proxy::{ProxyFault, Then},
-    world::{LI, Side, id},
-};
+use super::*;
 
 const NEW: Fingerprint = Fingerprint::from_bytes([7; 32]);
 
@@ -36,14 +17,16 @@ fn states(all: &[Recovered]) -> Vec<State> {
     all.iter().map(|each| each.row().rotation.state).collect()
 }
 
-/// The fingerprint of the token that the service has now.
-fn current(scene: &Scene) -> Fingerprint {
-    let fingerprinter = scene.ana.directory().fingerprinter();
-    fingerprinter.of(&Token::new(scene.token()))
+async fn leave_open(scene: &Scene, events: &[Event]) {
+    leave_behind(&scene.ana, ACME, scene.current(), events).await;
 }
 
-async fn leave_open(scene: &Scene, events: &[Event]) {
-    leave_behind(&scene.ana, ACME, current(scene), events).await;
+/// The only rotation, which stays open: why, and how much longer it is left alone.
+async fn open(operations: &Operations) -> (String, Option<Duration>) {
+    match &recover(operations).await[..] {
+        [Recovered::Open(open)] => (open.why.clone(), open.again_in),
+        all => panic!("{all:?}"),
+    }
 }
 
 #[tokio::test]
@@ -52,12 +35,9 @@ async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
         let scene = Scene::new().await;
         leave_open(&scene, events).await;
         let before = scene.states().await;
-        let all = recover(&after(&scene, HORIZON - 1)).await;
-        let [Recovered::Open(open)] = &all[..] else {
-            panic!("{all:?}")
-        };
-        assert!(open.why.contains("may still be running"), "{}", open.why);
-        assert_eq!(open.again_in, Some(Duration::from_secs(1)));
+        let (why, again_in) = open(&after(&scene, HORIZON - 1)).await;
+        assert_has(&why, "may still be running");
+        assert_eq!(again_in, Some(Duration::from_secs(1)));
         assert_eq!(scene.states().await, before);
         assert_eq!(scene.proxy.methods(), [""; 0], "nothing is sent");
     }
@@ -70,57 +50,22 @@ async fn a_rotation_that_was_never_sent_needs_no_read() {
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
     assert_eq!(scene.proxy.methods(), [""; 0]);
-    let lines = history(&scene.ana).await;
-    let last = lines.last().expect("a line");
-    assert_eq!(last.ending, Ending::NotApplied);
-    assert!(
-        last.note
-            .as_deref()
-            .is_some_and(|note| note.contains("never sent"))
-    );
+    assert_has(&scene.history_notes().await[0], "never sent");
     let done = rotate(&after(&scene, HORIZON)).await.expect("safe now");
     assert_eq!(done.ending, Ending::Rotated);
     scene.check().await;
 }
 
 #[tokio::test]
-async fn a_request_that_was_lost_is_not_applied_after_two_reads() {
-    let scene = Scene::new().await;
-    leave_open(&scene, &[Event::Sending]).await;
-    let all = recover(&after(&scene, HORIZON)).await;
-    assert_eq!(states(&all), [State::NotApplied]);
-    assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
-    scene.check().await;
-}
-
-#[tokio::test]
 async fn an_unknown_rotation_waits_for_the_horizon_and_says_how_long() {
-    let scene = Scene::with(|installation| installation.at(noon())).await;
-    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    rotate(&scene.ana).await.expect_err("unknown");
-    let all = recover(&after(&scene, 20)).await;
-    let [Recovered::Open(open)] = &all[..] else {
-        panic!("{all:?}")
-    };
-    assert_eq!(open.again_in, Some(Duration::from_secs(40)));
-    assert!(open.why.contains("may still arrive"), "{}", open.why);
+    let scene = unknown_at_noon().await;
+    let (why, again_in) = open(&after(&scene, 20)).await;
+    assert_has(&why, "may still arrive");
+    assert_eq!(again_in, Some(Duration::from_secs(40)));
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
-    assert_eq!(scene.proxy.count("POST"), 1);
-    scene.check().await;
-}
-
-#[tokio::test]
-async fn an_applied_rotation_is_recovered_at_once() {
-    let scene = Scene::with(|installation| installation.at(noon())).await;
-    scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
-    scene.proxy.next("GET", ProxyFault::passed());
-    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    rotate(&scene.ana).await.expect_err("unknown");
-    let all = recover(&after(&scene, 1)).await;
-    assert_eq!(states(&all), [State::Recovered]);
-    assert_eq!(all[0].row().rotation.fingerprint, Some(current(&scene)));
     assert!(recover(&scene.ana).await.is_empty(), "nothing is left");
+    assert_eq!(scene.proxy.count("POST"), 1);
     scene.check().await;
 }
 
@@ -128,12 +73,7 @@ async fn an_applied_rotation_is_recovered_at_once() {
 async fn another_environment_settles_as_a_conflict_and_is_an_alarm() {
     let scene = Scene::new().await;
     leave_open(&scene, &[Event::Sending]).await;
-    scene.proxy.next(
-        "GET",
-        ProxyFault::change(|body| {
-            body["user_group"]["api_environment_tag"] = json!("Customer");
-        }),
-    );
+    scene.proxy.next("GET", tagged("Customer"));
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::Conflict]);
     let [Recovered::Alarmed(_, alarm)] = &all[..] else {
@@ -146,15 +86,10 @@ async fn another_environment_settles_as_a_conflict_and_is_an_alarm() {
 async fn an_id_that_the_directory_does_not_know_is_never_read() {
     let scene = Scene::new().await;
     leave_behind(&scene.ana, "ghost", NEW, &[Event::Sending]).await;
-    let all = recover(&after(&scene, HORIZON)).await;
-    let [Recovered::Open(open)] = &all[..] else {
-        panic!("{all:?}")
-    };
-    assert!(open.why.contains("not in the directory"), "{}", open.why);
-    assert_eq!(
-        (open.row.rotation.state, open.again_in),
-        (State::Unknown, None)
-    );
+    let (why, again_in) = open(&after(&scene, HORIZON)).await;
+    assert_has(&why, "not in the directory");
+    assert_eq!(again_in, None);
+    assert_eq!(scene.states().await, [State::Unknown]);
     assert_eq!(scene.proxy.methods(), [""; 0], "a read would create it");
     assert_eq!(scene.world.find_stored(Side::Testing, "ghost"), None);
 }
@@ -164,24 +99,20 @@ async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each
     let scene = Scene::new().await;
     for number in 0..5 {
         let group = format!("group-{number}");
-        scene
-            .world
-            .seed(Side::Testing, &group, "Group", &[], &json!({}));
-        let known = scene
-            .ana
-            .look_up(&id(&group), UnknownIdPolicy::Exists)
-            .await;
-        known.expect("known now");
+        scene.meet(&group).await;
         leave_behind(&scene.ana, &group, NEW, &[Event::Sending]).await;
     }
     let before = scene.proxy.count("GET");
-    for _ in 0..5 {
-        scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    }
+    scene.next("GET", [(); 5].map(|()| lost()));
     let late = after(&scene, HORIZON);
     let all = late.recover(&[], 1, |_| {}).await.expect("readable");
     assert_eq!(states(&all), [State::Unknown; 5]);
     assert_eq!(scene.proxy.count("GET") - before, 3, "then it gives up");
+    let is_left = |one: &&Recovered| match one {
+        Recovered::Open(open) => open.why == "not checked, stopped after 3 failures in a row",
+        Recovered::Settled(_) | Recovered::Alarmed(..) => false,
+    };
+    assert_eq!(all.iter().filter(is_left).count(), 2, "{all:?}");
     for _ in 0..2 {
         recover(&late).await;
     }
@@ -192,48 +123,28 @@ async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each
 
 #[tokio::test]
 async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
-    let scene = Scene::with(|installation| installation.at(noon())).await;
-    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    rotate(&scene.ana).await.expect_err("unknown");
+    let scene = unknown_at_noon().await;
     let row = scene.journal().await[0].id;
     let li = scene.installation().by(LI).at(noon()).operations();
-    let failure = li.abandon(row, "  ").await;
-    let failure = failure.expect_err("no reason").to_string();
-    assert!(failure.contains("a reason is required"), "{failure}");
-    let read_only = scene
-        .installation()
-        .with(|profile| profile.read_only = true);
+    let failure = li.abandon(row, "  ").await.expect_err("no reason");
+    assert_has(&failure.to_string(), "a reason is required");
+    let read_only = scene.installation();
+    let read_only = read_only.with(|profile| profile.read_only = true);
     let failure = read_only.operations().abandon(row, "gone").await;
-    assert!(
-        matches!(failure, Err(Failure::ReadOnly { .. })),
-        "{failure:?}"
-    );
+    assert_is!(failure, Err(Failure::ReadOnly { .. }));
     let other = scene.world.operations(Side::Production);
     let failure = other.abandon(row, "gone").await;
-    assert!(
-        matches!(failure, Err(Failure::NoRotation { .. })),
-        "{failure:?}"
-    );
+    assert_is!(failure, Err(Failure::NoRotation { .. }));
     assert_eq!(scene.states().await, [State::Unknown]);
-
     let abandoned = li.abandon(row, "the customer left").await.expect("done");
     assert_eq!(abandoned.rotation.state, State::Abandoned);
-    let lines = history(&scene.ana).await;
-    let last = lines.last().expect("a line");
-    assert_eq!(
-        (last.ending, last.by.as_str()),
-        (Ending::Abandoned, li.operator())
-    );
+    let last = history(&scene.ana).await.pop().expect("a line");
+    assert_eq!((last.ending, &*last.by), (Ending::Abandoned, li.operator()));
     assert_eq!(last.reason.as_deref(), Some("the customer left"));
-    assert_eq!(last.previous_fingerprint, Some(current(&scene)));
-    let note = last.note.as_deref().expect("what it was");
-    assert!(note.contains("unknown"), "{note}");
-    let failure = li.abandon(row, "again").await;
-    let failure = failure.expect_err("it has ended").to_string();
-    assert!(
-        failure.contains("is abandoned: there is nothing"),
-        "{failure}"
-    );
+    assert_eq!(last.previous_fingerprint, Some(scene.current()));
+    assert_has(&last.note.expect("what it was"), "unknown");
+    let failure = li.abandon(row, "again").await.expect_err("it has ended");
+    assert_has(&failure.to_string(), "is abandoned: there is nothing");
     rotate(&scene.ana).await.expect("the token is free");
     scene.check().await;
 }
@@ -246,14 +157,9 @@ async fn a_rotation_that_may_be_under_way_cannot_be_abandoned() {
     let early = after(&scene, HORIZON - 1).abandon(row, "gone").await;
     let early = early.expect_err("too early");
     assert_eq!(early.class(), Class::Guarded);
-    assert!(
-        early.to_string().contains("may still be running"),
-        "{early}"
-    );
-    after(&scene, HORIZON)
-        .abandon(row, "gone")
-        .await
-        .expect("done");
+    assert_has(&early.to_string(), "may still be running");
+    let late = after(&scene, HORIZON).abandon(row, "gone").await;
+    late.expect("done");
     assert_eq!(scene.states().await, [State::Abandoned]);
     scene.check().await;
 }
@@ -318,14 +224,8 @@ async fn recovery_from_every_prefix_ends_sends_nothing_and_forgets_nothing() {
         let count = journals(NEW, Fingerprint::from_bytes([8; 32])).len();
         for number in 0..count {
             let group = format!("{holds:?}-{number}").to_lowercase();
-            scene
-                .world
-                .seed(Side::Testing, &group, "Group", &[], &json!({}));
-            let done = scene
-                .ana
-                .look_up(&id(&group), UnknownIdPolicy::Exists)
-                .await;
-            let now = done.expect("known").group.fingerprint.expect("read").value;
+            let done = scene.meet(&group).await;
+            let now = done.group.fingerprint.expect("read").value;
             let other = Fingerprint::from_bytes([8; 32]);
             let (old, new) = match holds {
                 Holds::Old => (now, NEW),

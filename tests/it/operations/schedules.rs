@@ -3,28 +3,8 @@
 //!
 //! `GROUPDESK_SCHEDULES` is their number; each is generated from its index alone.
 
-use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll, time::Duration};
-
-use futures_util::{StreamExt, future::join_all, stream};
-use groupdesk::{
-    config::guard::{self, Guard, Rule},
-    directory::{BatchId, BatchItem, Directory},
-    domain::{
-        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, token::Token,
-        update::Edit,
-    },
-    formats::GroupRow,
-    operations::{
-        Failure, Operations, RowEnd, Sending, UnknownIdPolicy,
-        batch::{Control, RunLimits, Slot},
-    },
-};
-use serde_json::json;
-
-use crate::support::{
-    clock::TestClock,
-    world::{Installation, LI, Side, World, id},
-};
+use super::*;
+use futures_util::StreamExt;
 
 const USUAL: usize = 100;
 /// How many run in parallel; each mostly waits.
@@ -34,18 +14,6 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// The same for the process before and after all steps, which must get its answers even on a busy machine. The settle
 /// window stays a minute.
 const UNHURRIED_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// A reproducible pseudo-random sequence.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
 
 /// An action of one process.
 #[derive(Debug, Clone, Copy)]
@@ -156,40 +124,20 @@ impl Scene {
             Step::Read => operations.look_up(&group, known).await.map(|_| true),
             Step::Create => {
                 let new = id(&format!("{}-new", group.as_str()));
-                let wanted = DesiredFields {
-                    name: Some("New".into()),
-                    ..DesiredFields::default()
-                };
-                operations.create(&new, &wanted).await.map(|_| true)
+                operations
+                    .create(&new, &only_name("New"))
+                    .await
+                    .map(|_| true)
             }
             Step::SendRow(number) => {
-                let row = GroupRow {
-                    id: group,
-                    fields: DesiredFields {
-                        name: Some(format!("N{number}")),
-                        ..DesiredFields::default()
-                    },
-                    annotation: AnnotationChange::default(),
-                    parts: groupdesk::formats::Parts::default(),
-                };
+                let row = row(group.as_str(), only_name(&format!("N{number}")));
                 let sending = Sending {
                     create: false,
                     update: true,
                     only_differences: true,
                 };
                 let permit = operations.sending_permitted(sending, 1)?;
-                let (base, control) = (Some(&ground.planned), Control::default());
-                match operations
-                    .send_row(
-                        &permit,
-                        None,
-                        &row,
-                        base,
-                        (&control, Slot::default()),
-                        |_| {},
-                    )
-                    .await
-                {
+                match send_row(&operations, &permit, &row, Some(&ground.planned)).await {
                     RowEnd::Failed(failure) => Err(failure),
                     end => Ok(end.outcome() == "updated"),
                 }
@@ -213,7 +161,7 @@ impl Scene {
                 let limited = installation.operations();
                 let resumed = limited.run_batch(ground.batch, RunLimits::default(), None);
                 if let Err(failure) = resumed.await {
-                    assert!(matches!(failure, Failure::Forbidden { .. }), "{failure:?}");
+                    assert_is!(failure, Failure::Forbidden { .. });
                 } else {
                     // Nothing was left to do.
                     let items = limited.batch_items(ground.batch).await.expect("readable");
@@ -227,7 +175,7 @@ impl Scene {
                 let installation = self.world.installation(Side::Testing).by(LI);
                 let stranger = installation.key(&self.stranger).unbound();
                 let read = stranger.look_up(&group, UnknownIdPolicy::Exists).await;
-                assert!(matches!(read, Err(Failure::Place(_))), "{read:?}");
+                assert_is!(read, Err(Failure::Place(_)));
                 Ok(false)
             }
         }
@@ -237,7 +185,7 @@ impl Scene {
 async fn play(number: u64) {
     let scene = Scene::new().await;
     let group = format!("g{number}");
-    let mut dice = Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Random::new(number);
     scene
         .world
         .seed(Side::Testing, &group, "Group", &[], &json!({"kept": true}));
@@ -269,7 +217,7 @@ async fn play(number: u64) {
             };
             // A run continues when nobody waits for it; only the end of its process would end it.
             let polls = if dice.below(3) == 0 && !matches!(step, Step::Resume) {
-                dice.below(40)
+                dice.below(40) as u64
             } else {
                 u64::MAX
             };

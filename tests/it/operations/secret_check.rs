@@ -1,23 +1,7 @@
 //! A token or an API key in a text that is not secret: refused, the field is named, and nothing is sent or written.
 
-use groupdesk::{
-    config::Environment,
-    domain::{
-        annotation::AnnotationChange,
-        batch::Plan,
-        change::DesiredFields,
-        draft::{Draft, DraftFields},
-        update::Edit,
-    },
-    formats::GroupRow,
-    operations::{Failure, UnknownIdPolicy},
-};
-use jiff::Timestamp;
+use super::*;
 use secrecy::ExposeSecret;
-use serde_json::json;
-
-use super::{ACME, Scene, look_up, wanted};
-use crate::support::world::id;
 
 fn field(result: Result<(), Failure>, secret: &str) -> String {
     match result {
@@ -41,11 +25,9 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
     let known = UnknownIdPolicy::KnownOnly;
     let before = scene.proxy.methods().len();
     let lines = scene.history().await.len();
-    let source = &scene.ana.profile().api_key;
-    let key = source
-        .read(&Environment::default())
-        .await
-        .expect("readable");
+    let environment = Environment::default();
+    let key = scene.ana.profile().api_key.read(&environment);
+    let key = key.await.expect("readable");
     for secret in [scene.token().as_str(), key.expose_secret()] {
         let padded = format!(" {secret}\n");
         let nested = json!({"a": [{"b": padded}]});
@@ -60,13 +42,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             let edit = Edit::whole(&DesiredFields::default(), &text);
             let updated = scene.ana.update_edit(&acme, &edit, known).await;
             assert_eq!(field(updated.map(|_| ()), secret), expected);
-            let row = GroupRow {
-                id: acme.clone(),
-                fields: text,
-                annotation: AnnotationChange::default(),
-                parts: groupdesk::formats::Parts::default(),
-            };
-            let rows = scene.ana.no_secret_in_rows(&[row]).await;
+            let rows = scene.ana.no_secret_in_rows(&[row(ACME, text)]).await;
             assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));
         }
         let reason = || Some(padded.clone());
@@ -112,13 +88,8 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
         ..DraftFields::default()
     };
     let draft = |typed: DraftFields| Draft {
-        user_group_id: id(ACME),
-        creating: false,
-        loaded_from: None,
         typed,
-        base: DesiredFields::default(),
-        base_at: Timestamp::UNIX_EPOCH,
-        changed_at: Timestamp::UNIX_EPOCH,
+        ..fields::draft(ACME, Timestamp::UNIX_EPOCH)
     };
     for typed in [
         typed(&token, "{}".into()),

@@ -1,12 +1,7 @@
 //! The state machine of rotations, cut at every prefix of its journal: durable state is enough to go on from, nothing
 //! rotated is sent again, and nothing sent is forgotten.
 
-use std::time::Duration;
-
-use groupdesk::domain::{
-    rotation::{Event, RotateOutcome, Rotation, State},
-    token::Fingerprint,
-};
+use super::*;
 use proptest::prelude::*;
 
 const H: Duration = Duration::from_mins(1);

@@ -4,7 +4,6 @@
 use super::*;
 
 mod kept_outcomes;
-mod many;
 mod taken_over;
 
 #[path = "annotations.rs"]

@@ -1,26 +1,6 @@
 //! Values whose answer could not be read are not sent; the largest allowed ones can be read back.
 
-use groupdesk::{
-    domain::{
-        annotation::AnnotationChange,
-        change::DesiredFields,
-        history::Ending,
-        size::{MAX_DEPTH, MAX_GROUP_BYTES, MAX_VALUES, TooLarge},
-    },
-    formats::GroupRow,
-    operations::{
-        Failure, RowEnd, Sending,
-        batch::{Control, Slot},
-    },
-};
-use serde_json::{Value, json};
-
-use super::{ACME, Scene, history, update, wanted};
-use crate::support::{
-    faults::http,
-    proxy::{ProxyFault, Then},
-    world::{Side, id},
-};
+use super::*;
 
 fn with(properties: &Value) -> DesiredFields {
     wanted("Acme", &[("7", "40")], properties)
@@ -53,29 +33,14 @@ async fn no_create_update_or_row_that_is_too_large_is_sent() {
             only_differences: false,
         };
         let permit = scene.ana.sending_permitted(sending, 1).expect("permitted");
-        let row = GroupRow {
-            id: id("new-1"),
-            fields: wanted,
-            annotation: AnnotationChange::default(),
-            parts: groupdesk::formats::Parts::default(),
-        };
-        let control = Control::default();
-        let end = scene.ana.send_row(
-            &permit,
-            None,
-            &row,
-            None,
-            (&control, Slot::default()),
-            |_| {},
-        );
-        let end = end.await;
+        let end = send_row(&scene.ana, &permit, &row("new-1", wanted), None).await;
         assert!(!end.is_alarm() && !end.is_unknown(), "{end:?}");
         let RowEnd::Failed(of_row) = end else {
             panic!("{end:?}");
         };
         for failure in [created.err(), updated.err(), Some(of_row)] {
             let failure = failure.expect("it is refused");
-            assert!(matches!(failure, Failure::TooLarge(_)), "{failure:?}");
+            assert_is!(failure, Failure::TooLarge(_));
             assert_eq!(failure.ending(), None);
             let text = failure.to_string();
             assert!(text.ends_with("; nothing of it was sent"), "{text}");

@@ -65,19 +65,3 @@ pub(super) fn variables() -> String {
     }
     made
 }
-
-#[test]
-fn every_setting_and_every_variable_is_listed() {
-    let (settings, variables) = (settings(), variables());
-    for setting in SETTINGS.iter() {
-        assert!(
-            settings.contains(&format!("`{}`", setting.key)),
-            "{}",
-            setting.key
-        );
-        assert!(settings.contains(&cell(setting.meaning)), "{}", setting.key);
-    }
-    for name in VARIABLES.iter().flat_map(|(names, _)| names.split(", ")) {
-        assert!(variables.contains(&format!("`{name}`")), "{name}");
-    }
-}

@@ -1,4 +1,4 @@
-//! The everyday tasks at 80×24, each at its decisive moment; `pty::tasks` does the same tasks with the shipped binary.
+//! The everyday tasks at 80×24, each at its decisive moment.
 
 use super::compare_or_write;
 use crate::{

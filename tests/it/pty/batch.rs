@@ -1,22 +1,32 @@
 //! Batches on a real terminal: the words to type, the progress bar, and a run whose terminal goes away.
 
-use std::fs;
-
 use groupdesk::{
     directory::{Batch, BatchId},
     domain::batch::Counts,
-    operations::{Operations, UnknownIdPolicy},
+    operations::Operations,
 };
-use rustix::process::Signal;
-use serde_json::json;
 
-use super::{PATIENCE, place::TempHome};
-use crate::support::{
-    assertions::assert_lacks,
-    proxy::{FaultyProxy, Gate, ProxyFault},
-    pty::{Program, Session},
-    world::{Side, World, id},
-};
+use super::prelude::*;
+use crate::support::assertions::assert_lacks;
+
+/// The program on this world, with a proxy in between.
+pub(super) fn through(
+    world: &World,
+    place: &TempHome,
+    proxy: &FaultyProxy,
+    arguments: &[&str],
+) -> Program {
+    let config = fs::read_to_string(world.config_file()).expect("readable");
+    let config = config.replace(world.base_url(), &proxy.base_url());
+    world.at(&proxy.base_url());
+    let file = place.below("config/through.toml");
+    fs::write(&file, config).expect("written");
+    let directory = world.directory_file();
+    place
+        .groupdesk(arguments)
+        .env("GROUPDESK_CONFIG", file.to_string_lossy())
+        .env("GROUPDESK_DIRECTORY", directory.to_string_lossy())
+}
 
 /// A world with this many groups, all known to the installation, and a service behind a proxy.
 pub(super) struct Scene {
@@ -49,16 +59,7 @@ impl Scene {
     }
 
     pub(super) fn groupdesk(&self, arguments: &[&str]) -> Program {
-        let config = fs::read_to_string(self.world.config_file()).expect("readable");
-        let config = config.replace(self.world.base_url(), &self.proxy.base_url());
-        self.world.at(&self.proxy.base_url());
-        let file = self.place.below("config/through.toml");
-        fs::write(&file, config).expect("written");
-        let directory = self.world.directory_file();
-        self.place
-            .groupdesk(arguments)
-            .env("GROUPDESK_CONFIG", file.to_string_lossy())
-            .env("GROUPDESK_DIRECTORY", directory.to_string_lossy())
+        through(&self.world, &self.place, &self.proxy, arguments)
     }
 
     /// The answers to this many rotations wait at the gate.
@@ -147,7 +148,7 @@ pub(super) fn confirmed(count: usize) -> Counts {
     }
 }
 
-async fn all_arrived(gate: &Gate, count: usize) {
+pub(super) async fn all_arrived(gate: &Gate, count: usize) {
     for _ in 0..count {
         gate.reached().await;
     }
@@ -157,25 +158,25 @@ async fn all_arrived(gate: &Gate, count: usize) {
 async fn nothing_is_sent_before_the_words_are_typed() {
     let scene = Scene::new(2).await;
     let question = "Type \"rotate 2 in testing\" to confirm:";
-    for wrong in ["y", "rotate 2 in production", "rotate 3 in testing", ""] {
+    let answered = |keys: &str| {
         let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
         session.wait_for(question, PATIENCE);
-        session.send(format!("{wrong}\r"));
-        assert_eq!(session.exit_status(PATIENCE).code(), Some(3), "{wrong}");
-        assert!(session.screen().contains("not confirmed"), "{wrong}");
-    }
+        session.send(keys);
+        session.exit_status(PATIENCE).code()
+    };
     // The end of the input is no answer either.
-    let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
-    session.wait_for(question, PATIENCE);
-    session.send("\x04");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
+    for wrong in [
+        "y\r",
+        "rotate 2 in production\r",
+        "rotate 3 in testing\r",
+        "\r",
+        "\x04",
+    ] {
+        assert_eq!(answered(wrong), Some(3), "{wrong:?}");
+    }
     assert_eq!(scene.proxy.methods(), [""; 0]);
     assert!(scene.batch().await.is_none(), "nothing was started");
-
-    let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
-    session.wait_for(question, PATIENCE);
-    session.send("rotate 2 in testing\r");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_eq!(answered("rotate 2 in testing\r"), Some(0));
     assert_eq!(scene.wait_for_end().await, confirmed(2));
     scene.assert_sent_once();
 }
@@ -207,101 +208,37 @@ async fn a_terminal_shows_a_bar_and_the_counts() {
 }
 
 /// The terminal goes away in the middle: requests in flight are finished and recorded, and `resume` does the rest.
-async fn assert_resumable_after(end: impl FnOnce(&mut Session)) {
-    let scene = Scene::new(6).await;
-    let gate = Gate::new();
-    scene.hold(&gate, 4);
-    let mut session = scene.rotating();
-    all_arrived(&gate, 4).await;
-    end(&mut session);
-    (0..4).for_each(|_| gate.open());
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    let batch = scene.batch().await.expect("it was started");
-    assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
-    let left = Counts {
-        not_started: 2,
-        ..confirmed(4)
-    };
-    assert_eq!(batch.counts, left);
-    assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
-
-    let mut session = scene.groupdesk(&["batches", "resume"]).start();
-    session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
-    session.send("y\r");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_eq!(scene.wait_for_end().await, confirmed(6));
-    scene.assert_sent_once();
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn on_sigterm_the_console_finishes_requests_in_flight() {
-    assert_resumable_after(|session| {
-        session.signal(Signal::TERM);
+async fn after_a_signal_or_a_hangup_the_console_finishes_requests_in_flight() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let scene = Scene::new(6).await;
+        let gate = Gate::new();
+        scene.hold(&gate, 4);
+        let mut session = scene.rotating();
+        all_arrived(&gate, 4).await;
+        session.signal(signal);
         session.wait_for("finishing running requests", PATIENCE);
-    })
-    .await;
-}
+        if signal == Signal::HUP {
+            session.hang_up();
+        }
+        (0..4).for_each(|_| gate.open());
+        assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+        let batch = scene.batch().await.expect("it was started");
+        assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
+        let left = Counts {
+            not_started: 2,
+            ..confirmed(4)
+        };
+        assert_eq!(batch.counts, left);
+        assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
 
-#[tokio::test(flavor = "multi_thread")]
-async fn after_a_hangup_the_console_finishes_requests_in_flight() {
-    assert_resumable_after(|session| {
-        session.signal(Signal::HUP);
-        session.wait_for("finishing running requests", PATIENCE);
-        session.hang_up();
-    })
-    .await;
-}
-
-/// The next start names the unfinished batch; three keys complete it.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_batch_is_resumed_in_the_console_and_nothing_is_sent_twice() {
-    let scene = Scene::new(40).await;
-    let gate = Gate::new();
-    scene.pass(12);
-    scene.hold(&gate, 4);
-    let mut session = scene.rotating();
-    all_arrived(&gate, 4).await;
-    session.wait_for("12 of 40", PATIENCE);
-    session.signal(Signal::KILL);
-    session.exit_status(PATIENCE);
-    // The service has applied them, and nobody got the answers.
-    (0..4).for_each(|_| gate.open());
-
-    let mut session = scene.groupdesk(&[]).start();
-    session.wait_for("!1", PATIENCE);
-    session.type_until("5", "1 unfinished of 1", PATIENCE);
-    session.type_until("R", "y resumes the batch", PATIENCE);
-    session.type_until("y", "40 of 40", PATIENCE);
-    session.wait_for("36 confirmed", PATIENCE);
-    // The four may have arrived: reads settle them, once their process can no longer be at work.
-    session.wait_for("4 UNKNOWN", PATIENCE);
-    scene.assert_sent_once();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refresh_shows_a_bar_and_asks_if_it_may_create_many_groups() {
-    let scene = Scene::new(3).await;
-    let question = "Type \"refresh 3 in testing\" to confirm:";
-    let all = ["get", "--refresh-all", "--keep-going", "--concurrency", "1"];
-    let mut session = scene.groupdesk(&all).start();
-    session.wait_for(question, PATIENCE);
-    session.send("y\r");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
-    assert_eq!(scene.proxy.methods(), [""; 0]);
-
-    let gate = Gate::new();
-    scene.proxy.next("GET", ProxyFault::passed());
-    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
-    let mut session = scene.groupdesk(&all).start();
-    session.wait_for(question, PATIENCE);
-    session.send("refresh 3 in testing\r");
-    gate.reached().await;
-    session.wait_for("1 unchanged, 2 not started of 3", PATIENCE);
-    assert!(session.screen().contains("1/3"), "{}", session.screen());
-    session.type_until("\x03", "finishing running requests", PATIENCE);
-    gate.open();
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    assert!(session.screen().contains("2 unchanged, 1 not started of 3"));
+        let mut session = scene.groupdesk(&["batches", "resume"]).start();
+        session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
+        session.send("y\r");
+        assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+        assert_eq!(scene.wait_for_end().await, confirmed(6));
+        scene.assert_sent_once();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

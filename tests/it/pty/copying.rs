@@ -1,8 +1,6 @@
 //! Copying through the terminal, which never confirms it.
 
-use super::{PATIENCE, place::TempHome};
-
-use crate::support::pty::Session;
+use super::prelude::*;
 
 /// The bytes of a text in base64 (RFC 4648, section 4).
 fn decoded(text: &str) -> Vec<u8> {

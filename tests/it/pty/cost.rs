@@ -1,16 +1,9 @@
 //! How much a key writes to the terminal: bytes are counted instead of time, so that the same screen gives the same
 //! number.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::{Duration, Instant},
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{
-    PATIENCE,
-    place::{FIRST, TempHome},
-};
-use crate::support::pty::Session;
+use super::prelude::*;
 
 /// Silence after which nothing more is under way, such as the start or a draft being saved.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -39,17 +32,13 @@ fn cursor_row(screen: &vt100::Screen) -> String {
 fn cost_of_move(session: &mut Session, key: &str) -> usize {
     // Counted first, because on a busy machine part of the frame may come while waiting.
     let before = session.raw_output().len();
-    let row = session.wait_until("a cursor", PATIENCE, |screen| {
-        !cursor_row(screen).is_empty()
+    let mut row = String::new();
+    session.wait_until("a cursor", PATIENCE, |screen| {
+        row = cursor_row(screen);
+        !row.is_empty()
     });
-    let row = row
-        .lines()
-        .find(|line| line.starts_with('>'))
-        .map(str::to_owned);
     session.send(key);
-    session.wait_until("another row", PATIENCE, |screen| {
-        Some(cursor_row(screen)) != row
-    });
+    session.wait_until("another row", PATIENCE, |screen| cursor_row(screen) != row);
     while !session.output_during(FRAME).is_empty() {}
     session.raw_output().len() - before
 }
@@ -169,11 +158,7 @@ fn letters_write_few_bytes(down: usize, title: &str, name: &str, limits: [usize;
 fn a_letter_writes_few_bytes() {
     // The first letter adds the signs for a change, and its description.
     letters_write_few_bytes(2, "Edit brasserie-zoe", "(test)", [200, 200, 200]);
-}
-
-#[test]
-fn a_letter_in_a_long_name_writes_few_bytes() {
-    // The name scrolls in its field with every letter, and the first letter adds two lines about the change.
+    // A long name scrolls in its field with every letter, and the first letter adds two lines about the change.
     letters_write_few_bytes(7, "Edit municipal-water", "Land (test)", [300, 200, 200]);
 }
 

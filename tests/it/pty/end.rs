@@ -1,45 +1,6 @@
 //! However the console ends, the terminal is restored and the demo's folder is gone.
 
-use rustix::process::Signal;
-
-use super::{
-    PATIENCE, assert_given_back,
-    place::{TempHome, processes_of_session, wait_until},
-};
-const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
-
-/// For every place see `everywhere::signals`. Each key is pressed when the text of the one before is there.
-#[test]
-fn a_signal_ends_the_demo_and_removes_its_folder() {
-    let places: [&[(&str, &str)]; 3] = [
-        &[("j", ">   Acme US")],
-        &[("e\tl\r\x15999", "was 213")],
-        &[("t", "T rotates it"), ("v", "hidden again in")],
-    ];
-    for (signal, steps) in SIGNALS.into_iter().zip(places) {
-        let place = TempHome::new();
-        let mut session = place.demo();
-        for (keys, there) in steps {
-            session.type_until(keys, there, PATIENCE);
-        }
-        session.signal(signal);
-        let code = session.exit_status(PATIENCE).code();
-        assert_eq!(code, Some(130), "{signal:?}");
-        assert_given_back(&mut session);
-        assert!(!place.has_demo_folder(), "{signal:?}: the folder was left");
-    }
-}
-
-#[test]
-fn ctrl_c_again_quits() {
-    let place = TempHome::new();
-    let mut session = place.demo();
-    session.type_until("\x03", "Ctrl-C again quits", PATIENCE);
-    // On a busy machine that may be too long ago for one more.
-    session.send("\x03\x03");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
-}
+use super::prelude::*;
 
 #[test]
 fn a_hangup_ends_the_console_even_while_typing() {
@@ -84,16 +45,4 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
         assert_given_back(&mut session);
         assert!(!place.has_demo_folder(), "{step}: the folder was left");
     }
-}
-
-#[test]
-fn the_service_in_a_terminal_ends_with_ctrl_c() {
-    let place = TempHome::new();
-    let mut session = place
-        .groupdesk(&["serve", "--listen", "127.0.0.1:0"])
-        .start();
-    session.wait_for("listening on http://127.0.0.1:", PATIENCE);
-    session.type_until("\x03", "finishing running requests", PATIENCE);
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
 }

@@ -7,15 +7,9 @@ mod panics;
 mod places;
 mod signals;
 
-use std::{
-    fs,
-    os::unix::process::ExitStatusExt,
-    process::ExitStatus,
-    time::{Duration, Instant},
-};
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
-use super::{BackgroundDemo, TempHome, assert_given_back};
-use crate::support::pty::Session;
+use super::{BackgroundDemo, TempHome, prelude::*};
 
 /// Only determines how long a failure takes.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -42,19 +36,13 @@ impl Scene {
         }
     }
 
-    fn console(&self) -> crate::support::pty::Program {
-        self.with(self.place.groupdesk(&[]))
+    fn console(&self) -> Program {
+        self.held.console(self.place.groupdesk(&[]))
     }
 
     /// The console inside a shell with job control.
-    fn shell(&self, script: &str) -> crate::support::pty::Program {
-        self.with(self.place.shell(script))
-    }
-
-    fn with(&self, program: crate::support::pty::Program) -> crate::support::pty::Program {
-        program
-            .env("GROUPDESK_CONFIG", self.held.config.as_str())
-            .env("GROUPDESK_DIRECTORY", self.held.directory.as_str())
+    fn shell(&self, script: &str) -> Program {
+        self.held.console(self.place.shell(script))
     }
 
     /// No part of a key was ever written to the terminal.

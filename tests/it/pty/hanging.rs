@@ -1,15 +1,10 @@
 //! The console while the connection hangs: keys have their effect although the answer is still missing. The test checks
 //! the order, not the time; the time is printed.
 
-use std::time::{Duration, Instant};
-
+use super::prelude::*;
 use crate::{
     client::{an_authority, full},
-    support::{
-        faults::{Fault, Faults, http},
-        pty::{Program, Session},
-        stage::Stage,
-    },
+    support::{faults::http, stage::Stage},
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);

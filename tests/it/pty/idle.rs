@@ -1,9 +1,8 @@
 //! An idle console costs nothing.
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::collections::BTreeMap;
 
-use super::{PATIENCE, place::TempHome};
-use crate::support::pty::Session;
+use super::prelude::*;
 
 /// How long it is observed.
 const WATCHED: Duration = Duration::from_secs(3);
@@ -107,15 +106,6 @@ fn an_idle_console_writes_nothing_and_does_nothing() {
     assert_idle(&mut session, "the list of the demo");
     session.type_until("\r", "read at", PATIENCE);
     assert_idle(&mut session, "a group that was read");
-
-    let held = place.hold();
-    let mut session = place
-        .groupdesk(&[])
-        .env("GROUPDESK_CONFIG", held.config.as_str())
-        .env("GROUPDESK_DIRECTORY", held.directory.as_str())
-        .start();
-    session.wait_for("10 groups", PATIENCE);
-    assert_idle(&mut session, "the list without the service");
 }
 
 /// On a file system without change events the console looks when its window gets the focus.
@@ -124,11 +114,8 @@ fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
     let place = TempHome::new();
     let held = place.hold();
     let groupdesk = |arguments: &[&str]| {
-        place
-            .groupdesk(arguments)
-            .env("GROUPDESK_CONFIG", held.config.as_str())
-            .env("GROUPDESK_DIRECTORY", held.directory.as_str())
-            .env("GROUPDESK_TEST_BREAK", "error file-events none")
+        let program = held.console(place.groupdesk(arguments));
+        program.env("GROUPDESK_TEST_BREAK", "error file-events none")
     };
     let mut console = groupdesk(&[]).start();
     console.wait_for("10 groups", PATIENCE);
@@ -150,12 +137,7 @@ fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
 fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
     let place = TempHome::new();
     let held = place.hold();
-    let groupdesk = |arguments: &[&str]| {
-        place
-            .groupdesk(arguments)
-            .env("GROUPDESK_CONFIG", held.config.as_str())
-            .env("GROUPDESK_DIRECTORY", held.directory.as_str())
-    };
+    let groupdesk = |arguments: &[&str]| held.console(place.groupdesk(arguments));
     let mut console = groupdesk(&[]).start();
     console.wait_for("10 groups", PATIENCE);
     assert_idle(&mut console, "a console that watches");

@@ -1,17 +1,8 @@
 //! A request on its way when the terminal hangs up: it is finished and recorded, and waiting for it costs nothing.
 
-use std::fs;
+use groupdesk::domain::history::Ending;
 
-use groupdesk::{domain::history::Ending, operations::UnknownIdPolicy};
-use rustix::process::Signal;
-use serde_json::json;
-
-use super::{PATIENCE, idle::assert_comes_to_rest, place::TempHome};
-use crate::support::{
-    proxy::{FaultyProxy, Gate, ProxyFault},
-    pty::Session,
-    world::{Side, World, id},
-};
+use super::{batch::through, idle::assert_comes_to_rest, prelude::*};
 
 /// A console whose rotation has reached the service, and whose answer waits at the gate.
 async fn rotating(world: &World, place: &TempHome, gate: &Gate, proxy: &FaultyProxy) -> Session {
@@ -22,19 +13,7 @@ async fn rotating(world: &World, place: &TempHome, gate: &Gate, proxy: &FaultyPr
         .await
         .expect("found");
     proxy.next("POST", ProxyFault::passed().behind(gate));
-    let config = fs::read_to_string(world.config_file()).expect("readable");
-    let config = config.replace(world.base_url(), &proxy.base_url());
-    world.at(&proxy.base_url());
-    let file = place.below("config/through.toml");
-    fs::write(&file, config).expect("written");
-    let mut session = place
-        .groupdesk(&[])
-        .env("GROUPDESK_CONFIG", file.to_string_lossy())
-        .env(
-            "GROUPDESK_DIRECTORY",
-            world.directory_file().to_string_lossy(),
-        )
-        .start();
+    let mut session = through(world, place, proxy, &[]).start();
     session.wait_for(" 1 group ", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);
     session.type_until("Ty", "Rotating: one request sent", PATIENCE);

@@ -1,8 +1,7 @@
 //! A command that prints a key and asks on the terminal: on the command line it gets it, in the console and in the
 //! background it is told at once that it cannot ask.
 
-use super::{PATIENCE, place::TempHome};
-use crate::support::{pty::Program, world::World};
+use super::prelude::*;
 
 /// Ends with 3 where there is no terminal. A command that waits is stopped after 10 s, which another message says.
 const ASKS: &str =
@@ -25,29 +24,13 @@ fn here(place: &TempHome, program: Program) -> Program {
     program.env("GROUPDESK_CONFIG", config.to_string_lossy())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn on_the_command_line_it_gets_the_terminal() {
-    let world = World::new().await;
-    let key = world.new_key("testing", Some("Testing"));
-    let place = configured(&world, ASKS);
-    let program = place.groupdesk(&["profile", "check", "eu"]);
-    let mut session = here(&place, program).start();
-    session.wait_for("Passphrase: ", PATIENCE);
-    session.send(format!("{key}\n"));
-    assert!(
-        session.exit_status(PATIENCE).success(),
-        "{}",
-        session.screen()
-    );
-}
-
 /// A question on standard error, as of `read -p`, with what was said before it; but no key, as from `set -x`.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_it_asks_on_standard_error_is_shown_and_no_key() {
     let world = World::new().await;
     let key = world.new_key("testing", Some("Testing"));
     let asks = r#"set 9f86d081-884c 7d65-9a2f-eaa0c55ad015
-        echo "+ echo $1-$2" >&2; echo both lines >&2; printf 'Pass''phrase: ' >&2
+        echo "+ echo staple" >&2; echo "with $1-$2" >&2; echo both lines >&2; printf 'Pass''phrase: ' >&2
         read -r line </dev/tty; printf 'half %s' "$1" >&2; echo "$line""#;
     let place = configured(&world, asks);
     let program = place.groupdesk(&["profile", "check", "eu"]);
@@ -57,7 +40,8 @@ async fn what_it_asks_on_standard_error_is_shown_and_no_key() {
     let status = session.exit_status(PATIENCE);
     let screen = session.screen();
     assert!(status.success(), "{screen}");
-    assert!(screen.contains("sh: + echo …"), "{screen}");
+    assert!(screen.contains("sh: with …"), "{screen}");
+    assert!(!screen.contains("staple"), "{screen}");
     assert!(screen.contains("sh: both lines"), "{screen}");
     assert!(!screen.contains("9f86d081"), "{screen}");
     assert!(!screen.contains("eaa0c55ad015"), "{screen}");

@@ -1,9 +1,7 @@
 //! The shipped console on a terminal that sends too much at once, or incomplete sequences.
 
-use std::{fs, time::Duration};
-
-use super::{TempHome, assert_given_back, place::FIRST};
-use crate::support::{long, pty::Session, random::Random};
+use super::{TempHome, prelude::*};
+use crate::support::random::Random;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -83,17 +81,6 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
     session.send("\x1b");
     session.wait_for_no("\n filter", PATIENCE);
     session.type_until("j", ">   Acme US", PATIENCE);
-    assert_quits(session);
-}
-
-#[test]
-fn a_short_paste_without_an_end_is_completed_by_ctrl_c() {
-    let place = TempHome::new();
-    let mut session = place.demo();
-    session.type_until("/", "filter", PATIENCE);
-    session.type_until("\x1b[200~acme", "Ctrl-C ends it", PATIENCE);
-    session.type_until("\x03", "2 of 10", PATIENCE);
-    session.type_until("\x1b", "10 groups", PATIENCE);
     assert_quits(session);
 }
 

@@ -1,16 +1,10 @@
 //! Every place of the console in a real terminal, with a service that repeats key and token: no part of them is written
 //! to the terminal or the disk, or stays on the screen, however the console ends.
 
-use std::time::{Duration, Instant};
-
-use rustix::process::Signal;
-
+use super::prelude::*;
 use crate::support::{
     canary::{ALL, Canary, KEY, NEW_TOKEN, TOKEN, base64},
-    faults::{Fault, Faults},
-    long,
     parrot::{USUAL, always, good, parrots},
-    pty::{Program, Session},
     wait::wait_until,
     watched::Home,
 };

@@ -1,14 +1,6 @@
 //! The mouse belongs to the terminal, unless the configuration asks for it.
 
-use std::{fs, path::Path};
-
-use rustix::process::Signal;
-
-use super::{
-    PATIENCE, assert_given_back,
-    place::{BackgroundDemo, FIRST, TempHome},
-};
-use crate::support::pty::Session;
+use super::prelude::*;
 
 const ON: &[u8] = b"\x1b[?1000h";
 const OFF: &[u8] = b"\x1b[?1000l";
@@ -71,37 +63,12 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     wait_for_cursor(&mut session, 7);
     press(&mut session, 0, 10, 5);
     wait_for_cursor(&mut session, 5);
-    // On every row outside of the details, which would take the focus, and on no key of the footer: no pane opens.
-    for row in (1..=17).chain([23]) {
-        for column in [1, 3, 12, 40, 79] {
-            press(&mut session, 0, column, row);
-            press(&mut session, 2, column, row);
-        }
-        // One row after the other, because a full terminal splits what it passes on.
-        for (key, there) in [("G", 14), ("g", 5)] {
-            session.send(key);
-            wait_for_cursor(&mut session, there);
-        }
-    }
-    let screen = wait_for_cursor(&mut session, 5);
-    let way = screen.lines().nth(1).expect("a second line");
-    assert!(way.starts_with(" Groups  10 groups"), "{screen}");
+    let screen = session.screen();
     // Clicking a key in the footer presses it; then back.
     let keys = screen.lines().nth(23).expect("the footer");
     let edit = keys.find("e edit").expect("it is there") as u16 + 1;
     press(&mut session, 0, edit, 24);
     session.wait_for("› Edit", PATIENCE);
-    session.send("\x1b");
-    wait_for_cursor(&mut session, 5);
-    // In a review a click presses nothing.
-    session.type_until("e\x1b[Fx\x13", "saved values   read at", PATIENCE);
-    for row in 1..=24 {
-        for column in [3, 12, 20] {
-            press(&mut session, 0, column, row);
-        }
-    }
-    session.type_until("?", "Keys: Review", PATIENCE);
-    session.type_until("\x1b", "nothing is sent yet", PATIENCE);
     session.signal(Signal::TERM);
     session.exit_status(PATIENCE);
     assert_eq!(times(&mut session, OFF), 1);

@@ -1,7 +1,7 @@
 //! A console on a real terminal that panics at a place that only test builds have; for other places see
 //! `everywhere::panics`.
 
-use super::{PATIENCE, TempHome, assert_given_back};
+use super::{TempHome, prelude::*};
 
 const SECRET: &str = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
 

@@ -1,22 +1,15 @@
 //! A person's temporary folders, and the programs started in them. Nothing of the real home is ever used.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
 use groupdesk::{
     config::profile::{KeySource, Profile},
     directory::Directory,
     domain::group::EnvironmentTag,
 };
 
-use super::PATIENCE;
+use super::prelude::*;
+use crate::support::world::bind;
+
 pub(crate) use crate::support::wait::wait_until;
-use crate::support::{
-    pty::{Program, Session},
-    world::bind,
-};
 
 /// The first group of the demo's testing list.
 pub(crate) const FIRST: &str = "Acme Eu";
@@ -109,6 +102,13 @@ pub(crate) struct BackgroundDemo {
 }
 
 impl BackgroundDemo {
+    /// The program with the configuration and the directory of this demo.
+    pub(crate) fn console(&self, program: Program) -> Program {
+        program
+            .env("GROUPDESK_CONFIG", self.config.as_str())
+            .env("GROUPDESK_DIRECTORY", self.directory.as_str())
+    }
+
     /// Declares that this address and key are an environment of the demo, too.
     pub(crate) fn is_also_at(&self, base_url: &str, key: &str, name: &str, tag: &str) {
         let directory = Directory::open(Path::new(&self.directory)).expect("a directory");

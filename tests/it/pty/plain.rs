@@ -1,10 +1,6 @@
 //! The plain mode of the console: lines in the order of events, and nothing is drawn over.
 
-use super::{
-    PATIENCE, assert_comes_to_rest, assert_given_back,
-    place::{TempHome, wait_until},
-};
-use crate::support::pty::Session;
+use super::{assert_comes_to_rest, prelude::*};
 
 /// The lines written after an offset in the output.
 fn lines_from(session: &mut Session, from: usize) -> Vec<String> {
@@ -117,29 +113,4 @@ fn nothing_is_written_twice_or_while_idle() {
     session.send("q");
     session.exit_status(PATIENCE);
     assert_given_back(&mut session);
-}
-
-#[test]
-fn an_open_box_is_written_alone_with_its_cursor() {
-    let place = TempHome::new();
-    let mut session = place.groupdesk(&["--plain", "demo"]).start();
-    wait_for_the_list(&mut session);
-    let lines = say(&mut session, "P", "> * testing  TESTING");
-    assert_eq!(lines[0], "# Groups › Profiles");
-    let is_list = |line: &String| line.contains("acme-eu");
-    assert!(
-        !lines.iter().any(is_list),
-        "the list below the box: {lines:?}"
-    );
-    say(&mut session, "k", "> production  PRODUCTION");
-    let lines = say(&mut session, "\r", "13 groups");
-    assert!(lines[0].starts_with("PRODUCTION  127.0.0.1"), "{lines:?}");
-
-    let lines = say(&mut session, "o", "> user group ID");
-    assert!(
-        !lines.iter().any(is_list),
-        "the list below the box: {lines:?}"
-    );
-    say(&mut session, "acme-e", "acme-eu  Acme Europe");
-    say(&mut session, "\x1b[B", "> acme-eu  Acme Europe");
 }

@@ -1,12 +1,11 @@
 //! `profile add` on a terminal: missing values are asked for, and so is behaviour of the service that is not
 //! documented.
 
-use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+use std::fs::Permissions;
 
 use serde_json::Value;
 
-use super::{PATIENCE, place::TempHome};
-use crate::support::world::World;
+use super::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {

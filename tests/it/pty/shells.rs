@@ -1,9 +1,6 @@
 //! Completion in the shells themselves, installed as the guide says: Tab after half of an id.
 
-use std::path::Path;
-
-use super::{PATIENCE, TempHome};
-use crate::support::pty::Program;
+use super::{TempHome, prelude::*};
 
 /// A shell without personal settings, and the line that installs the completion.
 #[rustfmt::skip] // A table: one case per line.
@@ -36,13 +33,12 @@ fn tab_completes_half_an_id_in_every_shell() {
             continue;
         }
         let place = TempHome::new();
-        let started = place
-            .here(Program::new(shell, arguments))
+        let program = place.here(Program::new(shell, arguments));
+        let mut session = held
+            .console(program)
             .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
-            .env("GROUPDESK_CONFIG", held.config.clone())
-            .env("GROUPDESK_DIRECTORY", held.directory.clone())
-            .size(50, 120);
-        let mut session = started.start();
+            .size(50, 120)
+            .start();
         session.send(format!("{installs}; echo in''stalled\r"));
         session.wait_until(shell, PATIENCE, |screen| {
             screen.contents().contains("installed\n")

@@ -1,15 +1,11 @@
 //! A terminal that does not read for a while, like a stalled SSH connection: a bulk rotation continues, is recorded,
 //! and is shown when the terminal reads again.
 
-use std::{path::Path, time::Duration};
-
-use rustix::process::Signal;
-
 use super::{
-    PATIENCE,
-    batch::{Scene, confirmed},
+    batch::{Scene, all_arrived, confirmed},
+    prelude::*,
 };
-use crate::support::{proxy::Gate, pty::Session, wait::eventually};
+use crate::support::wait::eventually;
 
 const GROUPS: usize = 50;
 /// Requests in flight at the same time.
@@ -17,9 +13,7 @@ const AT_ONCE: usize = 4;
 
 /// Nobody reads while nearly all of it happens.
 async fn assert_continues(scene: &Scene, gate: &Gate, session: &mut Session) {
-    for _ in 0..AT_ONCE {
-        gate.reached().await;
-    }
+    all_arrived(gate, AT_ONCE).await;
     session.stall();
     (0..AT_ONCE).for_each(|_| gate.open());
     assert_eq!(scene.wait_for_end().await, confirmed(GROUPS));
@@ -72,14 +66,10 @@ async fn a_signal_meanwhile_still_stops_the_run() {
         scene.pass(2 * AT_ONCE);
         scene.hold(&later, AT_ONCE);
         let mut session = scene.rotating();
-        for _ in 0..AT_ONCE {
-            first.reached().await;
-        }
+        all_arrived(&first, AT_ONCE).await;
         session.stall();
         (0..AT_ONCE).for_each(|_| first.open());
-        for _ in 0..AT_ONCE {
-            later.reached().await;
-        }
+        all_arrived(&later, AT_ONCE).await;
         session.signal(signal);
         (0..AT_ONCE).for_each(|_| later.open());
         let counts = scene.wait_until_quiet().await;

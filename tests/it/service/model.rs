@@ -118,28 +118,21 @@ impl Model {
         if read_only {
             return (Err((403, "read_only_key")), false);
         }
+        let tag_of = |other: &str| KEYS.iter().find(|key| key.0 == other).and_then(|key| key.1);
         let shares = |other: &str| {
-            let pair = [
-                tag,
-                KEYS.iter().find(|key| key.0 == other).and_then(|key| key.1),
-            ];
-            pair == [Some("Customer"), Some("Testing")]
-                || pair == [Some("Testing"), Some("Customer")]
+            let pair = (tag, tag_of(other));
+            let (customer, testing) = (Some("Customer"), Some("Testing"));
+            pair == (customer, testing) || pair == (testing, customer)
         };
-        if self
-            .groups
-            .keys()
-            .any(|(other, id)| *id == fields.id && !shares(other))
-        {
+        let mut others = self.groups.keys().filter(|(_, id)| *id == fields.id);
+        if others.any(|(other, _)| !shares(other)) {
             return (Err((409, "environment_tag_required")), false);
         }
+        let usual = || format!("{prefix} {}", IDS[fields.id]);
         let group = Group {
             team: None,
             token: String::new(),
-            name: fields
-                .name
-                .clone()
-                .unwrap_or_else(|| format!("{prefix} {}", IDS[fields.id])),
+            name: fields.name.clone().unwrap_or_else(usual),
             properties: fields.properties.clone().unwrap_or_default(),
         };
         self.groups.insert(place, group);
@@ -170,19 +163,15 @@ impl Model {
         if read_only {
             return Err((403, "read_only_key"));
         }
+        let old = (environment, token.to_owned());
         let mut groups = self.groups.iter();
         if let Some((place, _)) =
-            groups.find(|(place, group)| place.0 == environment && group.token == token)
+            groups.find(|(place, group)| (place.0, &group.token) == (old.0, &old.1))
         {
-            let place = *place;
-            self.retired.push((environment, token.to_owned()));
-            return Ok(place);
+            self.retired.push(old);
+            return Ok(*place);
         }
-        let is_retired = self
-            .retired
-            .iter()
-            .any(|old| old.0 == environment && old.1 == token);
-        Err(if is_retired {
+        Err(if self.retired.contains(&old) {
             (409, "token_retired")
         } else {
             (404, "unknown_token")
@@ -192,12 +181,13 @@ impl Model {
     /// The token of an act, if it exists by now.
     fn token(&self, act: &Act) -> String {
         let found = match act {
-            Act::Current(key, id) => self
-                .groups
-                .get(&(KEYS[*key].0, *id))
-                .map(|group| &group.token),
-            Act::Retired(at) if !self.retired.is_empty() => {
-                Some(&self.retired[at % self.retired.len()].1)
+            Act::Current(key, id) => {
+                let group = self.groups.get(&(KEYS[*key].0, *id));
+                group.map(|group| &group.token)
+            }
+            Act::Retired(at) => {
+                let all = self.retired.len().max(1);
+                self.retired.get(at % all).map(|(_, token)| token)
             }
             _ => None,
         };

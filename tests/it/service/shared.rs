@@ -1,6 +1,5 @@
 //! The same tests with the storage on PostgreSQL, and one that is only about a connection to a server.
 
-mod lost_commit;
 mod revoked;
 mod round_trips;
 

@@ -22,11 +22,28 @@ pub(super) async fn with(limits: Limits) -> TestService {
 }
 
 pub(super) async fn connect(service: &TestService, first: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(service.running.address)
-        .await
-        .expect("it listens");
+    let stream = TcpStream::connect(service.running.address).await;
+    let mut stream = stream.expect("it listens");
     stream.write_all(first.as_bytes()).await.expect("sent");
     stream
+}
+
+/// So many connections that begin in this way.
+pub(super) async fn crowd(service: &TestService, count: usize, first: &str) -> Vec<TcpStream> {
+    let all = (0..count).map(|_| connect(service, first));
+    futures_util::future::join_all(all).await
+}
+
+/// While so many bodies do not arrive, a caller is told to come back; afterwards it is served.
+async fn is_told_to_come_back(service: &TestService, count: usize) {
+    let caller = service.testing();
+    let busy = crowd(service, count, &without_body(&caller.authorization)).await;
+    eventually("all are under way", || service.running.in_flight() == count).await;
+    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
+    super::pressure::assert_overloaded(&refused);
+    drop(busy);
+    eventually("they are gone", || service.running.in_flight() == 0).await;
+    assert_served(service, "acme").await;
 }
 
 /// A request whose body does not arrive.
@@ -62,15 +79,12 @@ async fn slow_heads_are_disconnected_and_delay_nobody() {
         ..Limits::default()
     };
     let service = with(limits).await;
-    let mut dripping = Vec::new();
-    for _ in 0..50 {
-        dripping.push(connect(&service, "GET /api/user HTTP/1.1\r\nX: ").await);
-    }
+    let dripping = crowd(&service, 50, "GET /api/user HTTP/1.1\r\nX: ").await;
     assert_served(&service, "beside them").await;
-    for stream in &mut dripping {
+    for mut stream in dripping {
         // One more byte does not buy more time.
         drop(stream.write_all(b"a").await);
-        let said = rest(stream).await;
+        let said = rest(&mut stream).await;
         assert!(
             said.is_empty() || said.starts_with("HTTP/1.1 408"),
             "{said}"
@@ -99,13 +113,9 @@ async fn slow_bodies_are_disconnected() {
         ..Limits::default()
     };
     let service = with(limits).await;
-    let caller = service.testing();
-    let mut dripping = Vec::new();
-    for _ in 0..8 {
-        dripping.push(connect(&service, &without_body(&caller.authorization)).await);
-    }
-    for stream in &mut dripping {
-        let said = rest(stream).await;
+    let key = service.testing().authorization;
+    for mut stream in crowd(&service, 8, &without_body(&key)).await {
+        let said = rest(&mut stream).await;
         for words in ["HTTP/1.1 408", "request_timeout", "connection: close"] {
             assert!(said.contains(words), "{said}");
         }
@@ -114,25 +124,18 @@ async fn slow_bodies_are_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_every_slot_waits_for_a_body_a_caller_is_told_to_come_back() {
-    let limits = Limits {
+async fn while_every_slot_or_connection_is_busy_a_caller_is_told_to_come_back() {
+    let slots = Limits {
         in_flight: 8,
         body_time: 2 * DEADLINE,
         ..Limits::default()
     };
-    let service = with(limits).await;
-    let caller = service.testing();
-    let mut dripping = Vec::new();
-    for _ in 0..8 {
-        dripping.push(connect(&service, &without_body(&caller.authorization)).await);
-    }
-    eventually("all are under way", || service.running.in_flight() == 8).await;
-    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
-    assert_eq!(refused.refused(), (503, "overloaded".into()));
-    assert_eq!(refused.headers["retry-after"], "1");
-    drop(dripping);
-    eventually("they are gone", || service.running.in_flight() == 0).await;
-    assert_served(&service, "acme").await;
+    is_told_to_come_back(&with(slots).await, 8).await;
+    let connections = Limits {
+        connections: 2,
+        ..Limits::default()
+    };
+    is_told_to_come_back(&with(connections).await, 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -159,25 +162,4 @@ async fn the_connection_idle_for_longest_makes_room() {
     }
     // A caller whose idle connection was closed is served on another connection.
     kept.token_of("kept").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_every_connection_is_busy_a_new_one_is_told_to_come_back() {
-    let limits = Limits {
-        connections: 2,
-        ..Limits::default()
-    };
-    let service = with(limits).await;
-    let caller = service.testing();
-    let mut busy = Vec::new();
-    for _ in 0..2 {
-        busy.push(connect(&service, &without_body(&caller.authorization)).await);
-    }
-    eventually("both are under way", || service.running.in_flight() == 2).await;
-    let refused = caller.get(&json!({"user_group_id": "acme"})).await;
-    assert_eq!(refused.refused(), (503, "overloaded".into()));
-    assert_eq!(refused.headers["retry-after"], "1");
-    drop(busy);
-    eventually("they are gone", || service.running.in_flight() == 0).await;
-    assert_served(&service, "acme").await;
 }

@@ -6,11 +6,10 @@ use groupdesk::service::Limits;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     time::timeout,
 };
 
-use super::slow::{DEADLINE, assert_served, connect, rest, with, without_body};
+use super::slow::{DEADLINE, assert_served, connect, crowd, rest, with, without_body};
 use crate::support::service::TestService;
 
 const NO_KEY: &str = "PUT /api/user HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n{";
@@ -27,34 +26,22 @@ async fn small() -> TestService {
     .await
 }
 
-/// The first line of an answer.
-async fn status(stream: &mut TcpStream) -> String {
-    let mut line = Vec::new();
-    while !line.ends_with(b"\r\n") {
-        line.push(stream.read_u8().await.expect("an answer"));
-    }
-    String::from_utf8(line).expect("UTF-8")
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn valid_callers_are_served_while_bodies_without_a_key_trickle_in() {
     let service = small().await;
     let kept = service.testing();
     kept.token_of("kept").await;
-    let mut parse_untrusted = Vec::new();
-    for _ in 0..CROWD {
-        parse_untrusted.push(connect(&service, NO_KEY).await);
-    }
+    let mut strangers = crowd(&service, CROWD, NO_KEY).await;
     for number in 0..CROWD {
-        for stranger in &mut parse_untrusted {
+        for stranger in &mut strangers {
             // Some are closed by now.
             drop(stranger.write_all(b" ").await);
         }
         assert_served(&service, &format!("new {number}")).await;
         kept.token_of("kept").await;
     }
-    for stranger in &mut parse_untrusted {
-        let said = rest(stranger).await;
+    for mut stranger in strangers {
+        let said = rest(&mut stranger).await;
         assert!(
             said.is_empty() || said.starts_with("HTTP/1.1 401"),
             "{said}"
@@ -65,13 +52,14 @@ async fn valid_callers_are_served_while_bodies_without_a_key_trickle_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_key_is_refused_before_the_body_and_occupies_nothing() {
     let service = small().await;
-    let mut parse_untrusted = Vec::new();
+    let mut strangers = Vec::new();
     let refused = async {
         for _ in 0..CROWD {
             let mut stranger = connect(&service, &without_body("Token wrong")).await;
-            let status = status(&mut stranger).await;
-            assert_eq!(status, "HTTP/1.1 401 Unauthorized\r\n");
-            parse_untrusted.push(stranger);
+            let mut line = [0; 27];
+            stranger.read_exact(&mut line).await.expect("an answer");
+            assert_eq!(&line, b"HTTP/1.1 401 Unauthorized\r\n");
+            strangers.push(stranger);
         }
     };
     // None waits for the body of the one before it, which would take seconds each.

@@ -21,3 +21,20 @@ pub(crate) fn assert_has(text: &str, part: &str) {
 pub(crate) fn assert_lacks(text: &str, part: &str) {
     assert!(!is_in(text, part), "{part:?} is in: {text}");
 }
+
+/// Asserts that a value has a form; a failure shows the value, or the words that follow the form.
+macro_rules! assert_is {
+    ($value:expr, $form:pat $(if $guard:expr)? $(,)?) => {
+        match &$value {
+            $form $(if $guard)? => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    ($value:expr, $form:pat $(if $guard:expr)?, $($words:tt)+) => {
+        match &$value {
+            $form $(if $guard)? => {}
+            _ => panic!($($words)+),
+        }
+    };
+}
+pub(crate) use assert_is;

@@ -78,6 +78,34 @@ pub(crate) const PLACES: [(&str, Focus); 42] = [
     ("P<down><enter>tT", Focus::RotateTyped),
 ];
 
+/// The other places, which need a history of their own.
+pub(crate) const ELSEWHERE: [Focus; 18] = [
+    // Without a profile.
+    Focus::Welcome,
+    Focus::ConnectField,
+    Focus::ConnectChoice,
+    Focus::ConnectCheck,
+    // With a question in a box.
+    Focus::ConfirmKey,
+    Focus::ConfirmTyped,
+    // While a request is in flight.
+    Focus::RotateRunning,
+    // With an open rotation or a pasted token.
+    Focus::AbandonReason,
+    Focus::Whose,
+    Focus::WhoseFound,
+    // With no group that is ready, or a stopped batch.
+    Focus::BulkCheck,
+    Focus::ResumeCheck,
+    Focus::ResumeTyped,
+    // With an API key whose environment is not known, or an alarm.
+    Focus::PlaceChoice,
+    Focus::PlaceNew,
+    Focus::PlaceProof,
+    Focus::PlaceReason,
+    Focus::PlaceWait,
+];
+
 /// A screen that only records.
 pub(crate) struct Memory {
     /// The last frame.
@@ -280,6 +308,14 @@ impl Console {
             is_in(&screen, text),
             "{text:?} is not on the screen:\n{screen}"
         );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn shows_all<const N: usize>(&self, texts: [&str; N]) -> &Self {
+        for text in texts {
+            self.shows(text);
+        }
         self
     }
 

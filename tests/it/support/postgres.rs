@@ -134,6 +134,15 @@ pub(crate) fn at_as(who: &str, folder: &Path, schema: &str) -> TeamLocation {
     TeamLocation::parse(&url, schema).expect("an address")
 }
 
+/// SQL that makes all rows of a table an hour older by the clock of the database.
+pub(crate) fn an_hour_ago(table: &str, trigger: &str) -> String {
+    format!(
+        "ALTER TABLE {table} DISABLE TRIGGER {trigger}; \
+        UPDATE {table} SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
+        ALTER TABLE {table} ENABLE TRIGGER {trigger}"
+    )
+}
+
 /// Runs the program itself. On Debian, the one on the path is a script that looks for it each time.
 fn client(name: &str) -> Command {
     Command::new(programs().expect("it is installed").join(name))

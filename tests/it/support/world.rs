@@ -34,6 +34,7 @@ use super::{assertions::is_in, postgres};
 pub(crate) use installation::{
     Installation, acknowledge, bind, opened_by, place, try_place, wait_for,
 };
+pub(crate) use stored::Stored;
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";

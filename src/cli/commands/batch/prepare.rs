@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use futures_util::StreamExt;
 use jiff::Timestamp;
 
 use super::{Prepared, Ready, UNDONE, report, tokens::TokenLines};
 use crate::{
     cli::{
         args::{Mutation, ResumeBatch, Rotate},
+        commands::run::unreported,
         error::CliError,
         input::{
             confirm::{Question, Review},
@@ -28,7 +28,7 @@ use crate::{
         when,
     },
     operations::{
-        Guarded, UnknownIdPolicy,
+        Guarded,
         batch::{Report, RunLimits, ScheduledRun},
     },
     search::{SortBy, suggest::similar},
@@ -136,7 +136,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     let mut plan = planned().await?;
     say_near(session, &plan).await?;
     if mutation.dry_run {
-        let unread = read_for_dry_run(session, &plan, pace).await;
+        let unread = read_for_dry_run(session, &plan, pace).await?;
         // The reads may have changed what is known, so plan again.
         plan = planned().await?;
         say_plan(session, &plan, &unread)?;
@@ -353,23 +353,26 @@ fn token_lines(
         .transpose()
 }
 
-/// Reads the groups that would be rotated, known ids only. Returns the ones that could not be read, with the reason.
-async fn read_for_dry_run(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
-    let reads = plan.ready.iter().map(|id| async move {
-        let read = session
-            .operations
-            .look_up(id, UnknownIdPolicy::KnownOnly)
-            .await;
-        match read {
-            Ok(done) => {
-                let mut alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
-                alarms.next().map(|alarm| format!("{id}: {alarm}"))
-            }
-            Err(failure) => Some(format!("{id}: {failure}")),
-        }
+/// Reads the groups that would be rotated, known ids only. Returns the ones that could not be read, with the reason, and
+/// why it stopped.
+async fn read_for_dry_run(
+    session: &Session,
+    plan: &Plan,
+    pace: RunLimits,
+) -> Result<Vec<String>, CliError> {
+    let operations = &session.operations;
+    let reads = operations.plan_reading(&plan.ready, false, false).await?;
+    let reading = operations.run_refresh(None, reads, pace, false, None)?;
+    let mut unread = Vec::new();
+    let sum = unreported(reading, |read| {
+        let alarm = read.warnings.iter().find(|warning| warning.is_alarm());
+        let failure = read.failure.as_ref().map(ToString::to_string);
+        let why = failure.or(alarm.map(ToString::to_string));
+        unread.extend(why.map(|why| format!("{}: {why}", read.user_group_id)));
     });
-    let reads = futures_util::stream::iter(reads).buffer_unordered(pace.concurrency);
-    reads.filter_map(|read| async move { read }).collect().await
+    let halt = sum.await.and_then(|sum| sum.halt);
+    unread.extend(halt.map(|halt| format!("not all groups were read: {halt}")));
+    Ok(unread)
 }
 
 /// The exit code the run itself would have, as far as a plan can tell. `left_out`: some groups that the person named

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     cli::{
-        error::CliError,
+        error::{CliError, blocking},
         output::{self, shape::shape},
     },
     domain::text::{counted, oddities, with_state},
@@ -44,9 +44,7 @@ impl Checked {
     /// Reads and checks everything. Returns `None` if rows are invalid; each of them was reported. It may wait for
     /// standard input.
     pub(crate) async fn of(sources: Vec<PathBuf>, json: bool) -> Result<Option<Self>, CliError> {
-        let checking = tokio::task::spawn_blocking(move || check(&sources, json));
-        let broke_off = CliError::unexpected("reading was interrupted");
-        checking.await.map_err(broke_off)?
+        blocking("reading was interrupted", move || check(&sources, json)).await
     }
 
     /// Reads the rows again from the start.

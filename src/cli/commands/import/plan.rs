@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     cli::{
+        commands::run::unreported,
         error::CliError,
         output::{self, exchanges},
         session::Session,
@@ -19,10 +20,7 @@ use crate::{
         text::{counted, visible},
     },
     formats::{GroupRow, RowPlan},
-    operations::{
-        Refresh, RefreshEvent, Sending, Warning,
-        run::{RunLimits, Sum},
-    },
+    operations::{Refresh, Sending, Warning, run::RunLimits},
 };
 
 /// How many rows are named before a confirmation.
@@ -67,36 +65,25 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
     let reading = session
         .operations
         .run_refresh(None, plan, pace, false, None);
-    let mut reading = reading?;
-    let mut is_finished = false;
-    while let Some(event) = reading.progress.recv().await {
-        let read = match event {
-            RefreshEvent::Ended(read) => read,
-            // Whatever stopped it, not all was read, as the plan would say.
-            RefreshEvent::Finished(Sum { halt, .. }) => {
-                if let Some(halt) = halt {
-                    return Err(CliError::Guarded(format!(
-                        "not all groups were read: {halt}; nothing was sent"
-                    )));
-                }
-                is_finished = true;
-                break;
-            }
-            _ => continue,
-        };
-        if let Some(failure) = read.failure {
-            return Err(failure.into());
-        }
-        if read.warnings.iter().any(Warning::is_alarm) {
-            return Err(CliError::Guarded(
-                "a group raised an alarm while it was read; nothing was sent".into(),
-            ));
-        }
+    let mut failed = None;
+    let sum = unreported(reading?, |read| {
+        let is_alarm = read.warnings.iter().any(Warning::is_alarm);
+        let alarm = "a group raised an alarm while it was read; nothing was sent";
+        let alarm = is_alarm.then(|| CliError::Guarded(alarm.into()));
+        let failure = read.failure.map(CliError::from).or(alarm);
+        failed = failed.take().or(failure);
+    });
+    let sum = sum.await;
+    if let Some(failed) = failed {
+        return Err(failed);
     }
-    if !is_finished {
-        return Err(CliError::Interrupted { in_flight: false });
+    // Whatever stopped it, not all was read, as the plan would say.
+    match sum.ok_or(CliError::Interrupted { in_flight: false })?.halt {
+        None => Ok(all),
+        Some(halt) => Err(CliError::Guarded(format!(
+            "not all groups were read: {halt}; nothing was sent"
+        ))),
     }
-    Ok(all)
 }
 
 /// Starts a plan; with `refreshes` after reading the groups.

@@ -79,6 +79,7 @@ pub(super) async fn create_with(
 ) -> Result<Exit, CliError> {
     let change = Change::between(&DesiredFields::default(), &wanted);
     let nothing = DesiredFields::default();
+    session.operations.no_secret_as_id(&id).await?;
     session.operations.no_secret_in(&nothing, &wanted).await?;
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {

@@ -7,7 +7,11 @@ use zeroize::Zeroizing;
 
 pub(super) use crate::cli::input::confirm::has_person;
 use crate::{
-    cli::{error::CliError, input::no_echo::NoEcho, output},
+    cli::{
+        error::{CliError, blocking},
+        input::{confirm, no_echo::NoEcho},
+        output,
+    },
     config::given_key,
     intake::secret,
 };
@@ -18,17 +22,8 @@ const LONGEST: u64 = 64 * 1024;
 /// Reads one line; empty if nothing was typed.
 pub(super) async fn line(question: &str) -> Result<String, CliError> {
     output::ask(question);
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().read_line(&mut line).map(|_| line)
-    });
-    match read.await {
-        Ok(Ok(line)) => Ok(line.trim().to_owned()),
-        Ok(Err(error)) => Err(unreadable(&error)),
-        Err(error) => Err(CliError::unexpected("there was no reply to the question")(
-            error,
-        )),
-    }
+    let line = confirm::line(|error| unreadable(&error)).await?;
+    Ok(line.trim().to_owned())
 }
 
 /// Reads an API key from a prompt without echo, or from standard input. Returns `None` if there is none.
@@ -41,11 +36,8 @@ pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError
     if is_typed {
         output::ask("API key (not shown):");
     }
-    let read = tokio::task::spawn_blocking(move || read(is_typed));
-    let text = read
-        .await
-        .map_err(CliError::unexpected("the key was not read"))?
-        .map_err(|error| unreadable(&error))?;
+    let read = move || read(is_typed).map_err(|error| unreadable(&error));
+    let text = blocking("the key was not read", read).await?;
     drop(quiet);
     if secret::plain(&text).trim_ascii().is_empty() {
         return Ok(None);

@@ -10,7 +10,7 @@ use clap::Args;
 use super::Serve;
 use crate::{
     api::tls,
-    cli::error::CliError,
+    cli::{error::CliError, output},
     config::{ConfigError, Environment, paths, profile::KeySource},
     service::store::{Options, SharedStorage, Store, StoreError},
 };
@@ -53,7 +53,11 @@ pub(crate) struct StorageArgs {
 }
 
 pub(crate) enum Storage {
-    File(PathBuf),
+    File {
+        file: PathBuf,
+        /// An option names it.
+        is_named: bool,
+    },
     Shared(SharedStorage),
 }
 
@@ -66,21 +70,29 @@ impl Storage {
                     "--storage-password-file and --storage-ca-file need --storage".into(),
                 ));
             }
-            let database = arguments.database.clone();
-            let named = database.as_deref().map(Path::to_string_lossy);
-            if let Some(why) = named.as_deref().and_then(paths::unusable) {
-                let by = "--database";
+            let Some(file) = arguments.database.clone() else {
+                let file = paths::service_database(env)?;
+                return Ok(Self::File {
+                    file,
+                    is_named: false,
+                });
+            };
+            let (by, text) = ("--database", file.to_string_lossy());
+            if let Some(why) = paths::unusable(&text) {
                 return Err(ConfigError::UnusablePath { by, why }.into());
             }
-            if named.as_deref().is_some_and(paths::is_no_file) {
+            if paths::is_no_file(&text) {
                 return Err(CliError::Usage(
                     "--database is not a file; nothing was created. For a PostgreSQL database write --storage \
                      postgres://USER@HOST/DATABASE, for a file with such a name ./NAME"
                         .into(),
                 ));
             }
-            let database = database.map_or_else(|| paths::service_database(env), Ok)?;
-            return Ok(Self::File(database));
+            paths::in_a_folder(by, &file)?;
+            return Ok(Self::File {
+                file,
+                is_named: true,
+            });
         };
         let mut shared = SharedStorage::parse(url, &said.schema)
             .map_err(|error| CliError::Usage(error.to_string()))?;
@@ -101,24 +113,37 @@ impl Storage {
     }
 
     pub(super) fn open(&self, options: Options) -> Result<Store, CliError> {
+        let is_new = !self.is_there();
         let opened = match self {
-            Self::File(file) => Store::open_with(file, options),
+            Self::File { file, .. } => Store::open_with(file, options),
             Self::Shared(shared) => Store::open_shared(shared, options),
         };
+        if let Self::File {
+            file,
+            is_named: true,
+        } = self
+            && is_new
+            && opened.is_ok()
+        {
+            output::alarm(&format!(
+                "! {} is a new, empty database; there was no file",
+                file.display()
+            ));
+        }
         opened.map_err(|error| self.explain(error))
     }
 
     /// Whether there is something to open; a database on a server counts as there.
     pub(super) fn is_there(&self) -> bool {
         match self {
-            Self::File(file) => file.symlink_metadata().is_ok(),
+            Self::File { file, .. } => file.symlink_metadata().is_ok(),
             Self::Shared(_) => true,
         }
     }
 
     pub(super) fn explain(&self, error: StoreError) -> CliError {
         match self {
-            Self::File(file) => CliError::from_store(file, error),
+            Self::File { file, .. } => CliError::from_store(file, error),
             Self::Shared(shared) => CliError::Usage(format!("{shared}: {error}")),
         }
     }
@@ -126,7 +151,7 @@ impl Storage {
     /// The file. Fails for a database on a server, which has its own tools for this.
     pub(super) fn file(&self, what: &str) -> Result<&Path, CliError> {
         match self {
-            Self::File(file) => Ok(file),
+            Self::File { file, .. } => Ok(file),
             Self::Shared(_) => Err(CliError::Usage(format!(
                 "serve {what} works on database files only; for PostgreSQL, use pg_dump or pg_amcheck"
             ))),
@@ -136,7 +161,7 @@ impl Storage {
     /// As the options name it on the command line.
     pub(super) fn as_options(&self) -> String {
         match self {
-            Self::File(file) => format!("--database {}", file.display()),
+            Self::File { file, .. } => format!("--database {}", file.display()),
             Self::Shared(_) => "--storage URL".into(),
         }
     }

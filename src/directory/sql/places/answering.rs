@@ -8,10 +8,10 @@ use super::{
     name,
 };
 use crate::{
-    database::{Tx, values},
+    db::{Tx, values},
     directory::{
-        Binding, BindingAnswer, Bound, Caller, Directory, DirectoryError, KeyId, KeyState, PlaceId,
-        Refusal, sql::fault::Fault,
+        Binding, BindingAnswer, Bound, Caller, Directory, KeyId, KeyState, PlaceId, Refusal,
+        Result, sql::fault::Fault,
     },
 };
 
@@ -21,7 +21,7 @@ impl Directory {
         &self,
         caller: Caller,
         answer: BindingAnswer,
-    ) -> Result<Result<Bound, Refusal>, DirectoryError> {
+    ) -> Result<Result<Bound, Refusal>> {
         self.write(move |tx| {
             let caller = &caller;
             let known = KnownPlaces::of(tx, caller)?;
@@ -86,7 +86,7 @@ impl Directory {
         bound: &Bound,
         state: KeyState,
         note: &str,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<()> {
         let (place, key, note) = (bound.place, bound.key, note.to_owned());
         self.write(move |tx| {
             let caller = &caller;

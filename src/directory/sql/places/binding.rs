@@ -2,12 +2,10 @@
 
 use super::{SET_TAG, TABLE, all, event};
 use crate::{
-    database::{
-        Access, Asked, Cursor, Fault as DatabaseFault, Read, Tx, Value, record, row, values,
-    },
+    db::{Access, Asked, Tx, Value, record, row, values},
     directory::{
-        Binding, BindingPreview, Bound, Caller, Directory, DirectoryError, KeyState, OtherPlace,
-        PlaceId, Question, QuestionReason, sql::fault::Fault,
+        Binding, BindingPreview, Bound, Caller, Directory, KeyState, OtherPlace, PlaceId, Question,
+        QuestionReason, Result, sql::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -15,25 +13,17 @@ use crate::{
 impl Directory {
     /// Returns the place that this profile with this address was last bound to, which is enough for reading. `None` if
     /// it never was.
-    pub async fn place_of(
-        &self,
-        profile: &str,
-        url: &str,
-    ) -> Result<Option<PlaceId>, DirectoryError> {
-        let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.execute(Access::Short, move |c| place_of(c, &profile, &url))
-            .await
+    pub async fn place_of(&self, profile: &str, url: &str) -> Result<Option<PlaceId>> {
+        self.one(PLACE_OF, values![profile, url]).await
     }
 
-    /// Returns the place with this name, otherwise the only one with this address.
-    pub async fn place_named(
-        &self,
-        name: &str,
-        url: &str,
-    ) -> Result<Option<PlaceId>, DirectoryError> {
-        let (name, url) = (name.to_owned(), url.to_owned());
-        self.execute(Access::Short, move |c| named(c, &name, &url))
-            .await
+    /// Returns the place with this name, otherwise the only one with this address. For a viewer, who cannot bind.
+    pub async fn place_named(&self, name: &str, url: &str) -> Result<Option<PlaceId>> {
+        let found = self.all::<(PlaceId, bool)>(Access::Short, NAMED, values![name, url]);
+        Ok(match found.await?[..] {
+            [(place, true), ..] | [(place, _)] => Some(place),
+            _ => None,
+        })
     }
 
     /// As [`Directory::place_of`], with the API key: `None` if the place does not know it. A profile that was never
@@ -43,7 +33,7 @@ impl Directory {
         (profile, url): (&str, &str),
         key: Fingerprint,
         from_variables: bool,
-    ) -> Result<Option<PlaceId>, DirectoryError> {
+    ) -> Result<Option<PlaceId>> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
         self.execute(Access::Short, move |c| {
             with_key(c, (&profile, &url), key, from_variables)
@@ -52,7 +42,7 @@ impl Directory {
     }
 
     /// Compares address, key and name with what is known, and binds the profile if there is no doubt.
-    pub async fn bind(&self, caller: Caller) -> Result<Binding, DirectoryError> {
+    pub async fn bind(&self, caller: Caller) -> Result<Binding> {
         let copy = caller.clone();
         // Nothing needs to be written for a profile that is used every day.
         let settled = self
@@ -65,35 +55,20 @@ impl Directory {
     }
 
     /// Returns what [`Directory::bind`] would result in; nothing is written.
-    pub async fn preview_binding(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
+    pub async fn preview_binding(&self, caller: Caller) -> Result<BindingPreview> {
         self.execute(Access::Short, move |c| preview_binding(c, &caller))
             .await
     }
 
     /// Returns the other addresses with which a name was bound, each with the name of its place.
-    pub async fn bound_elsewhere(
-        &self,
-        profile: &str,
-        url: &str,
-    ) -> Result<Vec<(String, String)>, DirectoryError> {
-        let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.execute(Access::Short, move |tx| {
-            Ok(tx.all(ELSEWHERE, values![&profile, &url])?)
-        })
-        .await
+    pub async fn bound_elsewhere(&self, profile: &str, url: &str) -> Result<Vec<(String, String)>> {
+        self.all(Access::Short, ELSEWHERE, values![profile, url])
+            .await
     }
 
     /// Returns other places of this address that are not empty.
-    pub async fn other_places(
-        &self,
-        url: &str,
-        place: PlaceId,
-    ) -> Result<Vec<OtherPlace>, DirectoryError> {
-        let url = url.to_owned();
-        self.execute(Access::Short, move |tx| {
-            Ok(tx.all(OTHERS, values![&url, place])?)
-        })
-        .await
+    pub async fn other_places(&self, url: &str, place: PlaceId) -> Result<Vec<OtherPlace>> {
+        self.all(Access::Short, OTHERS, values![url, place]).await
     }
 }
 
@@ -163,7 +138,7 @@ impl KnownPlaces {
 const PLACE_OF: &str = "SELECT place FROM bindings WHERE profile = $1 AND url = $2";
 
 pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    ask_place(tx, profile, url).and_then(|asked| Ok(asked.one()?))
+    Ok(tx.one(PLACE_OF, values![profile, url])?)
 }
 
 pub(in crate::directory::sql) fn ask_place<'t, 'c>(
@@ -178,15 +153,6 @@ const NAMED: &str = "\
 SELECT p.number, p.name = $1 FROM places p WHERE p.name = $1 \
  OR EXISTS (SELECT 1 FROM place_urls u WHERE u.place = p.number AND u.url = $2) \
 ORDER BY p.name <> $1, p.number LIMIT 2";
-
-/// For a viewer, who cannot bind.
-pub(crate) fn named(tx: &Tx<'_>, name: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    let found: Vec<(PlaceId, bool)> = tx.all(NAMED, values![name, url])?;
-    Ok(match found[..] {
-        [(place, true), ..] | [(place, _)] => Some(place),
-        _ => None,
-    })
-}
 
 const WITH_KEY: &str = "\
 SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
@@ -214,7 +180,7 @@ SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
 WHERE b.profile = $1 AND b.url <> $2 ORDER BY b.at DESC, b.url";
 
 pub(super) const BOUND: &str = "\
-SELECT p.number, p.name, p.tag, k.number, k.state, b.environment FROM bindings b \
+SELECT p.number, p.name, p.tag, k.number, k.state = 'trial', b.environment FROM bindings b \
 JOIN places p ON p.number = b.place \
 JOIN place_urls u ON u.place = p.number AND u.url = b.url \
 JOIN place_keys k ON k.place = p.number \
@@ -240,23 +206,9 @@ pub(super) fn caller_of(caller: &Caller) -> Vec<Value> {
     values![&caller.profile, &caller.url, caller.key]
 }
 
-impl Read for Bound {
-    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
-        list.push("p.number, p.name, p.tag, k.number, k.state");
-    }
-
-    fn read(row: &mut Cursor<'_>) -> Result<Self, DatabaseFault> {
-        let (place, name, tag, key) = (row.next()?, row.next()?, row.next()?, row.next()?);
-        Ok(Self {
-            place,
-            name,
-            tag,
-            key,
-            on_trial: row.value()?.text() == Some(KeyState::Trial.as_str()),
-        })
-    }
-}
-
+record!(Bound, "places" {
+    place = "p.number", name = "p.name", tag = "p.tag", key = "k.number", on_trial = "k.state = 'trial'",
+});
 record!(OtherPlace, "places" { name, groups, open });
 
 /// Places of this address that are not empty.

@@ -7,6 +7,7 @@ use crate::domain::{
     facts::{OmittedField, Stated},
     group::EnvironmentTag,
     known::Known,
+    testing::{fields, id},
 };
 
 const NOW: i64 = 400 * 86_400;
@@ -24,17 +25,17 @@ fn known<T>(value: T, source: Source, days: i64) -> Known<T> {
     }
 }
 
-fn group(id: &str, row: Option<&str>, sent: i64) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
-    let mut rows = vec![("7".to_owned(), "1".to_owned())];
-    rows.extend(row.map(|row| ("40".to_owned(), row.to_owned())));
-    group.last_seen = Some(at(1));
-    group.name = Some(known(id.to_owned(), Source::Returned, 1));
-    group.mapping = Some(known(rows.into_iter().collect(), Source::Sent, sent));
-    let properties = json!({"seats": 120, "tier": {"a": 1, "b": 2}});
-    let properties = properties.as_object().expect("an object").clone();
-    group.properties = Some(known(properties, Source::Returned, 1));
-    group
+fn group(text: &str, row: Option<&str>, sent: i64) -> KnownGroup {
+    let rows = [Some(("7", "1")), row.map(|row| ("40", row))];
+    let rows: Vec<_> = rows.into_iter().flatten().collect();
+    let all = fields(text, &rows, r#"{"seats": 120, "tier": {"a": 1, "b": 2}}"#);
+    KnownGroup {
+        last_seen: Some(at(1)),
+        name: all.name.map(|name| known(name, Source::Returned, 1)),
+        mapping: all.mapping.map(|rows| known(rows, Source::Sent, sent)),
+        properties: all.properties.map(|all| known(all, Source::Returned, 1)),
+        ..KnownGroup::new(id(text))
+    }
 }
 
 fn rules() -> EditRules {
@@ -86,8 +87,7 @@ fn verdict(
 ) -> Verdict {
     let mut asked = candidate(group, &set());
     meddle(&mut asked);
-    let plan = EditPlan::of(set(), [asked], rules);
-    plan.rows[0].verdict.clone()
+    EditPlan::of(set(), [asked], rules).rows[0].verdict.clone()
 }
 
 #[test]
@@ -99,20 +99,16 @@ fn ready_ones_come_first_and_each_is_planned_once() {
         group("two", Some("213"), 399),
         group("none", None, 399),
     ];
-    let change = set();
     let twice = groups.iter().chain(&groups);
-    let plan = EditPlan::of(
-        change.clone(),
-        twice.map(|g| candidate(g, &change)),
-        &rules(),
-    );
+    let plan = EditPlan::of(set(), twice.map(|group| candidate(group, &set())), &rules());
     let ids: Vec<_> = plan.rows.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, ["one", "two", "other", "none", "same"]);
     assert_eq!(plan.counts(), (2, 1, 2));
-    assert_eq!(plan.rows[0].before.as_deref(), Some("213"));
-    assert_eq!(plan.rows[0].after.as_deref(), Some("214"));
+    let first = &plan.rows[0];
+    let values = (first.before.as_deref(), first.after.as_deref());
+    assert_eq!(values, (Some("213"), Some("214")));
     assert_eq!(plan.rows[2].verdict, Verdict::Skipped(EditSkip::Other));
-    let edit = plan.rows[0].edit.update(&change.row);
+    let edit = first.edit.update(&set().row);
     assert_eq!(json!(edit.wanted.mapping), json!({"7": "1", "40": "214"}));
     assert_eq!((edit.wanted.name, edit.wanted.properties), (None, None));
     assert_eq!(edit.replace, [Field::Mapping]);
@@ -121,83 +117,80 @@ fn ready_ones_come_first_and_each_is_planned_once() {
 #[test]
 fn the_limits_hold_for_what_changes() {
     let groups = ["a", "b", "c"].map(|id| group(id, Some("213"), 399));
-    let mut rules = rules();
-    rules.group.most = 2;
-    let change = set();
-    let plan = |rules: &EditRules| {
-        let asked = groups.iter().map(|group| candidate(group, &change));
-        EditPlan::of(change.clone(), asked, rules)
-    };
-    let beyond = |skip| Verdict::Skipped(EditSkip::Group(skip));
-    assert_eq!(plan(&rules).counts(), (2, 0, 1));
-    assert_eq!(plan(&rules).rows[2].verdict, beyond(Skip::Beyond(2)));
-    rules.group.guard = Some((1, "slowly".into()));
-    let guarded = plan(&rules).rows[2].verdict.clone();
-    assert_eq!(guarded, beyond(Skip::Guarded(1, "slowly".into())));
+    let guard = Some((1, "slowly".to_owned()));
+    for (guard, ready, skip) in [
+        (None, 2, Skip::Beyond(2)),
+        (guard, 1, Skip::Guarded(1, "slowly".into())),
+    ] {
+        let mut rules = rules();
+        (rules.group.most, rules.group.guard) = (2, guard);
+        let asked = groups.iter().map(|group| candidate(group, &set()));
+        let plan = EditPlan::of(set(), asked, &rules);
+        assert_eq!(plan.counts(), (ready, 0, 3 - ready));
+        assert_eq!(
+            plan.rows[2].verdict,
+            Verdict::Skipped(EditSkip::Group(skip))
+        );
+    }
 }
 
 #[test]
 fn each_reason_to_skip_a_group() {
+    type Meddle = fn(&mut EditCandidate<'_>, &mut EditRules);
+    fn odd(it: &mut EditCandidate<'_>, change: impl FnOnce(&mut KnownGroup)) {
+        let mut group = it.group.group.expect("one").clone();
+        change(&mut group);
+        it.group.group = Some(Box::leak(Box::new(group)));
+    }
+    fn open(it: &mut EditCandidate<'_>, holds: bool) {
+        let by = "li".into();
+        it.open = Some(OpenChange { by, holds });
+    }
+    fn draft(it: &mut EditCandidate<'_>, is_own: bool) {
+        let (by, at) = ("li".into(), at(398));
+        it.draft = Some(UnsentDraft { by, is_own, at });
+    }
+    let reasons: &[(&str, Meddle)] = &[
+        ("not in the directory", |it, _| it.group.group = None),
+        ("comes from a file", |it, _| {
+            odd(it, |group| group.last_seen = None);
+        }),
+        ("mapping unknown", |it, _| {
+            odd(it, |group| group.mapping = None);
+        }),
+        ("mapping known from a file only", |it, _| {
+            odd(it, |group| {
+                group.mapping.as_mut().expect("known").source = Source::Imported;
+            });
+        }),
+        ("tagged Testing, another environment", |it, _| {
+            let tag = known(EnvironmentTag::Testing, Source::Returned, 1);
+            odd(it, |group| group.environment_tag = Some(tag));
+        }),
+        ("an earlier rotation is open: unknown", |it, _| {
+            it.group.open = Some(crate::domain::rotation::State::Unknown);
+        }),
+        ("a change by li is in progress", |it, _| open(it, true)),
+        ("result of a change by li is unknown", |it, _| {
+            open(it, false);
+        }),
+        ("it has a draft (yours, 2d)", |it, _| draft(it, true)),
+        ("by li", |it, _| draft(it, false)),
+        ("", |_, rules| rules.read_only = true),
+    ];
     let usual = group("a", Some("213"), 399);
-    let skipped = |group: &KnownGroup, meddle: fn(&mut EditCandidate<'_>)| match verdict(
-        group,
-        &rules(),
-        meddle,
-    ) {
-        Verdict::Skipped(skip) => skip.to_string(),
-        other => panic!("{other:?}"),
-    };
     assert_eq!(verdict(&usual, &rules(), |_| ()), Verdict::Change);
-    assert_eq!(
-        skipped(&usual, |it| it.group.group = None),
-        "not in the directory"
-    );
-    let mut odd = usual.clone();
-    odd.last_seen = None;
-    assert!(skipped(&odd, |_| ()).contains("comes from a file"));
-    let mut odd = usual.clone();
-    odd.mapping = None;
-    assert_eq!(skipped(&odd, |_| ()), "mapping unknown");
-    let mut odd = usual.clone();
-    odd.mapping.as_mut().expect("known").source = Source::Imported;
-    assert_eq!(skipped(&odd, |_| ()), "mapping known from a file only");
-    let mut odd = usual.clone();
-    let tag = EnvironmentTag::Testing;
-    odd.environment_tag = Some(known(tag, Source::Returned, 1));
-    assert_eq!(skipped(&odd, |_| ()), "tagged Testing, another environment");
-    let rotated = skipped(&usual, |it| {
-        it.group.open = Some(crate::domain::rotation::State::Unknown);
-    });
-    assert_eq!(rotated, "an earlier rotation is open: unknown");
-    for (holds, said) in [
-        (true, "a change by li is in progress"),
-        (false, "result of a change by li is unknown"),
-    ] {
-        let by = "li".to_owned();
-        let open = Some(OpenChange { by, holds });
-        let Verdict::Skipped(skip) = verdict(&usual, &rules(), |it| it.open = open) else {
-            panic!("skipped");
+    for (why, meddle) in reasons {
+        let (change, mut rules) = (set(), rules());
+        let mut asked = candidate(&usual, &change);
+        meddle(&mut asked, &mut rules);
+        let plan = EditPlan::of(change.clone(), [asked], &rules);
+        let Verdict::Skipped(skip) = &plan.rows[0].verdict else {
+            panic!("{why}");
         };
-        assert_eq!(skip.to_string(), said);
+        assert!(skip.to_string().contains(why), "{skip}, not {why}");
+        assert_eq!(*skip == EditSkip::ReadOnly, rules.read_only);
     }
-    let draft = |is_own| UnsentDraft {
-        by: "li".into(),
-        is_own,
-        at: at(398),
-    };
-    for (is_own, said) in [(true, "it has a draft (yours, 2d)"), (false, "by li")] {
-        let Verdict::Skipped(skip) = verdict(&usual, &rules(), |it| it.draft = Some(draft(is_own)))
-        else {
-            panic!("skipped");
-        };
-        assert!(skip.to_string().contains(said), "{skip}");
-    }
-    let read_only = EditRules {
-        read_only: true,
-        ..rules()
-    };
-    let read_only = verdict(&usual, &read_only, |_| ());
-    assert_eq!(read_only, Verdict::Skipped(EditSkip::ReadOnly));
 }
 
 #[test]
@@ -255,22 +248,15 @@ fn properties_are_compared_as_values_and_carry_no_unknown_mapping() {
 /// A retry or a resumed batch includes again what its batch included, and nothing that became old only since.
 #[test]
 fn what_was_old_when_a_batch_was_reviewed_is_included_again() {
-    let mut usual = rules();
-    usual.facts.sole_writer.value = false;
-    let of_batch = |days| EditRules {
-        reviewed_at: Some(at(days)),
-        ..usual.clone()
-    };
-    let is_old = |group: &KnownGroup, rules: &EditRules| {
-        let verdict = verdict(group, rules, |_| ());
-        matches!(verdict, Verdict::Skipped(EditSkip::Old { .. }))
-    };
-    // Sent 60 days ago: old when it was reviewed yesterday, and so included then.
-    let mut group_60 = group("a", Some("213"), 340);
-    let fresh = group_60.properties.as_mut().expect("known");
-    fresh.at = at(340);
-    assert!(is_old(&group_60, &usual));
-    assert!(!is_old(&group_60, &of_batch(399)));
-    // Not yet old when it was reviewed 40 days ago.
-    assert!(is_old(&group_60, &of_batch(360)));
+    let mut group = group("a", Some("213"), 340);
+    group.properties.as_mut().expect("known").at = at(340);
+    // Sent 60 days ago: old when it was reviewed yesterday, and so included then; not yet old 40 days ago.
+    for (reviewed, is_old) in [(None, true), (Some(399), false), (Some(360), true)] {
+        let mut rules = rules();
+        rules.facts.sole_writer.value = false;
+        rules.reviewed_at = reviewed.map(at);
+        let verdict = verdict(&group, &rules, |_| ());
+        let skipped = matches!(verdict, Verdict::Skipped(EditSkip::Old { .. }));
+        assert_eq!(skipped, is_old, "{reviewed:?}");
+    }
 }

@@ -6,11 +6,7 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{
     JsonEditor, JsonProblem,
@@ -18,11 +14,11 @@ use super::{
     parse::{Kind, Token, object, tokens},
 };
 use crate::{
-    domain::{change::Mark, group::Properties},
+    domain::{Mark, Properties},
     tui::{
         kit::{
             columns,
-            paint::{self, Glyph},
+            paint::{self, Glyph, split_below},
         },
         theme::Theme,
     },
@@ -51,11 +47,7 @@ impl JsonEditor {
             return None;
         }
         let row = self.lines.cursor().row;
-        let text = Rect {
-            x: area.x + gutter,
-            width: area.width - gutter,
-            ..area
-        };
+        let text = paint::after_cells(area, gutter);
         let cursor_column = self.cursor_column();
         let from = self.first_column(cursor_column, usize::from(text.width));
         let problem = self.shown_problem();
@@ -123,11 +115,7 @@ impl JsonEditor {
         let end = paint::total(&glyphs).saturating_sub(from) + 3;
         let room = usize::from(place.width).saturating_sub(end);
         if room >= MIN_REMARK_WIDTH || room >= paint::columns(words) {
-            let place = Rect {
-                x: place.x + end as u16,
-                width: room as u16,
-                ..place
-            };
+            let place = paint::after_cells(place, end as u16);
             paint::line(buffer, place, words, theme.dim(), theme);
         }
     }
@@ -139,12 +127,9 @@ impl JsonEditor {
             return area;
         }
         let text = format!("- will be removed: {}", removed.join(", "));
-        let last = paint::row(area, area.height - 1);
+        let (area, last) = split_below(area, 1);
         paint::line(buffer, last, &text, theme.removed(), theme);
-        Rect {
-            height: area.height - 1,
-            ..area
-        }
+        area
     }
 
     /// Width of the text before the cursor in its line, in cells.
@@ -304,11 +289,7 @@ fn draw_problem(
     } else {
         (0, format!("! {text}"))
     };
-    let place = Rect {
-        x: place.x + x as u16,
-        width: place.width - x as u16,
-        ..place
-    };
+    let place = paint::after_cells(place, x as u16);
     paint::line(buffer, place, &text, theme.error(), theme);
 }
 

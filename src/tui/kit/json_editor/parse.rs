@@ -11,7 +11,7 @@ use std::{collections::HashMap, ops::Range};
 use serde_json::{Value, error::Category};
 
 use crate::{
-    domain::group::Properties,
+    domain::Properties,
     intake::{json_key::RESERVED, signs},
 };
 
@@ -236,41 +236,45 @@ mod tests {
 
     #[test]
     fn problems_have_a_place_in_characters() {
-        assert_eq!(
-            wrong("{\n  \"tier\": \"gold\"\n  \"x\": 1}"),
-            "line 3, column 3: expected `,` or `}`"
-        );
-        assert_eq!(wrong("{\"é\": 東}"), "line 1, column 7: expected value");
-        assert_eq!(
-            wrong("{\"a\": \"b\n}"),
-            "line 1, column 9: control character (\\u0000-\\u001F) found while parsing a string"
-        );
-        assert_eq!(wrong("{\"a\": 1,}"), "line 1, column 9: trailing comma");
-        assert_eq!(
-            wrong("{\n\"a\": {"),
-            "line 2, column 6: unclosed bracket or quote"
-        );
-        assert_eq!(
-            wrong("\n  [1]"),
-            "line 2, column 3: properties are an object: { ... }"
-        );
-        assert_eq!(
-            wrong(" \n"),
-            "line 1, column 1: empty; {} means no properties"
-        );
-    }
-
-    #[test]
-    fn equal_keys_are_refused_at_any_depth_however_they_are_spelt() {
-        assert_eq!(
-            wrong("{\"a\": 1,\n \"b\": 2, \"\\u0061\": 3}"),
-            "line 2, column 10: this key is in line 1 already"
-        );
-        assert_eq!(
-            wrong("{\"l\": [{\"x\": {}},\n{\"x\": 1, \"x\": 2}]}"),
-            "line 2, column 10: this key is in line 2 already"
-        );
+        for (text, words) in [
+            (
+                "{\n  \"a\": \"b\"\n  \"x\": 1}",
+                "line 3, column 3: expected `,` or `}`",
+            ),
+            ("{\"é\": 東}", "line 1, column 7: expected value"),
+            (
+                "{\"a\": \"b\n}",
+                "line 1, column 9: control character (\\u0000-\\u001F) found",
+            ),
+            ("{\"a\": 1,}", "line 1, column 9: trailing comma"),
+            ("{\n\"a\": {", "line 2, column 6: unclosed bracket or quote"),
+            (
+                "\n  [1]",
+                "line 2, column 3: properties are an object: { ... }",
+            ),
+            (" \n", "line 1, column 1: empty; {} means no properties"),
+            // Equal keys at any depth, however they are spelt.
+            (
+                "{\"a\": 1,\n \"b\": 2, \"\\u0061\": 3}",
+                "line 2, column 10: this key is in line 1 already",
+            ),
+            (
+                "{\"l\": [{\"x\": {}},\n{\"x\": 1, \"x\": 2}]}",
+                "line 2, column 10: this key is in line 2",
+            ),
+            (&"{\"a\":".repeat(100_000), "recursion limit"),
+        ] {
+            let found = wrong(text);
+            assert!(found.contains(words), "{found}");
+        }
         assert!(parse(r#"{"a": {"a": [{"a": 1}, {"a": 1}]}, "b": "a:"}"#).is_ok());
+        let text = r#"{"z":12345678901234567890123,"a":1.10,"m":1e400}"#;
+        let kept = Value::Object(parse(text).expect("properties")).to_string();
+        assert_eq!(
+            kept,
+            text.replace("1e400", "1e+400"),
+            "numbers and order survive"
+        );
     }
 
     #[test]
@@ -285,21 +289,6 @@ mod tests {
             assert!(!wrong(text).contains("canary"), "{text}");
         }
     }
-
-    #[test]
-    fn numbers_and_order_survive() {
-        let text = r#"{"z":12345678901234567890123,"a":1.10,"m":1e400}"#;
-        let properties = parse(text).expect("properties");
-        assert_eq!(
-            Value::Object(properties).to_string(),
-            text.replace("1e400", "1e+400")
-        );
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        assert!(wrong(&"{\"a\":".repeat(100_000)).contains("recursion limit"));
-    }
 }
 
 #[cfg(test)]
@@ -311,21 +300,17 @@ mod lex_tests {
     #[test]
     fn keys_texts_values_and_signs_are_told_apart() {
         let text = r#"{ "a\"" : "b:", "c": [-1.5, true]} "open"#;
-        let kinds: Vec<_> = tokens(text)
-            .filter(|token| token.kind != Kind::Sign)
-            .map(|token| (token.kind, &text[token.from..token.to]))
-            .collect();
-        assert_eq!(
-            kinds,
-            [
-                (Kind::Key, r#""a\"""#),
-                (Kind::Text, "\"b:\""),
-                (Kind::Key, "\"c\""),
-                (Kind::Value, "-1.5"),
-                (Kind::Value, "true"),
-                (Kind::Text, "\"open"),
-            ]
-        );
+        let kinds = tokens(text).filter(|token| token.kind != Kind::Sign);
+        let kinds = kinds.map(|token| (token.kind, &text[token.from..token.to]));
+        let expected = [
+            (Kind::Key, r#""a\"""#),
+            (Kind::Text, "\"b:\""),
+            (Kind::Key, "\"c\""),
+            (Kind::Value, "-1.5"),
+            (Kind::Value, "true"),
+            (Kind::Text, "\"open"),
+        ];
+        assert!(kinds.eq(expected));
     }
 
     proptest! {

@@ -4,9 +4,8 @@
 //! The keys of the table: in a cell they type, between cells they move and act (docs/design/console.md, "Keys").
 
 use ratatui::{
-    buffer::Buffer,
     crossterm::event::{KeyCode, KeyEvent, KeyEventKind},
-    layout::{Position, Rect},
+    prelude::{Buffer, Position, Rect},
 };
 
 use super::{Column, MappingRow, MappingTable, Problem};

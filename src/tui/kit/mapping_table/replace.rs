@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{MappingRow, MappingTable};
-use crate::{domain::group::Mapping, tui::kit::text_field::Pasted};
+use crate::{domain::Mapping, tui::kit::text_field::Pasted};
 
 /// An entry of an object that is no pair, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,10 +46,22 @@ impl MappingTable {
 
     /// Makes the table contain exactly these pairs, in one step that can be undone: missing rows are marked
     /// for removal.
-    pub fn replace(&mut self, mut pairs: Mapping) {
+    pub fn replace(&mut self, pairs: Mapping) {
         self.commit();
         self.remember();
         let taken = self.rows.len();
+        self.turn_into(pairs);
+        self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
+        if self
+            .undo
+            .last()
+            .is_some_and(|step| taken == self.rows.len() && step.rows == self.rows)
+        {
+            self.undo.pop();
+        }
+    }
+
+    fn turn_into(&mut self, mut pairs: Mapping) {
         for row in &mut self.rows {
             match pairs.shift_remove(&row.key) {
                 Some(value) => {
@@ -61,18 +73,9 @@ impl MappingTable {
         }
         self.rows
             .retain(|row| !row.is_dropped || row.before.is_some());
-        let added = pairs
-            .iter()
-            .map(|(key, value)| MappingRow::added(key, value));
-        self.rows.extend(added);
-        self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));
-        if self
-            .undo
-            .last()
-            .is_some_and(|step| taken == self.rows.len() && step.rows == self.rows)
-        {
-            self.undo.pop();
-        }
+        let added = pairs.iter();
+        self.rows
+            .extend(added.map(|(key, value)| MappingRow::added(key, value)));
     }
 
     /// The values that the edit began with have changed: untouched rows take the new values, the others stay as typed.
@@ -133,21 +136,8 @@ impl MappingTable {
             return;
         }
         self.remember();
-        let known = |row: &MappingRow| row.before.as_ref().map(|(key, _)| key.clone());
-        self.rows.retain(|row| row.before.is_some());
-        for row in &mut self.rows {
-            let Some((key, value)) = row.before.clone() else {
-                continue;
-            };
-            let now = wanted.get(&key);
-            row.is_dropped = now.is_none();
-            row.value = now.cloned().unwrap_or(value);
-            row.key = key;
-        }
-        let there: Vec<String> = self.rows.iter().filter_map(known).collect();
-        let new = wanted.iter().filter(|(key, _)| !there.contains(key));
-        self.rows
-            .extend(new.map(|(key, value)| MappingRow::added(key, value)));
+        self.rows = Self::new(self.before.as_ref()).rows;
+        self.turn_into(wanted.clone());
         self.cursor = 0;
     }
 }
@@ -292,11 +282,7 @@ mod tests {
 mod fill_tests {
     use super::*;
 
-    fn mapping(rows: &[(&str, &str)]) -> Mapping {
-        let rows = rows.iter();
-        rows.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect()
-    }
+    use crate::domain::testing::mapping;
 
     #[test]
     fn the_table_asks_for_what_it_was_filled_with_and_one_undo_takes_it_back() {

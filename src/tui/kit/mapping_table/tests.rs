@@ -4,17 +4,13 @@ use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::*;
-use crate::tui::kit::{
-    Reaction,
-    testing::{THEME, key, row_keys, screen, typed},
+use crate::{
+    domain::testing::mapping,
+    tui::kit::{
+        Reaction,
+        testing::{THEME, key, row_keys, screen, typed},
+    },
 };
-
-fn mapping(pairs: &[(&str, &str)]) -> Mapping {
-    pairs
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect()
-}
 
 fn table() -> MappingTable {
     MappingTable::new(Some(&mapping(&[("7", "40"), ("9", "134"), ("12", "5")])))
@@ -35,10 +31,7 @@ fn drawn(table: &MappingTable, width: u16, height: u16) -> String {
 #[test]
 fn rows_are_changed_added_and_removed_in_sight() {
     let mut table = table();
-    keys(&mut table, "l\n");
-    table.key(key(KeyCode::Backspace));
-    table.key(key(KeyCode::Backspace));
-    keys(&mut table, "213\njDa8\n99\nk");
+    keys(&mut table, "l\n⌫⌫213\njDa8\n99\nk");
     insta::assert_snapshot!(drawn(&table, 60, 6), @r"
        SCHEMA ID     DATA SOURCE ID
      ~ 7             213             was 40
@@ -50,16 +43,6 @@ fn rows_are_changed_added_and_removed_in_sight() {
     assert_eq!(table.value(), Ok(wanted));
     assert!(table.is_changed());
     assert_eq!(table.count_changes(), 3);
-}
-
-#[test]
-fn an_untouched_table_is_not_changed() {
-    let mut table = table();
-    assert!(!table.is_changed());
-    keys(&mut table, "DD");
-    assert!(!table.is_changed(), "dropped and brought back");
-    assert!(!MappingTable::new(None).is_changed());
-    assert!(!MappingTable::new(None).is_known());
 }
 
 #[test]
@@ -87,24 +70,26 @@ fn what_is_wrong_is_said_at_once_even_while_typing() {
 #[test]
 fn an_empty_new_row_was_never_there() {
     let mut table = table();
-    let before = table.clone();
-    for end in [KeyCode::Esc, KeyCode::Enter, KeyCode::Up] {
+    let before = table.rows();
+    for end in ["⎋", "\n", "↑"] {
         keys(&mut table, "a");
-        table.key(key(end));
-        assert_eq!(table.rows(), before.rows(), "{end:?}");
-        assert!(!table.is_editing());
-        assert!(!table.undo());
+        keys(&mut table, end);
+        assert_eq!(table.rows(), before, "{end}");
+        assert!(!table.is_editing() && !table.undo());
     }
 }
 
 #[test]
-fn esc_leaves_the_cell_as_it_was() {
+fn esc_leaves_the_cell_as_it_was_and_what_is_brought_back_is_no_change() {
     let mut table = table();
+    assert!(!table.is_changed() && !MappingTable::new(None).is_changed());
     keys(&mut table, "\nabc");
     assert!(table.is_changed());
-    table.key(key(KeyCode::Esc));
+    keys(&mut table, "⎋");
     assert!(!table.is_changed());
     assert_eq!(table.key(key(KeyCode::Esc)), Reaction::Ignored);
+    keys(&mut table, "DD");
+    assert!(!table.is_changed(), "dropped and brought back");
 }
 
 #[test]
@@ -123,16 +108,19 @@ fn steps_are_undone_and_redone() {
 #[test]
 fn two_tabs_lead_out_of_the_table() {
     let mut table = table();
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
-    assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Moved);
-    assert_eq!(table.key(key(KeyCode::BackTab)), Reaction::Ignored);
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Moved);
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
-    table.key(key(KeyCode::Left));
-    keys(&mut table, "\n8");
-    table.key(key(KeyCode::Tab));
+    let (tab, back) = (key(KeyCode::Tab), key(KeyCode::BackTab));
+    for (event, reaction) in [
+        (tab, Reaction::Ignored),
+        (back, Reaction::Moved),
+        (back, Reaction::Ignored),
+        (tab, Reaction::Moved),
+        (tab, Reaction::Ignored),
+    ] {
+        assert_eq!(table.key(event), reaction);
+    }
+    keys(&mut table, "←\n8⇥");
     assert!(table.is_editing());
-    assert_eq!(table.key(key(KeyCode::Tab)), Reaction::Ignored);
+    assert_eq!(table.key(tab), Reaction::Ignored);
     assert!(!table.is_editing(), "what was typed is taken over");
     assert_eq!(table.rows()[0].key, "78");
 }
@@ -157,15 +145,7 @@ fn pairs_are_pasted_in_many_spellings() {
         "\"40\": \"213\",\n\"41\": \"214\",",
     ] {
         let mut table = MappingTable::new(None);
-        let done = table.paste(text);
-        assert_eq!(
-            done,
-            PastedRows::Rows {
-                added: 2,
-                changed: 0
-            },
-            "{text}"
-        );
+        assert_eq!(table.paste(text), pasted(2, 0), "{text}");
         let wanted = mapping(&[("40", "213"), ("41", "214")]);
         assert_eq!(table.value(), Ok(wanted), "{text}");
         table.undo();
@@ -173,16 +153,17 @@ fn pairs_are_pasted_in_many_spellings() {
     }
 }
 
+/// A header is one only in the first line.
 #[test]
 fn cells_in_quotes_keep_what_is_in_them() {
     let mut table = MappingTable::new(None);
     table.paste("\"a,b\",\"say \"\"x\"\"\"\n\"c=d\" = e,f\nkey\tvalue\n");
     let wanted = mapping(&[("a,b", "say \"x\""), ("c=d", "e,f"), ("key", "value")]);
-    assert_eq!(
-        table.value(),
-        Ok(wanted),
-        "a header is one only in the first line"
-    );
+    assert_eq!(table.value(), Ok(wanted));
+}
+
+fn pasted(added: usize, changed: usize) -> PastedRows {
+    PastedRows::Rows { added, changed }
 }
 
 #[test]
@@ -190,8 +171,7 @@ fn changing_begins_at_the_data_source() {
     let mut table = table();
     keys(&mut table, "\n9\n");
     assert_eq!(table.rows()[0].value, "409");
-    table.key(key(KeyCode::Left));
-    keys(&mut table, "j\n9\n");
+    keys(&mut table, "←j\n9\n");
     assert_eq!(
         table.rows()[1].key,
         "99",
@@ -203,29 +183,12 @@ fn changing_begins_at_the_data_source() {
 
 #[test]
 fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
-    for text in [
-        "52 => 502",
-        "52=>502",
-        "52: 502",
-        "52 : 502",
-        "52 -> 502",
-        "52 → 502",
-    ] {
-        assert_eq!(
-            replace::read(text),
-            Ok(vec![("52".into(), "502".into())]),
-            "{text}"
-        );
+    let pair = vec![("52".into(), "502".into())];
+    for text in "52 => 502|52=>502|52: 502|52 : 502|52 -> 502|52 → 502".split('|') {
+        assert_eq!(replace::read(text), Ok(pair.clone()), "{text}");
     }
-    for text in [
-        "52 == 502",
-        "52 --> 502",
-        "52 := 502",
-        "52 <= 502",
-        "52 | 502",
-        "52 >> 502",
-    ] {
-        let text = format!("40 = 213\n{text}");
+    for text in ["==", "-->", ":=", "<=", "|", ">>"] {
+        let text = format!("40 = 213\n52 {text} 502");
         assert_eq!(replace::read(&text), Err(PasteError::Line(2)), "{text}");
     }
 }
@@ -250,13 +213,7 @@ fn a_pasted_pair_changes_the_row_that_is_there() {
     let mut table = table();
     keys(&mut table, "jD");
     let done = table.paste("7=213\n9=134\n12=5");
-    assert_eq!(
-        done,
-        PastedRows::Rows {
-            added: 0,
-            changed: 2
-        }
-    );
+    assert_eq!(done, pasted(0, 2));
     assert_eq!(done.to_string(), "pasted: 0 added, 2 changed");
     assert_eq!(table.rows()[0].remark().as_deref(), Some("was 40"));
     assert!(!table.rows()[1].is_dropped);
@@ -291,30 +248,20 @@ fn a_paste_into_a_cell_is_its_text_unless_it_can_only_be_rows() {
     keys(&mut table, "l\n");
     assert!(matches!(table.paste("Acme Europe\n"), PastedRows::Cell(_)));
     assert_eq!(table.rows()[0].value, "40Acme Europe");
-    table.key(key(KeyCode::Esc));
-    keys(&mut table, "\n");
-    let done = table.paste("20 1\n21 2\n");
-    assert_eq!(
-        done,
-        PastedRows::Rows {
-            added: 2,
-            changed: 0
-        }
-    );
+    keys(&mut table, "⎋\n");
+    assert_eq!(table.paste("20 1\n21 2\n"), pasted(2, 0));
     assert!(!table.is_editing());
 }
 
 #[test]
 fn the_next_problem_is_found_around_the_end() {
     let mut table = table();
-    keys(&mut table, "a7\n1\na99\n\n");
-    keys(&mut table, "g");
-    assert!(table.go_to_next_problem());
-    assert_eq!(table.cursor, 3);
-    assert!(table.go_to_next_problem());
-    assert_eq!((table.cursor, table.column), (4, Column::Value));
-    assert!(table.go_to_next_problem());
-    assert_eq!(table.cursor, 3);
+    keys(&mut table, "a7\n1\na99\n\ng");
+    for cursor in [3, 4, 3] {
+        assert!(table.go_to_next_problem());
+        assert_eq!(table.cursor, cursor);
+        assert!(cursor == 3 || table.column == Column::Value);
+    }
 }
 
 #[test]
@@ -323,9 +270,7 @@ fn long_tables_scroll_and_narrow_ones_keep_both_ids() {
         .map(|n| (format!("schema-{n}"), format!("source-{n}\u{202e}")))
         .collect();
     let mut table = MappingTable::new(Some(&many));
-    for _ in 0..20 {
-        table.key(key(KeyCode::Down));
-    }
+    keys(&mut table, &"↓".repeat(20));
     insta::assert_snapshot!(drawn(&table, 34, 4), @r"
        SCHEMA ID  DATA SOURCE ID 21/40
        schema-19  source-19\u{202e}
@@ -340,11 +285,15 @@ fn long_tables_scroll_and_narrow_ones_keep_both_ids() {
 }
 
 #[test]
-fn empty_tables_say_what_to_do() {
+fn empty_tables_say_what_to_do_and_an_id_that_json_cannot_carry_is_a_problem() {
     let known = MappingTable::new(Some(&Mapping::new()));
     assert!(drawn(&known, 40, 4).ends_with("no rows; + adds one"));
-    let unknown = MappingTable::new(None);
-    assert!(drawn(&unknown, 100, 4).contains("unknown; stays unchanged"));
+    let mut table = MappingTable::new(None);
+    assert!(drawn(&table, 100, 4).contains("unknown; stays unchanged"));
+    let text = r#"{"$serde_json::private::Number": "5"}"#;
+    assert_eq!(table.paste(text), pasted(1, 0));
+    let problem = table.value().expect_err("it cannot be sent");
+    assert_eq!((problem.row, problem.column), (0, Column::Key));
 }
 
 proptest! {
@@ -381,16 +330,4 @@ proptest! {
         let presses_kept_the_start = table.value().is_ok() && !table.is_changed();
         prop_assert!(presses_kept_the_start || table.undo.len() == UNDO_STEPS);
     }
-}
-
-#[test]
-fn a_schema_id_that_json_cannot_carry_is_a_problem() {
-    let mut table = MappingTable::new(None);
-    let text = r#"{"$serde_json::private::Number": "5"}"#;
-    assert!(matches!(
-        table.paste(text),
-        PastedRows::Rows { added: 1, .. }
-    ));
-    let problem = table.value().expect_err("it cannot be sent");
-    assert_eq!((problem.row, problem.column), (0, Column::Key));
 }

@@ -5,11 +5,7 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{
     PropertiesField, quoted,
@@ -17,7 +13,7 @@ use super::{
     typing::{Column, PropertyRows, Typing},
 };
 use crate::{
-    domain::change::Mark,
+    domain::Mark,
     tui::{
         kit::{
             RowKeys,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{ValueType, quoted};
 use crate::{
-    domain::{change::Mark, group::Properties},
+    domain::{Mark, Properties},
     tui::kit::json_editor::{Entry, JsonEditor, object},
 };
 

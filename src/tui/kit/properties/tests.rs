@@ -1,7 +1,7 @@
 //! The guarantees of the two views: they show the same value, and what is not touched stays as it was written.
 
 use proptest::prelude::*;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyCode;
 
 use super::*;
 use crate::tui::kit::{
@@ -26,16 +26,18 @@ fn rows_of(text: &str) -> PropertiesField {
     field
 }
 
+/// See [`typed`].
 fn keys(field: &mut PropertiesField, text: &str) {
     for event in typed(text) {
         field.key(event);
     }
 }
 
-fn press(field: &mut PropertiesField, codes: &[KeyCode]) {
-    for code in codes {
-        field.key(key(*code));
-    }
+/// Types, and checks where the focus is and what the text is then.
+#[track_caller]
+fn types(field: &mut PropertiesField, text: &str, place: PropertiesFocus, then: &str) {
+    keys(field, text);
+    assert_eq!((field.place(), &*field.text()), (place, then));
 }
 
 fn drawn(field: &PropertiesField, width: u16, height: u16) -> String {
@@ -44,16 +46,10 @@ fn drawn(field: &PropertiesField, width: u16, height: u16) -> String {
     })
 }
 
-fn clear(field: &mut PropertiesField) {
-    field.key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
-}
-
 #[test]
 fn a_flat_object_is_a_table() {
     let mut field = rows_of(TEXT);
-    keys(&mut field, "\n");
-    clear(&mut field);
-    keys(&mut field, "silver\njj\njDaregion\n\neu\n");
+    keys(&mut field, "\n␕silver\njj\njDaregion\n\neu\n");
     insta::assert_snapshot!(drawn(&field, 76, 9), @r#"
        KEY          TYPE         VALUE
      ~ tier         text         silver                          was gold
@@ -63,12 +59,9 @@ fn a_flat_object_is_a_table() {
        note         null         null
     >+ region       text         eu                              new
     "#);
-    assert_eq!(field.place(), PropertiesFocus::Rows);
-    assert_eq!(
-        field.text(),
-        r#"{"tier":"silver", "seats" : 12345678901234567890.10,
-  "beta": false,"note":null,"region": "eu"}"#,
-    );
+    let text = r#"{"tier":"silver", "seats" : 12345678901234567890.10,
+  "beta": false,"note":null,"region": "eu"}"#;
+    types(&mut field, "", PropertiesFocus::Rows, text);
 }
 
 #[test]
@@ -97,195 +90,131 @@ fn what_is_not_touched_stays_as_it_was_written() {
 
 #[test]
 fn types_are_chosen_and_values_follow() {
+    use PropertiesFocus::{Cell, Rows, ValueType};
     let mut field = rows_of(r#"{"a":"1.10","b":"x"}"#);
-    press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
-    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    let first = r#"{"a":1.10,"b":"x"}"#;
+    types(&mut field, "←\n", ValueType, r#"{"a":"1.10","b":"x"}"#);
     assert!(drawn(&field, 60, 5).contains("<text>"));
-    press(&mut field, &[KeyCode::Right]);
+    keys(&mut field, "→");
     assert!(drawn(&field, 60, 5).contains("<number>"));
-    press(&mut field, &[KeyCode::Enter]);
-    assert_eq!(field.text(), r#"{"a":1.10,"b":"x"}"#);
+    types(&mut field, "\n", Rows, first);
     // A text that is not a number has to be typed again; until then nothing changes.
-    press(
-        &mut field,
-        &[
-            KeyCode::Down,
-            KeyCode::Enter,
-            KeyCode::Right,
-            KeyCode::Enter,
-        ],
-    );
-    assert_eq!(field.place(), PropertiesFocus::Cell);
+    keys(&mut field, "↓\n→\n");
+    assert_eq!((field.place(), &*field.editor.text()), (Cell, first));
     assert!(drawn(&field, 60, 5).contains("! not a number"));
-    assert_eq!(field.editor.text(), r#"{"a":1.10,"b":"x"}"#);
-    clear(&mut field);
-    keys(&mut field, "-7\n");
-    assert_eq!(field.text(), r#"{"a":1.10,"b":-7}"#);
+    types(&mut field, "␕-7\n", Rows, r#"{"a":1.10,"b":-7}"#);
     // Null has no value: Enter on it chooses another type.
-    press(
-        &mut field,
-        &[
-            KeyCode::Left,
-            KeyCode::Enter,
-            KeyCode::Right,
-            KeyCode::Right,
-            KeyCode::Enter,
-        ],
-    );
-    assert_eq!(field.text(), r#"{"a":1.10,"b":null}"#);
-    press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
-    assert_eq!(field.place(), PropertiesFocus::ValueType);
-    press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
-    assert_eq!(field.text(), r#"{"a":1.10,"b":true}"#);
-    press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
-    assert_eq!(field.text(), r#"{"a":1.10,"b":false}"#);
+    types(&mut field, "←\n→→\n", Rows, r#"{"a":1.10,"b":null}"#);
+    types(&mut field, "→\n", ValueType, r#"{"a":1.10,"b":null}"#);
+    types(&mut field, "←\n", Rows, r#"{"a":1.10,"b":true}"#);
+    types(&mut field, "→\n", Rows, r#"{"a":1.10,"b":false}"#);
 }
 
 #[test]
 fn an_object_in_a_new_row_is_json_and_the_type_says_how_it_is_chosen() {
+    use PropertiesFocus::{Rows, ValueType};
     let mut field = rows_of(r#"{"a":"x"}"#);
     keys(&mut field, "acfg\n");
-    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    assert_eq!(field.place(), ValueType);
     keys(&mut field, "{");
     assert!(drawn(&field, 70, 6).contains("! Left and Right choose the type"));
-    keys(&mut field, "\n{\"x\":[1]}\n");
-    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]}}"#);
+    types(
+        &mut field,
+        "\n{\"x\":[1]}\n",
+        Rows,
+        r#"{"a":"x","cfg": {"x":[1]}}"#,
+    );
     // What is no JSON is a text, and so is an object in a row that was one.
-    keys(&mut field, "abrace\n\n{x}\n");
-    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]},"brace": "{x}"}"#);
-    let mut field = rows_of(r#"{"a":"x"}"#);
-    keys(&mut field, "\n");
-    clear(&mut field);
-    keys(&mut field, "[1]\n");
-    assert_eq!(field.text(), r#"{"a":"[1]"}"#);
+    let brace = r#"{"a":"x","cfg": {"x":[1]},"brace": "{x}"}"#;
+    types(&mut field, "abrace\n\n{x}\n", Rows, brace);
+    types(
+        &mut rows_of(r#"{"a":"x"}"#),
+        "\n␕[1]\n",
+        Rows,
+        r#"{"a":"[1]"}"#,
+    );
 }
 
 #[test]
 fn a_row_is_added_key_type_value() {
+    use PropertiesFocus::{Cell, Rows};
     let mut field = PropertiesField::new(None);
     assert!(field.switch(), "nothing is known: no rows");
     assert!(drawn(&field, 60, 4).contains("unknown; without rows"));
     keys(&mut field, "a\n");
-    assert!(
-        field.is_blank() && field.place() == PropertiesFocus::Rows,
-        "never there"
-    );
-    keys(&mut field, "\nseats");
-    assert!(!field.is_blank());
-    assert_eq!(
-        field.text(),
-        "{\n  \"seats\": \"\"\n}",
-        "what is typed counts"
-    );
-    keys(&mut field, "\n");
-    press(&mut field, &[KeyCode::Right]);
-    keys(&mut field, "\n250\n");
-    keys(&mut field, "aon");
-    press(
-        &mut field,
-        &[KeyCode::Tab, KeyCode::Right, KeyCode::Right, KeyCode::Enter],
-    );
-    assert_eq!(field.text(), "{\n  \"seats\": 250,\n  \"on\": true\n}");
-    assert_eq!(field.place(), PropertiesFocus::Rows);
-    keys(&mut field, "zz");
-    assert_eq!(field.text(), "{\n  \"seats\": 250\n}");
+    assert!(field.is_blank() && field.place() == Rows, "never there");
+    let both = "{\n  \"seats\": 250,\n  \"on\": true\n}";
+    types(&mut field, "\nseats", Cell, "{\n  \"seats\": \"\"\n}");
+    keys(&mut field, "\n→\n250\n");
+    types(&mut field, "aon⇥→→\n", Rows, both);
+    types(&mut field, "zz", Rows, "{\n  \"seats\": 250\n}");
     keys(&mut field, "zzzzz");
     assert!(field.is_blank());
-    keys(&mut field, "ZZZZZZ");
-    assert_eq!(field.text(), "{\n  \"seats\": 250,\n  \"on\": true\n}");
+    types(&mut field, "ZZZZZZ", Rows, both);
 }
 
 #[test]
 fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     let mut field = rows_of(r#"{"a":1,"b":{"x":1}}"#);
-    press(&mut field, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter]);
-    clear(&mut field);
-    keys(&mut field, "b\n");
+    keys(&mut field, "←←\n␕b\n");
     assert_eq!(field.place(), PropertiesFocus::Cell);
     assert!(drawn(&field, 60, 5).contains("! row 2 has this key already"));
     assert!(!field.switch(), "not before it is right");
-    press(&mut field, &[KeyCode::Esc, KeyCode::Right, KeyCode::Right]);
-    keys(&mut field, "\nx\n");
+    keys(&mut field, "⎋→→\nx\n");
     assert!(drawn(&field, 60, 5).contains("! not a number"));
     assert_eq!(field.value().expect_err("wrong").column, 7);
-    press(&mut field, &[KeyCode::Esc]);
-    keys(&mut field, "j\n");
-    press(&mut field, &[KeyCode::Backspace]);
-    keys(&mut field, "\n");
+    keys(&mut field, "⎋j\n⌫\n");
     assert!(drawn(&field, 60, 5).contains("! column 7: unclosed bracket"));
     assert!(field.go_to_problem());
     // A form that is left has to take it over anyway.
     field.settle();
-    assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
-    assert_eq!(field.place(), PropertiesFocus::Text);
-    assert!(field.why_no_rows().is_some());
-    assert!(!field.switch());
-    assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
+    let text = r#"{"a":1,"b":{"x": 1}"#;
+    types(&mut field, "", PropertiesFocus::Text, text);
+    assert!(field.why_no_rows().is_some() && !field.switch());
+    assert_eq!(field.text(), text);
 }
 
 #[test]
 fn the_views_share_one_history() {
+    use PropertiesFocus::Rows;
     let mut field = known(r#"{"a":"x"}"#);
-    for code in [KeyCode::Char(' '), KeyCode::Char('#'), KeyCode::Backspace] {
-        press(&mut field, &[code]);
-    }
+    keys(&mut field, " #⌫");
     assert!(field.switch());
-    keys(&mut field, "\ny\n");
-    assert_eq!(field.text(), " {\n  \"a\": \"xy\"\n}");
-    keys(&mut field, "z");
-    assert_eq!(field.text(), " {\n  \"a\": \"x\"\n}");
-    keys(&mut field, "z");
-    assert_eq!(
-        field.text(),
-        " {\n  \"a\": \"x\"\n}".replacen(' ', "", 1),
-        "past what was not valid"
-    );
-    keys(&mut field, "ZZ");
-    assert_eq!(field.text(), " {\n  \"a\": \"xy\"\n}");
-}
-
-#[test]
-fn an_outside_text_is_shown_as_rows_where_it_can_be() {
-    let mut field = rows_of(r#"{"a":1}"#);
+    types(&mut field, "\ny\n", Rows, " {\n  \"a\": \"xy\"\n}");
+    types(&mut field, "z", Rows, " {\n  \"a\": \"x\"\n}");
+    // Past what was not valid.
+    types(&mut field, "z", Rows, "{\n  \"a\": \"x\"\n}");
+    types(&mut field, "ZZ", Rows, " {\n  \"a\": \"xy\"\n}");
+    // A text from outside is shown as rows where it can be.
     field.set_text("{\"a\": 2}");
-    assert_eq!(field.place(), PropertiesFocus::Rows);
+    types(&mut field, "", Rows, "{\"a\": 2}");
     field.set_text("{\"a\":");
-    assert_eq!(field.place(), PropertiesFocus::Text);
-    assert_eq!(field.text(), "{\"a\":");
+    types(&mut field, "", PropertiesFocus::Text, "{\"a\":");
 }
 
 #[test]
 fn rows_are_pasted_as_an_object_or_as_pairs() {
-    let mut field = rows_of(r#"{"a":1,"b":"x"}"#);
-    let done = field.paste(r#"{"a": 1.50, "c": {"d": 1e400}, "e": null}"#);
-    assert_eq!(
-        done,
-        PastedProperties::Rows {
-            added: 2,
-            changed: 1
-        }
-    );
-    assert_eq!(
-        field.text(),
-        "{\"a\":1.50,\"b\":\"x\",\"c\": {\"d\": 1e400},\n  \"e\": null}"
-    );
-    let done = field.paste("b\t12\nf\tgold");
-    assert_eq!(
-        done,
-        PastedProperties::Rows {
-            added: 1,
-            changed: 1
-        }
-    );
-    assert_eq!(field.value().expect("valid")["b"], "12");
+    let before = r#"{"a":1,"b":"x"}"#;
+    let mut field = rows_of(before);
+    for (text, added, changed, start) in [
+        (
+            r#"{"a": 1.50, "c": {"d": 1e400}, "e": null}"#,
+            2,
+            1,
+            "{\"a\":1.50,\"b\":\"x\",\"c\": {\"d\": 1e400},\n  \"e\": null}",
+        ),
+        ("b\t12\nf\tgold", 1, 1, "{\"a\":1.50,\"b\":\"12\""),
+    ] {
+        assert_eq!(field.paste(text), PastedProperties::Rows { added, changed });
+        assert!(field.text().starts_with(start), "{}", field.text());
+    }
     keys(&mut field, "zz");
-    assert_eq!(field.text(), r#"{"a":1,"b":"x"}"#);
     for wrong in ["gold", "{\"a\": 1, \"a\": 2}", "{\"a\": canary"] {
         let PastedProperties::Refused(why) = field.paste(wrong) else {
             panic!("{wrong} was taken");
         };
         assert!(!why.contains("canary"));
-        assert_eq!(field.text(), r#"{"a":1,"b":"x"}"#);
+        assert_eq!(field.text(), before);
     }
     keys(&mut field, "g\n");
     assert_eq!(field.paste("{}\n"), PastedProperties::Text);
@@ -302,7 +231,7 @@ fn hidden_characters_are_seen_and_long_tables_scroll() {
         .map(|n| format!("\"key-{n}\": \"v{n}\u{202e}\\n\""))
         .collect();
     let mut field = rows_of(&format!("{{{}}}", entries.join(", ")));
-    press(&mut field, &[KeyCode::PageDown, KeyCode::PageDown]);
+    keys(&mut field, "⇟⇟");
     insta::assert_snapshot!(drawn(&field, 50, 4), @r"
        KEY          TYPE         VALUE           21/40
        key-19       text         v19\u{202e}\n
@@ -353,64 +282,46 @@ proptest! {
         prop_assert!(field.switch());
         let mut model = entries(&text);
         for act in acts {
-            let (row, last) = (|row: usize, model: &Model| row % model.len().max(1), model.len());
-            let go = |field: &mut PropertiesField, to: usize, column: usize| {
-                press(field, &[KeyCode::Home, KeyCode::Left, KeyCode::Left]);
-                press(field, &vec![KeyCode::Down; to]);
-                press(field, &vec![KeyCode::Right; column]);
-            };
+            let is_free = |key: &str| model.iter().all(|(other, _)| other != key);
+            let row = |row: usize| row % model.len().max(1);
+            let go = |to: usize, column: usize| format!("⇱←←{}{}", "↓".repeat(to), "→".repeat(column));
             match act {
-                Act::Text(..) | Act::Rename(..) | Act::Drop(_) if last == 0 => {}
+                Act::Text(..) | Act::Rename(..) | Act::Drop(_) if model.is_empty() => {}
+                Act::Text(at, _) if !model[row(at)].1.starts_with('"') => continue,
                 Act::Text(at, text) => {
-                    let at = row(at, &model);
-                    if !model[at].1.starts_with('"') {
-                        continue;
-                    }
-                    go(&mut field, at, 2);
-                    keys(&mut field, "\n");
-                    clear(&mut field);
-                    keys(&mut field, &text);
-                    keys(&mut field, "\n");
+                    let at = row(at);
+                    keys(&mut field, &format!("{}\n␕{text}\n", go(at, 2)));
                     model[at].1 = serde_json::Value::from(text).to_string();
                 }
                 Act::Rename(at, key) => {
-                    let at = row(at, &model);
-                    go(&mut field, at, 0);
-                    keys(&mut field, "\n");
-                    clear(&mut field);
-                    keys(&mut field, &key);
-                    keys(&mut field, "\n");
-                    if model.iter().all(|(other, _)| *other != key) {
+                    let (at, is_free) = (row(at), is_free(&key));
+                    keys(&mut field, &format!("{}\n␕{key}\n⎋", go(at, 0)));
+                    if is_free {
                         model[at].0 = key;
                     }
-                    press(&mut field, &[KeyCode::Esc]);
                 }
                 Act::Drop(at) => {
-                    let at = row(at, &model);
-                    go(&mut field, at, 2);
-                    keys(&mut field, "D");
+                    let at = row(at);
+                    keys(&mut field, &format!("{}D", go(at, 2)));
                     model.remove(at);
                 }
                 Act::Add(key, text) => {
+                    let is_free = is_free(&key);
                     keys(&mut field, &format!("a{key}\n"));
-                    if model.iter().all(|(other, _)| *other != key) {
+                    if is_free {
                         keys(&mut field, &format!("\n{text}\n"));
                         model.push((key, serde_json::Value::from(text).to_string()));
                     }
-                    press(&mut field, &[KeyCode::Esc]);
+                    keys(&mut field, "⎋");
                 }
             }
             prop_assert_eq!(entries(&field.text()), model.clone());
             prop_assert_eq!(field.place(), PropertiesFocus::Rows);
         }
         let end = field.text();
-        for _ in 0..60 {
-            keys(&mut field, "z");
-        }
+        keys(&mut field, &"z".repeat(60));
         prop_assert!(field.is_blank());
-        for _ in 0..60 {
-            keys(&mut field, "Z");
-        }
+        keys(&mut field, &"Z".repeat(60));
         prop_assert_eq!(field.text(), end);
     }
 

@@ -10,7 +10,7 @@ use super::{
     rows::{self, InsertAt, Patch, PropertyRow},
 };
 use crate::{
-    domain::change::Mark,
+    domain::Mark,
     tui::kit::{
         Reaction,
         json_editor::{JsonEditor, parse},

@@ -10,9 +10,10 @@ fn field(text: &str) -> TextField {
     TextField::new("", text)
 }
 
-fn press(field: &mut TextField, codes: &[KeyCode]) {
-    for code in codes {
-        field.key(key(*code));
+/// See [`typed`].
+fn press(field: &mut TextField, keys: &str) {
+    for event in typed(keys) {
+        field.key(event);
     }
 }
 
@@ -33,16 +34,12 @@ fn cursor(field: &TextField, width: u16) -> Position {
 #[test]
 fn keys_move_and_delete_by_grapheme() {
     let mut field = field("cafe\u{301} 👩\u{200d}👩\u{200d}👧");
-    press(&mut field, &[KeyCode::Backspace]);
+    press(&mut field, "⌫");
     assert_eq!(field.text(), "cafe\u{301} ");
-    press(&mut field, &[KeyCode::Left, KeyCode::Left]);
+    press(&mut field, "←←");
     assert_eq!(field.cursor(), 3);
-    press(
-        &mut field,
-        &[KeyCode::Delete, KeyCode::Char('é'), KeyCode::Right],
-    );
-    assert_eq!(field.text(), "café ");
-    assert_eq!(field.cursor(), field.text().len());
+    press(&mut field, "⌦é→");
+    assert_eq!((field.text(), field.cursor()), ("café ", 6));
 }
 
 #[test]
@@ -50,11 +47,9 @@ fn words_and_lines_are_deleted_whole() {
     let mut field = field("globex retail eu");
     assert_eq!(field.key(ctrl('w')), Reaction::Changed);
     assert_eq!(field.text(), "globex retail ");
-    let alt = KeyEvent::new(KeyCode::Backspace, KeyModifiers::ALT);
-    field.key(alt);
+    field.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::ALT));
     assert_eq!(field.text(), "globex ");
-    press(&mut field, &[KeyCode::Left, KeyCode::Left]);
-    field.key(ctrl('u'));
+    press(&mut field, "←←␕");
     assert_eq!(field.text(), "x ");
     assert_eq!(field.key(ctrl('u')), Reaction::Refused);
 }
@@ -62,52 +57,52 @@ fn words_and_lines_are_deleted_whole() {
 #[test]
 fn keys_of_others_are_left_alone() {
     let mut field = field("a");
-    for event in [ctrl('s'), ctrl('a'), key(KeyCode::Esc), key(KeyCode::Tab)] {
+    for event in [ctrl('s'), ctrl('a')].into_iter().chain(typed("⎋⇥")) {
         assert_eq!(field.key(event), Reaction::Ignored, "{event:?}");
     }
-    press(&mut field, &[KeyCode::Home]);
+    press(&mut field, "⇱");
     assert_eq!(field.key(key(KeyCode::Left)), Reaction::Ignored);
 }
 
 #[test]
-fn a_paste_becomes_one_line_and_says_so() {
+fn a_paste_becomes_one_line_and_says_so_unless_the_field_is_masked_and_for_lines() {
     let mut first = field("");
     assert_eq!(first.paste("acme-eu\r\n"), Pasted::default());
     assert_eq!(first.text(), "acme-eu");
-    let pasted = first.paste("\na\nb\n");
+    assert_eq!(first.paste("\na\nb\n").joined_lines, 2);
     assert_eq!(first.text(), "acme-eu a b");
-    assert_eq!(pasted.joined_lines, 2);
-
     let mut short = field("ab").with_longest(4);
-    press(&mut short, &[KeyCode::Home]);
+    press(&mut short, "⇱");
     assert_eq!(short.paste("éxyz").cut, 2);
     assert_eq!((short.text(), short.cursor()), ("éxab", 3));
     assert_eq!(short.key(key(KeyCode::Char('q'))), Reaction::Refused);
+    for (field, text) in [
+        (TextField::secret("token"), "> a\n> b"),
+        (TextField::new("note", ""), "> a > b"),
+    ] {
+        let mut field = field.with_lines();
+        field.paste("> a\r\n> b\n");
+        assert_eq!(field.text(), text);
+    }
 }
 
 #[test]
-fn hidden_characters_are_shown_and_kept() {
+fn hidden_characters_are_shown_and_a_long_text_scrolls_with_the_cursor() {
     let mut hostile = field("a\u{202e}b");
     assert_eq!(drawn(&hostile, 20), "a\\u{202e}b\n");
-    press(&mut hostile, &[KeyCode::Left]);
-    assert_eq!(cursor(&hostile, 20).x, 9);
-    press(&mut hostile, &[KeyCode::Left]);
-    assert_eq!(cursor(&hostile, 20).x, 1);
+    for x in [9, 1] {
+        press(&mut hostile, "←");
+        assert_eq!(cursor(&hostile, 20).x, x);
+    }
     assert_eq!(hostile.text(), "a\u{202e}b");
-}
-
-#[test]
-fn a_long_text_scrolls_with_the_cursor() {
     let mut long = field("0123456789東京abc");
-    assert_eq!(drawn(&long, 10), "<東京abc\n");
-    assert_eq!(cursor(&long, 10).x, 8);
-    press(&mut long, &[KeyCode::Home]);
-    assert_eq!(drawn(&long, 10), " 01234567>\n");
-    assert_eq!(cursor(&long, 10).x, 1);
-}
-
-#[test]
-fn label_hint_and_error_stand_in_their_places() {
+    for (keys, shown, x) in [("", "<東京abc\n", 8), ("⇱", " 01234567>\n", 1)] {
+        press(&mut long, keys);
+        assert_eq!(
+            (drawn(&long, 10), cursor(&long, 10).x),
+            (shown.to_owned(), x)
+        );
+    }
     let mut name = TextField::new("Name", "Acme")
         .with_label_width(6)
         .with_hint("as people know it");
@@ -119,9 +114,7 @@ fn label_hint_and_error_stand_in_their_places() {
 #[test]
 fn a_secret_shows_its_length_only() {
     let mut secret = TextField::secret("Token");
-    for event in typed("canary-token") {
-        secret.key(event);
-    }
+    press(&mut secret, "canary-token");
     assert_eq!(drawn(&secret, 30), "Token  •••••••••••• 12\n");
     assert_eq!(drawn(&secret, 18), "Token  •••••••• 12\n");
     let debug = format!("{secret:?} {:?}", secret.clone());
@@ -130,7 +123,7 @@ fn a_secret_shows_its_length_only() {
         "{debug}"
     );
     assert_eq!(secret.clone(), secret);
-    secret.key(ctrl('u'));
+    press(&mut secret, "␕");
     assert!(secret.is_empty());
     assert_eq!(secret.paste("another\n"), Pasted::default());
     assert_eq!(secret.text(), "another");
@@ -178,18 +171,15 @@ struct Model {
 }
 
 impl Model {
-    fn ends(&self) -> Vec<usize> {
-        let mut ends: Vec<usize> = self
-            .text
-            .grapheme_indices(true)
-            .map(|(byte, _)| byte)
-            .collect();
-        ends.push(self.text.len());
-        ends
+    fn ends(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let ends = self.text.grapheme_indices(true).map(|(byte, _)| byte);
+        ends.chain([self.text.len()])
+            .collect::<Vec<_>>()
+            .into_iter()
     }
 
     fn settle(&mut self) {
-        let next = self.ends().into_iter().find(|end| *end >= self.at);
+        let next = self.ends().find(|end| *end >= self.at);
         self.at = next.expect("the end is an end");
     }
 
@@ -200,12 +190,12 @@ impl Model {
     }
 
     fn before(&self) -> usize {
-        let before = self.ends().into_iter().rev().find(|end| *end < self.at);
+        let before = self.ends().rev().find(|end| *end < self.at);
         before.unwrap_or(0)
     }
 
     fn after(&self) -> usize {
-        let after = self.ends().into_iter().find(|end| *end > self.at);
+        let after = self.ends().find(|end| *end > self.at);
         after.unwrap_or(self.text.len())
     }
 
@@ -266,31 +256,17 @@ proptest! {
 
 #[test]
 fn a_selected_text_is_replaced_added_to_or_kept() {
-    let after = |code: KeyCode| {
+    for (keys, text) in [("ex", "ex"), (" x", "acme x"), ("⇲x", "acmex"), ("⌫x", "x")] {
         let mut field = field("acme");
         field.select_all();
-        press(&mut field, &[code, KeyCode::Char('x')]);
-        field.text().to_owned()
-    };
-    assert_eq!(after(KeyCode::Char('e')), "ex");
-    assert_eq!(after(KeyCode::Char(' ')), "acme x");
-    assert_eq!(after(KeyCode::End), "acmex");
-    assert_eq!(after(KeyCode::Backspace), "x");
+        press(&mut field, keys);
+        assert_eq!(field.text(), text, "{keys}");
+    }
     let mut field = field("acme");
     field.select_all();
     field.paste("two");
     field.paste("three");
     assert_eq!(field.text(), "twothree");
-}
-
-#[test]
-fn a_masked_field_for_lines_keeps_them_and_others_join_them() {
-    let mut lines = TextField::secret("token").with_lines();
-    lines.paste("> a\r\n> b\n");
-    assert_eq!(lines.text(), "> a\n> b");
-    let mut one = TextField::new("note", "").with_lines();
-    one.paste("> a\r\n> b\n");
-    assert_eq!(one.text(), "> a > b");
 }
 
 #[test]

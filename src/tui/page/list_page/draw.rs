@@ -4,11 +4,7 @@
 
 use std::borrow::Cow;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{ListPage, Rows};
 use crate::{
@@ -16,12 +12,10 @@ use crate::{
     tui::{
         keymap::Action,
         kit::{
-            boxes::{below, page as page_box, popup, titled, titled_rows, with_details},
-            columns::{Cell, Column},
-            paint, table,
-            text_page::TextPage,
+            Cell, Column, Hidden, TextPage, below, page as page_box, paint, popup, table, titled,
+            titled_rows, with_details,
         },
-        state::context::Context,
+        state::Context,
     },
 };
 
@@ -183,7 +177,15 @@ impl<R: Rows> ListPage<R> {
 
     fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {
         let theme = context.theme;
-        let columns = self.kind.columns(area.width >= WIDE || self.is_of_all);
+        let is_wide = area.width >= WIDE || self.is_of_all || self.scrolled > 0;
+        let mut columns = self.kind.columns(is_wide);
+        let left_out = self.kind.columns(true).len() - columns.len();
+        let mut scrolled = 0;
+        columns.retain(|column| {
+            let is_scrolled = column.column.priority > 0 && scrolled < self.scrolled;
+            scrolled += usize::from(is_scrolled);
+            !is_scrolled
+        });
         let rows = self.shown(context);
         let area = titled_rows(buffer, area, &self.kind.heading(), true, theme);
         let nothing = if rows.is_empty() {
@@ -204,7 +206,14 @@ impl<R: Rows> ListPage<R> {
             fitted.collect()
         };
         let rows = (&rows[..], &self.cursor);
-        table::draw(buffer, area, rows, fitted, cells, &nothing, theme);
+        let key = context.keys.key(R::PLACE, Action::ScrollRight);
+        let hidden = Hidden {
+            scrolled: self.scrolled,
+            more: left_out,
+            key: &key,
+        };
+        let more = table::draw_scrolled(buffer, area, rows, fitted, cells, &nothing, hidden, theme);
+        self.hidden.set(more);
     }
 }
 
@@ -212,10 +221,16 @@ impl<R: Rows> ListPage<R> {
     /// The right of line 2.
     pub(super) fn state(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
+        let is_stored = self.kind.job().is_some();
         if let Some(working) = R::WORKING.filter(|_| self.working.is_waiting()) {
             working.into()
-        } else if self.reading.is_waiting() && !self.is_read {
+        } else if self.reading.is_waiting() && self.read_at.is_none() {
             "reading".into()
+        } else if let Some(at) = self
+            .read_at
+            .filter(|_| is_stored && context.is_directory_lost())
+        {
+            format!("from memory, read {}", context.clock(at))
         } else if self.failed.is_some() {
             format!("not read, {key} reads again")
         } else if self.filter.is_empty() {
@@ -230,14 +245,14 @@ impl<R: Rows> ListPage<R> {
     /// What is shown instead of rows if there are none.
     pub fn nothing(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
-        if self.reading.is_waiting() && !self.is_read {
+        if self.reading.is_waiting() && self.read_at.is_none() {
             let waiting = context.waiting(self.reading.ticket());
             return waiting.map_or_else(|| "Reading the directory".into(), |line| line.whole());
         }
         if let Some(why) = &self.failed {
             return format!("Not read, {key} reads again: {why}");
         }
-        if !self.is_read {
+        if self.read_at.is_none() {
             return format!("Not read. {key} reads it");
         }
         // Without the filter there would be rows, or this is why there would be none.

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    domain::history::Operation,
+    domain::Operation,
     tui::{
         kit::{
-            columns::Cell,
+            Cell,
             testing::{screen, typed},
         },
-        state::message::{JobError, Ticket},
+        state::{JobError, Outage, OutageReason, Ticket},
         theme::Theme,
     },
 };
@@ -67,6 +67,7 @@ impl Rows for Things {
         vec![
             col("NAME", (4, 20), 0, |row: &Row, _| Cell::new(row.0)),
             col("BY", (3, 20), 1, |row: &Row, _| Cell::new(row.1)),
+            col("NOTE", (20, 20), 2, |_: &Row, _| Cell::new("a note")),
         ]
     }
 
@@ -128,7 +129,11 @@ impl World {
     }
 
     fn screen(&self) -> String {
-        screen(100, 8, |buffer, area| {
+        self.screen_of(100)
+    }
+
+    fn screen_of(&self, width: u16) -> String {
+        screen(width, 8, |buffer, area| {
             self.page.draw(buffer, area, &self.context);
         })
     }
@@ -255,6 +260,48 @@ fn the_cursor_stays_on_its_row_when_rows_come_and_go() {
     assert_eq!(on(&world), None);
     let why = world.page.disabled(Action::Enter, &world.context);
     assert_eq!(why.as_deref(), Some("none here"));
+}
+
+#[test]
+fn columns_without_room_are_counted_with_the_key_that_shows_them() {
+    let mut world = World::with(2);
+    let why_not = |world: &World, action| world.page.disabled(action, &world.context);
+    world.shows("a note").hides("+1");
+    assert!(why_not(&world, Action::ScrollRight).is_some());
+    let screen = world.screen_of(30);
+    assert!(
+        screen.contains("NAME") && screen.contains("+1 › Right"),
+        "{screen}"
+    );
+    assert_eq!(why_not(&world, Action::ScrollRight), None);
+    assert!(why_not(&world, Action::ScrollLeft).is_some());
+    world.act(Action::ScrollRight);
+    let screen = world.screen_of(30);
+    assert!(
+        screen.contains("‹1") && screen.contains("a note"),
+        "{screen}"
+    );
+    assert!(
+        !screen.contains("+1") && screen.contains("acme"),
+        "{screen}"
+    );
+    world.act(Action::ScrollLeft);
+    assert!(world.screen_of(30).contains("+1 › Right"));
+}
+
+#[test]
+fn rows_that_cannot_be_read_again_are_said_to_be_from_memory() {
+    let mut world = World::with(2);
+    let memory = format!(
+        "from memory, read {}",
+        world.context.clock(world.context.now)
+    );
+    let since = world.context.now;
+    for (why, is_lost) in [(OutageReason::Away, true), (OutageReason::Viewer, false)] {
+        world.context.outage = Some(Outage { since, why });
+        assert_eq!(world.page.status(&world.context) == memory, is_lost);
+        world.shows("acme");
+    }
 }
 
 #[test]

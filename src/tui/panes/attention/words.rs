@@ -8,19 +8,18 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use crate::{
     domain::{
-        age::{DEFAULT_LIMIT, TokenAge, days, due_within},
-        batch::RunnerState,
-        handoff::HandOffState,
-        history::Operation,
+        HandOffState, Operation, RunnerState, TokenAge,
+        age::{DEFAULT_LIMIT, days, due_within},
+        counted,
         rotation::State,
-        text::{counted, visible},
+        visible,
     },
     operations::attention::{Ages, Concern, ConcernKind},
     tui::{
         keymap::{Action, Focus},
-        kit::{boxes::titled, columns::widest, paint},
+        kit::{paint, titled, widest},
         page::list_page::profile_name,
-        state::{context::Context, message::ProfileIndex},
+        state::{Context, ProfileIndex},
         theme::Theme,
     },
 };

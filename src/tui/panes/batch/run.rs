@@ -6,19 +6,12 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
 use crate::{
-    domain::batch::{BatchKind, ItemStatus, RunnerState},
+    domain::{BatchKind, ItemStatus, RunnerState},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::words_that_fit,
-            columns::{Cell, Column, widest},
-            paint, table,
-        },
-        state::{
-            batch::{BatchRow, BatchRun},
-            context::Context,
-        },
+        kit::{Cell, Column, paint, table, widest, words_that_fit},
+        state::{BatchRow, BatchRun, Context},
         theme::Theme,
     },
 };

@@ -4,20 +4,16 @@
 
 use std::fmt::Display;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{BatchPane, RESUME, START, Stage};
 use crate::{
     config::guard::Level,
     domain::{
+        BatchKind, UserGroupId,
         age::{self, days},
-        batch::{BatchKind, Plan},
-        group::UserGroupId,
-        text::visible,
+        batch::Plan,
+        visible,
     },
     operations::{
         Batch, BatchId, BatchItem, Guarded,
@@ -27,20 +23,14 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
-            Cursor,
-            boxes::{page, page_room},
-            columns::widest,
+            Cursor, TextPage, page, page_room,
             paint::{self, WHOLE_ID},
-            text_page::TextPage,
+            widest,
         },
         panes::{View, bulk_edit},
         state::{
-            batch::{BatchRow, BatchRun, report},
-            confirm::Confirm,
-            context::{Context, Navigation},
-            message::{Job, Outcome},
-            navigation::{BatchAim, EditSource, PaneRequest},
-            notices::Severity,
+            BatchAim, BatchRow, BatchRun, Confirm, Context, EditSource, Job, Navigation, Outcome,
+            PaneRequest, Severity, batch::report,
         },
     },
 };
@@ -133,16 +123,11 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     };
     page.field("started by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");
-    page.field("reason", reason, Style::new(), "");
-    page.field(
-        "done",
-        &batch.counts.in_words_of(&batch.kind),
-        Style::new(),
-        "",
-    );
+    page.plain("reason", reason);
+    page.plain("done", &batch.counts.in_words_of(&batch.kind));
     if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
         let what = if batch.is_run() { "now" } else { "last run" };
-        page.field(what, &why, Style::new(), "");
+        page.plain(what, &why);
     }
     let text = match batch.kind {
         _ if left == 0 => "Nothing left to send: reads open results, then closes the batch.",
@@ -320,7 +305,7 @@ impl BatchPane {
 
     /// Why no run can be started: another one is running, or it is not allowed.
     pub(super) fn why_not_start(context: &Context) -> Option<String> {
-        let runs = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
+        let runs = context.running_batch().is_some();
         let runs = runs.then(|| "another batch is running".into());
         runs.or_else(|| context.why_forbidden(Guarded::Bulk))
     }
@@ -464,7 +449,7 @@ impl BatchPane {
         let at = self.on();
         let row = self.run(context).and_then(|run| run.rows.get(at?));
         if let Some(id) = row.map(|row| row.id.clone()) {
-            context.navigate(Navigation::Push(PaneRequest::Group(id)));
+            context.open_pane(PaneRequest::Group(id));
         }
     }
 

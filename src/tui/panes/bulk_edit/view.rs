@@ -1,25 +1,19 @@
 //! Draws the bulk edit: the change in one line if there is room, the review below it, then what is sent and how to
 //! confirm it.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Margin, Position, Rect, Style};
 
 use super::{BulkEdit, Row, Shown};
 use crate::{
-    domain::batch::{EditPlan, EditRow, UnverifiedField, Verdict},
+    domain::{
+        EditPlan,
+        batch::{EditRow, UnverifiedField, Verdict},
+    },
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{split_below, take, titled_rows},
-            columns::{Cell, Column, widest},
-            form::Input,
-            paint, table,
-        },
+        kit::{Cell, Column, Input, paint, split_below, table, take, titled_rows, widest},
         panes::View,
-        state::context::Context,
+        state::Context,
         theme::Theme,
     },
 };
@@ -52,18 +46,10 @@ pub(super) fn draw(
     } else {
         left.height.min(confirm)
     };
-    let review = Rect {
-        height: left.height - foot,
-        ..left
-    };
+    let (review, below) = split_below(left, foot);
     let title = format!("Review  {}", counts(pane));
     let review = titled_rows(buffer, review, title.trim_end(), pane.confirming, theme);
     draw_rows(pane, buffer, review, context);
-    let below = Rect {
-        y: left.bottom() - foot,
-        height: foot,
-        ..left
-    };
     draw_foot(pane, buffer, below, context).or(cursor)
 }
 
@@ -97,9 +83,8 @@ fn field_rows(pane: &BulkEdit, area: Rect) -> u16 {
 }
 
 fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Option<Position> {
-    let mut line = paint::row(area, 0);
-    line.x += 1.min(line.width);
-    line.width = line.width.saturating_sub(2);
+    let inner = area.inner(Margin::new(1, 0));
+    let line = paint::row(inner, 0);
     if !pane.has_fields() {
         let change = pane.plan.as_ref().map(|plan| plan.change.to_string());
         let change = change.unwrap_or_default();
@@ -126,33 +111,23 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             continue;
         };
         let focused = is_here && !pane.confirming;
-        let mut place = Rect {
-            x,
-            width: line.right().saturating_sub(x),
-            ..line
+        let place = if area.width < SIDE_BY_SIDE_WIDTH {
+            paint::row(inner, index as u16)
+        } else {
+            paint::from_column(line, x)
         };
-        if area.width < SIDE_BY_SIDE_WIDTH {
-            place = Rect {
-                x: line.x,
-                width: line.width,
-                ..paint::row(area, index as u16)
-            };
-        }
         let style = if focused { theme.focus() } else { theme.dim() };
         // A sign as well, so that the focused field is visible without colour.
         let sign = if focused { ">" } else { " " };
         let before = format!("{sign}{} ", item.label);
         let start = paint::line(buffer, place, &before, style, theme);
         let room = place.right() - start;
-        let text = Rect {
-            x: start,
-            width: if area.width < SIDE_BY_SIDE_WIDTH {
-                room
-            } else {
-                FIELD.min(room)
-            },
-            ..place
+        let cells = if area.width < SIDE_BY_SIDE_WIDTH {
+            room
+        } else {
+            FIELD
         };
+        let text = paint::first_cells(paint::from_column(place, start), cells);
         x = text.right() + 1;
         if text.is_empty() {
             continue;
@@ -172,12 +147,8 @@ fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context
             Some(wrong) => wrong.as_str(),
             None => "Checking the groups in the directory",
         };
-        let line = Rect {
-            x: area.x + 2.min(area.width),
-            width: area.width.saturating_sub(2),
-            ..area
-        };
-        paint::wrapped(buffer, line, text, theme.dim(), theme);
+        let area = paint::after_cells(area, 2);
+        paint::wrapped(buffer, area, text, theme.dim(), theme);
         return;
     };
     table::draw(
@@ -269,11 +240,7 @@ fn draw_foot(
     context: &Context,
 ) -> Option<Position> {
     let theme = context.theme;
-    let inner = Rect {
-        x: area.x + 1.min(area.width),
-        width: area.width.saturating_sub(2),
-        ..area
-    };
+    let inner = area.inner(Margin::new(1, 0));
     let (keys, why_not) = (&context.keys, why_not(pane, context));
     let why_not = why_not.as_deref();
     let rows = pane.confirm.rows(inner.width, keys, theme, why_not);

@@ -6,20 +6,14 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Compare, Comparison};
 use crate::{
-    domain::{
-        change::DesiredFields,
-        group::Mapping,
-        known::{Known, KnownGroup},
-        merge::Part,
-    },
+    domain::{DesiredFields, Known, KnownGroup, Mapping, Part},
     tui::{
         keymap::{Action, Focus},
         kit::{
-            boxes::{draw_waiting, page as page_box},
+            TextPage, draw_waiting, page as page_box,
             paint::{columns, cut},
-            text_page::TextPage,
         },
-        state::{context::Context, message::ProfileIndex},
+        state::{Context, ProfileIndex},
         theme::Theme,
     },
 };
@@ -47,8 +41,8 @@ pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: 
     let (page, rows) = page(compare, inner.width, beside, context);
     let scroll = scroll(&page, &rows, compare.cursor.at, inner.height);
     page.draw(buffer, inner, scroll);
-    let reading = compare.reading.map(|(_, ticket)| ticket);
-    let waiting = context.waiting(reading.or(compare.asking));
+    let reading = compare.reading.ticket();
+    let waiting = context.waiting(reading.or(compare.asking.ticket()));
     draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
 }
 
@@ -112,7 +106,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
 
 fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
     let theme = context.theme;
-    if compare.asking.is_some() {
+    if compare.asking.is_waiting() {
         page.text("Reading the directory", theme.dim());
     } else if compare.here(context).is_none() {
         page.text("This group is not in the directory", theme.dim());
@@ -143,11 +137,7 @@ impl<'a> Side<'a> {
         let Some(profile) = context.profiles.get(self.profile.0) else {
             return ("?", String::new(), Style::new());
         };
-        let style = if profile.production {
-            context.theme.production()
-        } else {
-            context.theme.testing()
-        };
+        let style = context.theme.environment(profile.production);
         (profile.environment_word(), profile.name.clone(), style)
     }
 

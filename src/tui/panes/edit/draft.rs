@@ -8,26 +8,13 @@ use serde_json::Value;
 
 use super::GroupForm;
 use crate::{
-    domain::{
-        change::{Change, DesiredFields, Mark},
-        group::UserGroupId,
-        known::KnownGroup,
-        merge::Part,
-        text::visible,
-    },
+    domain::{Change, DesiredFields, KnownGroup, Mark, Part, UserGroupId, visible},
     operations::{Done, KeptDraft},
     tui::{
         keymap::{Action, Focus},
-        kit::properties::PropertiesField,
+        kit::PropertiesField,
         panes::attention::draft_is_gone,
-        state::{
-            confirm::Confirm,
-            context::{Context, Navigation},
-            drafts::{DraftOrigin, UnsentDraft},
-            message::{Job, Outcome},
-            navigation::{Asked, PaneRequest, Then},
-            notices::Severity,
-        },
+        state::{Confirm, Context, DraftOrigin, Job, Outcome, Severity, UnsentDraft},
     },
 };
 
@@ -108,15 +95,12 @@ impl GroupForm {
 
     /// Asks whether to discard what was typed.
     pub(super) fn ask_to_discard(&self, context: &mut Context) {
-        let confirm = Confirm::with_key(Focus::ConfirmKey);
         let what = format!("discards the draft of {}", self.id);
-        let asked = Asked {
-            title: "Discard the draft",
-            text: "Your changes will be lost.".into(),
-            confirm: confirm.of(what, "").with_verb("DISCARD"),
-            then: Then::Below,
-        };
-        context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+        context.ask_first(
+            "Discard the draft",
+            "Your changes will be lost.",
+            Confirm::asked(what, "DISCARD"),
+        );
     }
 
     /// The drafts of the group that were typed elsewhere and are not in this form, the newest first.
@@ -164,15 +148,12 @@ impl GroupForm {
         };
         if self.is_changed() {
             self.loading = Some(other.by.clone());
-            let confirm = Confirm::with_key(Focus::ConfirmKey);
             let what = format!("loads the draft of {}", visible(&other.by));
-            let asked = Asked {
-                title: "Load the other draft",
-                text: "Your changes will be lost.".into(),
-                confirm: confirm.of(what, "").with_verb("LOAD"),
-                then: Then::Below,
-            };
-            context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+            context.ask_first(
+                "Load the other draft",
+                "Your changes will be lost.",
+                Confirm::asked(what, "LOAD"),
+            );
         } else {
             self.load_now(&other.clone(), context);
         }
@@ -208,7 +189,7 @@ impl GroupForm {
         context.give_up(&self.reading);
         let text = format!("Draft of {} discarded; nothing was sent", self.id);
         context.say(Severity::Info, text);
-        context.navigate(Navigation::Pop);
+        context.close_pane();
     }
 
     /// Why there is nothing to discard.

@@ -5,19 +5,11 @@ use serde_json::Value;
 
 use super::GroupForm;
 use crate::{
-    domain::{
-        group::{Mapping, Properties, UserGroupId},
-        kept_text::without_tokens,
-        known::KnownGroup,
-    },
+    domain::{KnownGroup, Mapping, Properties, UserGroupId, kept_text::without_tokens},
     tui::{
         keymap::Action,
         kit::{json_editor, mapping_table::pairs_of},
-        state::{
-            context::Context,
-            message::{EditRequest, Effect, Ticket},
-            notices::Severity,
-        },
+        state::{Context, EditRequest, Effect, Severity, Ticket},
     },
 };
 

@@ -3,32 +3,21 @@
 //!
 //! The last updates of the group, below the pending changes.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Margin, Position, Rect, Style};
 
 use super::{GroupForm, Section};
 use crate::{
-    domain::{
-        change::{Change, Mark},
-        history::{Entry, Operation},
-        text::{counted, person, visible},
-        undo,
-    },
+    domain::{Change, Entry, Mark, Operation, counted, text::person, undo, visible},
     tui::{
         keymap::Focus,
         kit::{
-            RowKeys,
-            boxes::{side_by_side, titled, titled_rows},
+            ChangeTarget, PropertiesFocus, RowKeys, TextPage, did_not_fit,
             mapping_table::PastedRows,
             paint::{self, columns},
-            properties::{PastedProperties, PropertiesFocus},
-            text_field::did_not_fit,
-            text_page::{self, ChangeTarget, TextPage},
+            properties::PastedProperties,
+            side_by_side, split_below, take, text_page, titled, titled_rows,
         },
-        state::{context::Context, message::Job, notices::Severity},
+        state::{Context, Job, Severity},
         theme::Theme,
     },
 };
@@ -70,66 +59,40 @@ pub(super) fn draw(
     } else {
         area
     };
-    let form = if area.width < SIDE_BY_SIDE_WIDTH && area.height >= MIN_ROWS_FOR_TALLY {
-        draw_tally(edit, buffer, paint::row(form, form.height - 1), theme);
-        Rect {
-            height: form.height - 1,
-            ..form
-        }
+    let mut form = if area.width < SIDE_BY_SIDE_WIDTH && area.height >= MIN_ROWS_FOR_TALLY {
+        let (form, last) = split_below(form, 1);
+        draw_tally(edit, buffer, last, theme);
+        form
     } else {
         form
     };
-    let form = match &edit.meanwhile {
-        Some(text) if form.height > MIN_ROWS_FOR_BOTH => {
-            let line = paint::row(form, form.height - 1);
-            paint::line(buffer, line, &format!(" ~ {text}"), theme.changed(), theme);
-            Rect {
-                height: form.height - 1,
-                ..form
-            }
+    let meanwhile = edit.meanwhile.clone().map(|text| (text, theme.changed()));
+    let others = edit
+        .others_line(context)
+        .map(|text| (text, theme.warning()));
+    for (text, style) in meanwhile.into_iter().chain(others) {
+        if form.height > MIN_ROWS_FOR_BOTH {
+            let (above, last) = split_below(form, 1);
+            paint::line(buffer, last, &format!(" ~ {text}"), style, theme);
+            form = above;
         }
-        _ => form,
-    };
-    let form = match edit.others_line(context) {
-        Some(text) if form.height > MIN_ROWS_FOR_BOTH => {
-            let line = paint::row(form, form.height - 1);
-            paint::line(buffer, line, &format!(" ~ {text}"), theme.warning(), theme);
-            Rect {
-                height: form.height - 1,
-                ..form
-            }
-        }
-        _ => form,
-    };
+    }
     let on = |section| edit.section == section;
     let form = if form.height >= MIN_ROWS_FOR_RULE {
-        let below = titled_rows(buffer, form, "Name", on(Section::Name), theme);
-        Rect { x: form.x, ..below }
+        titled_rows(buffer, form, "Name", on(Section::Name), theme)
     } else {
         form
     };
-    let name = Rect {
-        x: form.x + 1,
-        width: form.width.saturating_sub(2),
-        height: 1.min(form.height),
-        ..form
+    let mut properties = form;
+    let name = take(&mut properties, 1).inner(Margin::new(1, 0));
+    let rest = properties.height;
+    let rows = match edit.section {
+        // A low window has room for only one of the two.
+        Section::Properties if rest < MIN_ROWS_FOR_BOTH => 0,
+        _ if rest < MIN_ROWS_FOR_BOTH => rest,
+        _ => rest / 2,
     };
-    let rest = form.height.saturating_sub(1);
-    let mapping = Rect {
-        y: name.bottom(),
-        height: match edit.section {
-            // A low window has room for only one of the two.
-            Section::Properties if rest < MIN_ROWS_FOR_BOTH => 0,
-            _ if rest < MIN_ROWS_FOR_BOTH => rest,
-            _ => rest / 2,
-        },
-        ..form
-    };
-    let properties = Rect {
-        y: mapping.bottom(),
-        height: rest - mapping.height,
-        ..form
-    };
+    let mapping = take(&mut properties, rows);
     // If the changes are beside the form, they contain the previous name.
     let is_told = area.width >= SIDE_BY_SIDE_WIDTH;
     let name = draw_name_mark(edit, buffer, name, is_told, theme);
@@ -202,11 +165,7 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
 
 /// Draws one line, when there is no room for more.
 fn draw_tally(edit: &GroupForm, buffer: &mut Buffer, line: Rect, theme: Theme) {
-    let line = Rect {
-        x: line.x + 1,
-        width: line.width.saturating_sub(2),
-        ..line
-    };
+    let line = line.inner(Margin::new(1, 0));
     match edit.cached_change() {
         Err((text, field)) => {
             paint::line(
@@ -252,16 +211,9 @@ fn draw_name_mark(
     if room < 10 || is_told {
         return line;
     }
-    let beside = Rect {
-        x: line.right() - room + 2,
-        width: room - 2,
-        ..line
-    };
+    let beside = paint::from_column(line, line.right() - room + 2);
     paint::line(buffer, beside, &words, theme.dim(), theme);
-    Rect {
-        width: line.width - room,
-        ..line
-    }
+    paint::first_cells(line, line.width - room)
 }
 
 /// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns the
@@ -274,12 +226,9 @@ fn draw_data_source_usage(edit: &GroupForm, buffer: &mut Buffer, area: Rect, the
     else {
         return area;
     };
-    let last = paint::row(area, area.height - 1);
+    let (area, last) = split_below(area, 1);
     paint::line(buffer, last, text, theme.dim(), theme);
-    Rect {
-        height: area.height - 1,
-        ..area
-    }
+    area
 }
 
 /// Reports the result of a paste into the properties.
@@ -356,11 +305,7 @@ impl GroupForm {
         }
         let shown = &entries[..entries.len().min(MAX_ENTRIES).min(free - 2)];
         let rows = shown.len() as u16 + 1;
-        let area = Rect {
-            y: area.bottom() - rows,
-            height: rows,
-            ..area
-        };
+        let (_, area) = split_below(area, rows);
         let mut page = TextPage::new(area.width, context.theme);
         write(&mut page, shown, context);
         page.draw_still(buffer, area);

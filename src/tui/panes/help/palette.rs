@@ -2,15 +2,14 @@
 
 use super::{Help, Line, LineAction, Section};
 use crate::{
-    domain::{group::UserGroupId, text::visible},
+    domain::{UserGroupId, visible},
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
         keymap::{self, Focus},
         state::{
-            command::{Command, ON_THE_COMMAND_LINE, THEMES},
-            context::Context,
-            message::ProfileIndex,
+            Command, Context, ProfileIndex,
+            command::{ON_THE_COMMAND_LINE, THEMES},
         },
     },
 };

@@ -9,15 +9,12 @@ use jiff::Timestamp;
 use ratatui::style::Style;
 
 use crate::{
-    domain::age::{self, TokenAge},
+    domain::{TokenAge, age},
     search::{Entry, Index, ListColumn, Row, SortBy, in_ranges},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            columns::{Column, Layout},
-            paint::WHOLE_ID,
-        },
-        state::{context::Context, groups::Loading},
+        kit::{Column, columns::Layout, paint::WHOLE_ID},
+        state::{Context, Loading},
     },
 };
 

@@ -14,21 +14,14 @@ use super::{
     view::{self, Places},
 };
 use crate::{
-    domain::{annotation::AnnotationChange, group::UserGroupId},
+    domain::{AnnotationChange, UserGroupId},
     operations::{Guarded, NextStep},
     search::ListView,
     tui::{
         keymap::{Action, Focus},
         kit::{paint, table},
         panes::Click,
-        state::{
-            batch::BatchRun,
-            command::Command,
-            context::{Context, Navigation},
-            message::Job,
-            navigation::{EditSource, PaneRequest},
-            notices::Severity,
-        },
+        state::{BatchRun, Command, Context, EditSource, Job, PaneRequest, Severity},
     },
 };
 
@@ -187,7 +180,7 @@ impl List {
             Some(run) => PaneRequest::WatchBulk(run.ticket),
             None => PaneRequest::CheckBulk(self.marks.ids()),
         };
-        context.navigate(Navigation::Push(opening));
+        context.open_pane(opening);
     }
 
     /// The batch that is shown instead of a new one.
@@ -200,7 +193,7 @@ impl List {
     pub(super) fn edit_marked(&self, context: &mut Context) {
         let filter = self.filter.text().to_owned();
         let source = EditSource::Groups(self.marks.ids(), filter);
-        context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
+        context.open_pane(PaneRequest::BulkEdit(source));
     }
 
     pub(super) fn why_no_bulk_edit(&self, context: &Context) -> Option<String> {
@@ -208,7 +201,7 @@ impl List {
             let edit = context.keys.key(Focus::List, Action::Edit);
             return Some(format!("nothing is marked; {edit}: this row"));
         }
-        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+        if context.running_batch().is_some() {
             return Some("another batch is running".into());
         }
         context.why_not(context.current, NextStep::BULK_EDIT)

@@ -6,16 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::{
-    domain::group::UserGroupId,
+    domain::UserGroupId,
     search::{
         Entry, FilterError, GroupExtras, Index, ListView, Query, SearchRequest, SearchResults,
         SortBy, run_search,
     },
-    tui::state::{
-        context::Context,
-        groups::Loading,
-        message::{Job, Ticket},
-    },
+    tui::state::{Context, Job, Loading, Ticket},
 };
 
 /// Up to this number of groups, searching takes less time than starting a job.

@@ -9,12 +9,12 @@ use ratatui::style::Style;
 
 use super::List;
 use crate::{
-    domain::{group::UserGroupId, rotation::State},
+    domain::{UserGroupId, rotation::State},
     search::{Entry, Index, Row, SearchResults, matcher},
     tui::{
         keymap::Action,
         panes::View,
-        state::{context::Context, notices::Severity},
+        state::{Context, Severity},
     },
 };
 
@@ -292,7 +292,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        domain::known::KnownGroup,
+        domain::KnownGroup,
         search::{GroupExtras, Query, SearchRequest, SortBy, run_search},
     };
 

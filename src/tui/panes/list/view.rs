@@ -2,11 +2,7 @@
 
 use std::cell::RefCell;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{
     List,
@@ -15,25 +11,19 @@ use super::{
 };
 use crate::{
     domain::{
-        age::{self, DEFAULT_LIMIT, TokenAge, days},
-        annotation::Annotation,
-        group::{EnvironmentTag, UserGroupId},
+        Annotation, EnvironmentTag, TokenAge, UserGroupId,
+        age::{self, DEFAULT_LIMIT, days},
     },
     operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
     tui::{
         keymap::{Action, Focus},
         kit::{
-            boxes::{
-                body, rule_end, severity_style, side_by_side, split_below, titled, titled_rows,
-                with_details,
-            },
-            columns::Cell,
-            paint,
-            table::{self, Gutter},
+            Cell, Gutter, Hidden, body, paint, rule_end, severity_style, side_by_side, split_below,
+            table, titled, titled_rows, with_details,
         },
         page::group_details,
-        state::{context::Context, live::ChangedField},
+        state::{ChangedField, Context},
     },
 };
 
@@ -140,11 +130,7 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
         if let Some(extras) = extras {
             places.is_beside = true;
             places.list.width = area.width - extras - 1;
-            places.details = Some(Rect {
-                x: places.list.right() + 1,
-                width: extras,
-                ..area
-            });
+            places.details = Some(paint::from_column(area, places.list.right() + 1));
         } else if area.height >= MIN_ROWS_FOR_DETAILS {
             let (above, below) = if area.width >= DETAILS_BESIDE_WIDTHS.0 {
                 // Includes the rows that the groups of the profile leave free below their rule and titles.
@@ -284,11 +270,16 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         Some((doing.in_cells(room, paint::columns)?, style))
     };
     let others_do_something = context.others_do_something();
+    let hidden = Hidden {
+        scrolled: list.skipped,
+        more: places.layout.hidden,
+        key: "",
+    };
     table::draw_flagged(
         buffer,
         places.rows,
         (finder.shown(), &list.cursor),
-        &places.layout.layout,
+        (&places.layout.layout, hidden),
         |at, is_plain| {
             let entry = finder.entry(*at).map(as_now);
             entry.map_or_else(Vec::new, |entry| {
@@ -315,25 +306,6 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         &empty_hint(list, context),
         theme,
     );
-    if places.layout.hidden > 0 {
-        let header = table::after_flags(paint::row(places.rows, 0));
-        let (hidden, step) = (places.layout.hidden, theme.step());
-        let free = header
-            .width
-            .saturating_sub(places.layout.layout.width() + 2);
-        let words = format!("+{hidden} {step}");
-        let width = paint::columns(&words) as u16;
-        if width <= free {
-            let at = header.right() - width;
-            paint::text(buffer, at, header.y, width, &words, theme.dim());
-        }
-    }
-    if list.skipped > 0 {
-        // In the gutter, where the titles leave cells free.
-        let header = paint::row(places.rows, 0);
-        let words = format!("{}{}", theme.step_back(), list.skipped);
-        paint::text(buffer, header.x, header.y, 3, &words, theme.dim());
-    }
 }
 
 /// Width to the right of id, age and the beginning of the name, in cells: the activity of others may cover the rest.

@@ -1,25 +1,17 @@
 //! Draws the question about a place: why it is asked, the choices, and what distinguishes the places.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{Choice, PlacePane, Stage, choices, chosen};
 use crate::{
-    domain::text::{counted, visible},
+    domain::{counted, visible},
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{popup, write_waiting},
-            paint,
-            text_page::TextPage,
-        },
+        kit::{TextPage, paint, popup, split_below, write_waiting},
         page::prompt::{FRAME, box_page, draw_box},
         panes::View,
-        state::context::Context,
+        state::Context,
     },
 };
 
@@ -85,10 +77,7 @@ pub(super) fn draw(
     let rows = field.map_or(0, |field| field.rows(inside).max(2));
     let height = page.height() as u16 + rows + FRAME.1;
     let inner = popup(buffer, area, (WIDTH, height), title, context.theme);
-    let page_area = Rect {
-        height: inner.height.saturating_sub(rows),
-        ..inner
-    };
+    let (page_area, below) = split_below(inner, rows);
     // The line of the cursor is always visible; before a field, the end of the text is.
     let scroll = match at {
         Some(line) => (line + 2).saturating_sub(usize::from(page_area.height)),
@@ -96,10 +85,6 @@ pub(super) fn draw(
         None => 0,
     };
     page.draw(buffer, page_area, scroll);
-    let below = Rect {
-        height: rows.min(inner.height),
-        ..paint::row(inner, page_area.height)
-    };
     field?.draw(buffer, below, context.theme, true)
 }
 
@@ -141,7 +126,7 @@ fn choose(
         page.choice(line == at, &format!("{text:<room$}"));
     }
     page.blank();
-    page.field("its key", &question.key.to_string(), Style::new(), "");
+    page.plain("its key", &question.key.to_string());
     let shown = match chosen(question, at) {
         Choice::Same(place) => Some(place),
         Choice::NotNow | Choice::New => question.places.first(),
@@ -168,7 +153,7 @@ fn details(page: &mut TextPage, place: &Place, context: &Context) {
     };
     page.field("environment", &place.name, context.theme.title(), &open);
     for url in &place.urls {
-        page.field("address", url, Style::new(), "");
+        page.plain("address", url);
     }
     for key in &place.keys {
         let state = format!(
@@ -184,7 +169,7 @@ fn details(page: &mut TextPage, place: &Place, context: &Context) {
         );
     }
     if place.keys.is_empty() {
-        page.field("known key", "none", Style::new(), "");
+        page.plain("known key", "none");
     }
 }
 
@@ -202,7 +187,7 @@ fn same(
     );
     page.text(&text, Style::new());
     page.blank();
-    page.field("its key", &question.key.to_string(), Style::new(), "");
+    page.plain("its key", &question.key.to_string());
     details(page, place, context);
 }
 
@@ -219,7 +204,7 @@ fn new(page: &mut TextPage, pane: &PlacePane, question: &Question) {
     );
     page.text(&text, Style::new());
     page.blank();
-    page.field("its key", &question.key.to_string(), Style::new(), "");
+    page.plain("its key", &question.key.to_string());
 }
 
 fn trial(page: &mut TextPage, pane: &PlacePane) {
@@ -251,11 +236,6 @@ fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
         let at = context.whole_time(alarm.at);
         let about = alarm.user_group_id.as_deref().unwrap_or("no group");
         page.field("ALARM", &alarm.what, context.theme.error(), "");
-        page.field(
-            "",
-            &format!("{at}, {about}, by {}", alarm.by),
-            Style::new(),
-            "",
-        );
+        page.plain("", &format!("{at}, {about}, by {}", alarm.by));
     }
 }

@@ -8,13 +8,13 @@ use ratatui::style::Style;
 
 use crate::{
     domain::{
-        change::DesiredFields,
-        merge::{Conflict, Merge, Part, Resolution},
+        DesiredFields, Part,
+        merge::{Conflict, Merge, Resolution},
     },
     tui::{
         keymap::{Action, Focus},
-        kit::text_page::TextPage,
-        state::context::Context,
+        kit::TextPage,
+        state::Context,
         theme::Theme,
     },
 };

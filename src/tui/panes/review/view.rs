@@ -1,27 +1,18 @@
 //! Draws the review: the page, and below it what confirms it, or why nothing can be sent now.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::{
-    domain::{
-        facts::Field,
-        history::Ending,
-        text::{oddities, visible},
-        update::UnsafeUpdate,
-    },
+    domain::{Ending, facts::Field, text::oddities, update::UnsafeUpdate, visible},
     tui::{
         keymap::Action,
         kit::{
-            boxes::{flight_style, page as page_box, page_room, side_by_side, titled},
-            text_page::{self, ChangeTarget, TextPage},
+            ChangeTarget, TextPage, flight_style, page as page_box, page_room, side_by_side,
+            text_page, titled,
         },
         panes::View,
-        state::context::Context,
+        state::Context,
     },
 };
 

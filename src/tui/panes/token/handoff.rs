@@ -2,16 +2,12 @@
 
 use super::{Stage, TokenPane};
 use crate::{
-    domain::{handoff::HandOffState, history::Ending},
+    domain::{Ending, HandOffState},
     operations::{Done, Guarded, HandedOff, RotationId},
     tui::{
         keymap::{Action, Focus},
-        kit::text_page::TextPage,
-        state::{
-            context::Context,
-            message::{Job, Ticket},
-            notices::Severity,
-        },
+        kit::TextPage,
+        state::{Context, Job, Severity, Ticket},
     },
 };
 

@@ -1,27 +1,20 @@
 //! Draws the token pane in each of its stages.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{
     Stage, TokenPane, WITHHELD,
     progress::{Steps, draw_plan},
 };
 use crate::{
-    domain::{history::Ending, known::KnownGroup},
+    domain::{Ending, KnownGroup},
     operations::Done,
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{page as page_box, page_room, write_waiting},
-            text_page::TextPage,
-        },
+        kit::{TextPage, page as page_box, page_room, write_waiting},
         page::group_details::{self, by},
         panes::{View, history::ending_style},
-        state::{context::Context, message::Ticket},
+        state::{Context, Ticket},
     },
 };
 
@@ -161,7 +154,7 @@ fn current(page: &mut TextPage, done: &Done, context: &Context) {
 
 fn fingerprint(page: &mut TextPage, group: &KnownGroup) {
     if let Some(known) = &group.fingerprint {
-        page.field("fingerprint", &known.value.to_string(), Style::new(), "");
+        page.plain("fingerprint", &known.value.to_string());
     }
 }
 
@@ -235,12 +228,7 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
         );
     }
     if let Some(known) = &done.group.fingerprint {
-        page.field(
-            "new token",
-            &format!("fingerprint {}", known.value),
-            Style::new(),
-            "",
-        );
+        page.plain("new token", &format!("fingerprint {}", known.value));
     }
 }
 
@@ -250,11 +238,7 @@ fn check(page: &mut TextPage, pane: &TokenPane, context: &Context) {
         return;
     };
     let word = profile.environment_word();
-    let style = if profile.production {
-        context.theme.production()
-    } else {
-        context.theme.testing()
-    };
+    let style = context.theme.environment(profile.production);
     page.pieces(vec![
         (format!(" {word} "), style),
         (format!("  {}  {}", profile.name, profile.url()), plain),

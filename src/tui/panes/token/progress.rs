@@ -10,17 +10,13 @@ use ratatui::style::Style;
 use super::{PLACES, REVEAL_TIME, Stage, TokenPane};
 use crate::{
     config::guard,
-    domain::history::Ending,
+    domain::Ending,
     operations::{Call, Done, ExchangeKind, Guarded},
     tui::{
-        kit::{paint::columns, text_page::TextPage},
+        kit::{TextPage, paint::columns},
         state::{
-            confirm::{Confirm, ConfirmationLevel, Level, Weight},
-            context::Context,
-            exchanges::Exchange,
-            in_flight::spinner_frame,
-            message::{Job, JobError, Ticket},
-            notices::Severity,
+            Confirm, ConfirmationLevel, Context, Exchange, Job, JobError, Level, Severity, Ticket,
+            Weight, activity::spinner_frame,
         },
     },
 };
@@ -281,12 +277,7 @@ impl TokenPane {
         if self.done().and_then(fingerprint) != fingerprint(done) {
             self.saved = None;
         }
-        for warning in &done.warnings {
-            context.say(
-                Severity::of_warning(warning.is_alarm()),
-                warning.to_string(),
-            );
-        }
+        context.say_warnings(&done.warnings);
         if matches!(self.stage, Stage::Rotating(_) | Stage::Rotated { .. }) {
             self.hand_off(done, context);
         }

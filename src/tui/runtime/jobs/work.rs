@@ -17,10 +17,8 @@ use crate::{
         new_profile::{Field, NewProfile},
     },
     domain::{
-        annotation::{Annotation, AnnotationChange, InvalidAnnotation},
-        batch::{EditPlan, Plan},
-        group::UserGroupId,
-        token::Token,
+        Annotation, AnnotationChange, EditPlan, Token, UserGroupId, annotation::InvalidAnnotation,
+        batch::Plan,
     },
     formats::{Columns, Format},
     operations::{
@@ -30,7 +28,7 @@ use crate::{
     },
     platform::private_files::{write_new_private, write_new_token},
     search::{Index, ListView},
-    tui::state::message::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
+    tui::state::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
 
 /// The profiles in which the directory knows this id.

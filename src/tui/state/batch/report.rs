@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{BatchRow, BatchRun};
-use crate::tui::state::context::Context;
+use crate::tui::state::Context;
 
 /// The extension of the file decides the format: `.csv` is CSV, everything else JSON.
 pub fn of(run: &BatchRun, context: &Context, path: &Path) -> String {

@@ -12,25 +12,16 @@ use jiff::Timestamp;
 
 use crate::{
     domain::{
-        change::{Change, DesiredFields},
-        draft::{Draft, DraftFields, DraftRow},
-        group::{Mapping, UserGroupId},
-        history::{Ending, Entry, Operation},
+        Change, DesiredFields, Draft, Ending, Entry, Mapping, Operation, UserGroupId,
+        draft::{DraftFields, DraftRow},
         pasted::{Shape, shape, suspicious_words},
         size::check_size,
-        text::visible,
+        visible,
     },
     operations::Numbered,
     tui::{
-        kit::{
-            mapping_table::{MappingRow, MappingTable},
-            properties::PropertiesField,
-            text_field::TextField,
-        },
-        state::{
-            groups::Groups,
-            message::{Pending, Ticket},
-        },
+        kit::{MappingTable, PropertiesField, TextField, mapping_table::MappingRow},
+        state::{Groups, Pending, Ticket},
     },
 };
 
@@ -98,6 +89,11 @@ pub(crate) type FormChange = Result<Change, (String, &'static str)>;
 /// Maximum length of the name field, in characters.
 const MAX_NAME_LEN: usize = 1_000;
 
+fn name_field(name: String) -> TextField {
+    let field = TextField::new("name", name);
+    field.for_data().with_longest(MAX_NAME_LEN)
+}
+
 impl GroupForm {
     /// Creates a form from known values, or an empty one.
     pub(crate) fn new(
@@ -108,9 +104,7 @@ impl GroupForm {
     ) -> Self {
         let name = base.name.clone().unwrap_or_default();
         Self {
-            name: TextField::new("name", name)
-                .for_data()
-                .with_longest(MAX_NAME_LEN),
+            name: name_field(name),
             // A group that is being created has an empty mapping, not an unknown one.
             mapping: if creating {
                 MappingTable::new(Some(&Mapping::new()))
@@ -163,28 +157,14 @@ impl GroupForm {
         if properties.text() != typed.properties {
             properties.set_text(&typed.properties);
         }
+        let table = MappingTable::restored(before, rows.collect());
         Self {
-            id: user_group_id,
-            name: TextField::new("name", typed.name)
-                .for_data()
-                .with_longest(MAX_NAME_LEN),
-            mapping: MappingTable::restored(before, rows.collect()),
+            name: name_field(typed.name),
+            mapping: table,
             properties,
-            section: Section::Name,
-            data_source_usage: DataSourceUsage::default(),
-            cached_change: OnceLock::new(),
-            is_only_moved: false,
-            base,
-            creating,
-            base_at,
             group_text: typed.group_text.or(mapping),
-            external_edit: None,
-            reading: Pending::default(),
             loaded_from,
-            loading: None,
-            meanwhile: None,
-            updates: LastUpdates::default(),
-            prefilled: None,
+            ..Self::new(user_group_id, base, base_at, creating)
         }
     }
 
@@ -462,10 +442,7 @@ mod data_source_usage_tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::domain::{
-        group::Mapping,
-        known::{Known, KnownGroup, Source},
-    };
+    use crate::domain::{Known, KnownGroup, Mapping, known::Source};
 
     fn id(text: &str) -> UserGroupId {
         UserGroupId::parse(text).expect("a valid ID")

@@ -10,15 +10,8 @@ use super::BulkEditRequest;
 use crate::{
     config::new_profile::NewProfile,
     domain::{
-        annotation::{Annotation, AnnotationChange},
-        batch::{BatchKind, EditPlan, Plan},
-        change::DesiredFields,
-        draft::Draft,
-        facts::Field,
-        group::UserGroupId,
-        pasted::Pasted,
-        text::{counted, visible},
-        token::{Fingerprint, Token},
+        Annotation, AnnotationChange, BatchKind, DesiredFields, Draft, EditPlan, Fingerprint,
+        Token, UserGroupId, batch::Plan, counted, facts::Field, pasted::Pasted, visible,
     },
     formats::{Columns, Format},
     operations::{BatchId, BindingAnswer, Done, RotationId},
@@ -253,7 +246,7 @@ impl Job {
 }
 
 /// What the console needs to know about a running job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobSpec {
     /// For line 1: a verb and an object, as in "read acme-eu".
     pub label: String,
@@ -336,15 +329,7 @@ impl JobSpec {
 fn read(label: &str) -> JobSpec {
     JobSpec {
         label: label.into(),
-        group: None,
-        is_write: false,
-        touches_journal: false,
-        is_journaled_first: false,
-        can_be_steered: false,
-        is_list: false,
-        adds_profile: false,
-        change: None,
-        sends: None,
+        ..JobSpec::default()
     }
 }
 

@@ -35,13 +35,19 @@ fn every_level_stays_its_time() {
         (Severity::Warning, 15),
         (Severity::News, 15),
     ] {
-        let mut messages = Notices::default();
-        say(&mut messages, 0, severity, "said");
+        let mut messages = said(severity);
         messages.advance(at(seconds * 1_000 - 1));
         assert!(shown(&messages).is_some(), "{severity:?}");
         assert_eq!(course(&mut messages), [(seconds * 1_000, None)]);
         assert_eq!(messages.unread(), (0, 0), "{severity:?}");
     }
+}
+
+/// Where this was said at the beginning.
+fn said(severity: Severity) -> Notices {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, severity, "said");
+    messages
 }
 
 #[test]
@@ -50,17 +56,14 @@ fn an_error_stays_until_its_time_is_over_and_a_key_was_pressed() {
         (Severity::Error, 15, (0, 1)),
         (Severity::Unknown, 30, (1, 0)),
     ] {
-        let mut messages = Notices::default();
-        say(&mut messages, 0, severity, "broken");
+        let mut messages = said(severity);
         assert_eq!(messages.due(), None, "nobody was there yet");
         messages.advance(at(3_600_000));
         assert!(shown(&messages).is_some());
         messages.key(at(3_600_000));
         assert_eq!(shown(&messages), None);
         assert_eq!(messages.unread(), unread);
-
-        let mut messages = Notices::default();
-        say(&mut messages, 0, severity, "broken");
+        let mut messages = said(severity);
         messages.key(at(1_000));
         assert_eq!(messages.unread(), (0, 0), "it stands in the line");
         assert_eq!(course(&mut messages), [(seconds * 1_000, None)]);
@@ -128,14 +131,25 @@ fn a_refusal_goes_with_the_next_key_and_is_not_logged() {
 }
 
 #[test]
-fn a_question_about_the_next_key_is_seen_before_it() {
-    let mut messages = Notices::default();
-    say(&mut messages, 0, Severity::Unknown, "UNKNOWN");
-    messages.ask(at(1), "q again quits".into());
-    assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
-    messages.ask(at(2), "q again quits".into());
-    assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
+fn a_question_about_the_next_key_is_seen_before_it_and_before_what_comes_after_it() {
+    let mut messages = said(Severity::Unknown);
+    for time in [1, 2] {
+        messages.ask(at(time), "q again quits".into());
+        assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
+    }
     assert_eq!(messages.unread(), (1, 0));
+    let mut messages = Notices::default();
+    messages.ask(at(0), "Ctrl-C again quits".into());
+    say(&mut messages, 0, Severity::Info, "1 draft");
+    say(&mut messages, 1, Severity::Error, "not read");
+    assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
+    assert_eq!(course(&mut messages), [(15_000, None)]);
+    assert_eq!(messages.unread(), (0, 1));
+    // Whoever continues with another key has seen the question.
+    messages.ask(at(20_000), "q again quits".into());
+    messages.key(at(20_001));
+    say(&mut messages, 20_002, Severity::Info, "sorted");
+    assert_eq!(shown(&messages).as_deref(), Some("sorted"));
 }
 
 #[test]
@@ -179,22 +193,6 @@ fn who_hears_them_is_told_each_once() {
 }
 
 #[test]
-fn a_question_is_seen_before_what_comes_after_it() {
-    let mut messages = Notices::default();
-    messages.ask(at(0), "Ctrl-C again quits".into());
-    say(&mut messages, 0, Severity::Info, "1 draft");
-    say(&mut messages, 1, Severity::Error, "not read");
-    assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
-    assert_eq!(course(&mut messages), [(15_000, None)]);
-    assert_eq!(messages.unread(), (0, 1));
-    // Whoever continues with another key has seen the question.
-    messages.ask(at(20_000), "q again quits".into());
-    messages.key(at(20_001));
-    say(&mut messages, 20_002, Severity::Info, "sorted");
-    assert_eq!(shown(&messages).as_deref(), Some("sorted"));
-}
-
-#[test]
 fn a_success_that_was_read_does_not_follow_to_the_next_page() {
     for (severity, read_for, stays) in [
         (Severity::Done, 2_000, false),
@@ -203,8 +201,7 @@ fn a_success_that_was_read_does_not_follow_to_the_next_page() {
         (Severity::Warning, 2_000, true),
         (Severity::Unknown, 2_000, true),
     ] {
-        let mut messages = Notices::default();
-        say(&mut messages, 0, severity, "said");
+        let mut messages = said(severity);
         messages.key(at(read_for));
         messages.leave_page(at(read_for));
         assert_eq!(shown(&messages).is_some(), stays, "{severity:?}");

@@ -3,7 +3,7 @@
 
 use ratatui::{
     buffer::{Cell, CellWidth},
-    style::{Color, Modifier},
+    prelude::{Color, Modifier},
 };
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;

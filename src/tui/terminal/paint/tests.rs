@@ -3,11 +3,7 @@
 use std::num::NonZeroU16;
 
 use proptest::prelude::*;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::{Color, Modifier, Style},
-};
+use ratatui::prelude::{Buffer, Color, Modifier, Position, Rect, Style};
 
 use super::*;
 

@@ -10,7 +10,7 @@ use super::{Home, findings_of, set_mode};
 async fn users_who_could_redirect_the_key_are_named() {
     let home = Home::new();
     home.write("key", "k");
-    set_mode(&home.path("key"), 0o600);
+    set_mode(home.path("key"), 0o600);
     let profile = |url: &str, more: &str| {
         format!(
             "[profiles.eu]\nbase_url = \"{url}\"\napi_key = {{ file = \"{}\" }}\n{more}",
@@ -33,7 +33,7 @@ async fn users_who_could_redirect_the_key_are_named() {
     for (url, more, mode, said) in table {
         fs::write(folder.join("config.toml"), profile(url, more)).expect("written");
         set_mode(&folder, mode);
-        let report = home.json(5, &["doctor"]).await;
+        let report = home.json(5, "doctor").await;
         let found = findings_of(&report, "configuration").join("\n");
         for words in [plain, wide] {
             assert_eq!(
@@ -47,7 +47,7 @@ async fn users_who_could_redirect_the_key_are_named() {
     // Only root can give a folder away. A folder of another user is a warning, one of root is not.
     if geteuid().is_root() {
         chown(&folder, Some(65_534), None).expect("given away");
-        let report = home.json(5, &["doctor"]).await;
+        let report = home.json(5, "doctor").await;
         let found = findings_of(&report, "configuration").join("\n");
         assert!(found.contains("the folder ") && found.contains("belongs to another user"));
     }

@@ -15,8 +15,11 @@ use tokio_rustls::{
     },
 };
 
-use super::{finding_with, findings_of};
-use crate::cli::program::Home;
+use super::{finding, findings_of};
+use crate::{
+    cli::program::Home,
+    support::assertions::{assert_has, assert_lacks},
+};
 
 /// A TLS server with a self-signed certificate that refuses requests naming no group. Returns the port and the
 /// certificate.
@@ -57,77 +60,46 @@ async fn serve() -> (u16, String) {
     (port, made.cert.pem())
 }
 
+/// Each step trusts the same authorities, whether they are the machine's or those of the profile.
 #[tokio::test]
 async fn each_step_of_connecting_is_timed_on_its_own() {
     let (port, certificate) = serve().await;
-    let mut home = Home::new();
-    home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
-    let file = home.write("ca.pem", &certificate);
-    home.set("SSL_CERT_FILE", file);
-    let report = home.json(0, &["doctor"]).await;
-    let steps = findings_of(&report, "network");
-    for step in [
-        "ok: name localhost: ",
-        "ok: connection to port ",
-        "ok: TLS: TLS",
-        "ok: whole request: HTTP 400",
-    ] {
-        let found = steps.iter().find(|found| found.starts_with(step));
-        let found = found.unwrap_or_else(|| panic!("{step}: {steps:?}"));
-        assert!(found.ends_with(" ms"), "{found}");
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
+    for is_of_the_profile in [false, true] {
+        let mut home = Home::new();
+        home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
+        let ca = home.write("ca.pem", &certificate);
+        if is_of_the_profile {
+            home.add_config("ca_file = \"ca.pem\"\n");
+            let system = home.write("system.pem", &other.cert.pem());
+            home.set("SSL_CERT_FILE", system);
+        } else {
+            home.set("SSL_CERT_FILE", ca);
+        }
+        let report = home.json(0, "doctor").await;
+        let steps = findings_of(&report, "network");
+        for step in [
+            "ok: name localhost: ",
+            "ok: connection to port ",
+            "ok: TLS: TLS",
+            "ok: whole request: HTTP 400",
+        ] {
+            let found = steps.iter().find(|found| found.starts_with(step));
+            let found = found.unwrap_or_else(|| panic!("{step}: {steps:?}"));
+            assert!(found.ends_with(" ms"), "{found}");
+        }
+        assert_eq!(finding(&report, "the API key is accepted").0, "ok");
+
+        // Another certificate does not make this one trusted.
+        home.write("ca.pem", &other.cert.pem());
+        let report = home.json(5, "doctor").await;
+        let steps = findings_of(&report, "network").join("\n");
+        assert_has(&steps, "problem: Not reached: ");
+        assert_lacks(&steps, "TLS: TLS");
+        if is_of_the_profile {
+            finding(&report, "does not contain the CA that signed it");
+        } else {
+            assert_has(&steps, "ertificate");
+        }
     }
-    assert_eq!(
-        finding_with(&report, "the API key is accepted")["severity"],
-        "ok"
-    );
-
-    // Another certificate does not make this one trusted.
-    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
-    home.write("ca.pem", &other.cert.pem());
-    let report = home.json(5, &["doctor"]).await;
-    let steps = findings_of(&report, "network");
-    assert!(
-        steps.iter().any(
-            |found| found.starts_with("problem: Not reached: ") && found.contains("ertificate")
-        ),
-        "{steps:?}"
-    );
-    assert!(
-        !steps.iter().any(|found| found.contains("TLS: TLS")),
-        "{steps:?}"
-    );
-}
-
-/// The separately timed handshake trusts the same authorities as the requests do.
-#[tokio::test]
-async fn the_ca_file_of_the_profile_is_used_in_each_step() {
-    let (port, certificate) = serve().await;
-    let mut home = Home::new();
-    home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
-    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
-    let system = home.write("system.pem", &other.cert.pem());
-    home.set("SSL_CERT_FILE", system);
-    home.write("own.pem", &certificate);
-    let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
-    home.write("config.toml", &format!("{config}ca_file = \"own.pem\"\n"));
-    let report = home.json(0, &["doctor"]).await;
-    let steps = findings_of(&report, "network");
-    assert!(
-        steps.iter().any(|found| found.starts_with("ok: TLS: TLS")),
-        "{steps:?}"
-    );
-    assert_eq!(
-        finding_with(&report, "the API key is accepted")["severity"],
-        "ok"
-    );
-
-    // A wrong authority is not trusted.
-    home.write("own.pem", &other.cert.pem());
-    let report = home.json(5, &["doctor"]).await;
-    let steps = findings_of(&report, "network");
-    assert!(
-        !steps.iter().any(|found| found.contains("TLS: TLS")),
-        "{steps:?}"
-    );
-    finding_with(&report, "does not contain the CA that signed it");
 }

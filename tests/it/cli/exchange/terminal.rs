@@ -25,10 +25,9 @@ async fn only_the_exact_words_send_anything() {
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
     let file = ids(&home, 2);
-    for (command, words) in [
-        (["import", &file, "--create"], "import 2 in live"),
-        (["apply", &file, "--prune-report"], "apply 2 in live"),
-    ] {
+    let import = format!("import {file} --create --concurrency 1");
+    let apply = format!("apply {file} --prune-report");
+    for (command, words) in [(&import, "import 2 in live"), (&apply, "apply 2 in live")] {
         let question = format!("Type \"{words}\" to confirm:");
         for (typed, code) in [
             ("yes\r", 3),
@@ -37,25 +36,24 @@ async fn only_the_exact_words_send_anything() {
             ("\u{4}", 3),
             ("\u{3}", 130),
         ] {
-            let (shown, ended) = dialogue(&home, &command, &[(&question, typed)]);
+            let (shown, ended) = dialogue(&home, command, &[(&question, typed)]);
             assert_eq!(ended, Some(code), "{typed:?}: {shown}");
             assert!(shown.starts_with("PRODUCTION live http://"), "{shown}");
         }
-        assert_eq!(service.connections(), 0, "{command:?}");
+        assert_eq!(service.connections(), 0, "{command}");
     }
     // On a terminal without a progress bar everything else is still shown.
     home.set("TERM", "dumb");
-    let (shown, code) = dialogue(
-        &home,
-        &["import", &file, "--create", "--concurrency", "1"],
-        &[("to confirm:", "import 2 in live\r")],
-    );
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("2 created; 2 rows"), "{shown}");
-    // Nothing differs any more, so nothing is asked.
-    let (shown, code) = dialogue(&home, &["apply", &file], &[]);
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("2 without difference; 2 rows"), "{shown}");
+    let steps = [("to confirm:", "import 2 in live\r")];
+    // The second time nothing differs any more, so nothing is asked.
+    for (command, steps, sum) in [
+        (import, &steps[..], "2 created; 2 rows"),
+        (format!("apply {file}"), &[], "2 without difference; 2 rows"),
+    ] {
+        let (shown, code) = dialogue(&home, &command, steps);
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains(sum), "{shown}");
+    }
     assert_eq!(methods(&service).len(), 2);
 }
 
@@ -96,8 +94,9 @@ async fn ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     home.connect(&next.base_url(), "key");
     // A request without an answer may still take effect for a while.
     clock.forward(Duration::from_mins(2));
-    let ran = home.run(&[&run[..], &["--yes", "--json"]].concat()).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = home
+        .exits(0, &[&run[..], &["--yes", "--json"]].concat())
+        .await;
     assert_eq!(sum(&ran.out)["done_before"], 1);
     assert_eq!(methods(&next).len(), 3);
 }
@@ -107,79 +106,62 @@ async fn profile_add_asks_for_each_value() {
     const KEY: &str = "canary-5up3r53cr3t-canary";
     let refusal = json!({"success": 0, "error": {"code": "invalid_request", "message": "no"}});
     let service = Faults::always(answer("400 Bad Request", &refusal)).await;
-    let url = format!("{}\r", service.base_url());
+    let url = service.base_url();
     let mut home = Home::new();
     home.set("EU_KEY", KEY);
-    let config = home.path(".config/groupdesk/config.toml");
-    let add = ["profile", "add", "eu"];
-    let (shown, code) = dialogue(
-        &home,
-        &add,
-        &[
-            ("Base URL, for example", &url),
-            ("Environment: Customer, Testing", "Testing\r"),
-            ("variable, file, command or keyring?", "variable\r"),
-            ("Name of the variable:", "EU_KEY\r"),
-            ("that an update omits?", "\r"),
-            ("its stored properties?", "\r"),
-            ("without using this directory?", "\r"),
-        ],
-    );
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("the API key is accepted"), "{shown}");
-    let text = std::fs::read_to_string(&config).expect("written");
-    assert!(text.contains("api_key = { env = \"EU_KEY\" }"), "{text}");
-    assert!(text.contains("environment = \"Testing\""), "{text}");
-    assert!(!shown.contains(KEY) && !text.contains(KEY));
-
-    // An answer that is none of the four, and Ctrl-C, write nothing.
-    for (typed, code) in [("none\r", 2), ("\u{3}", 130)] {
-        let (shown, ended) = dialogue(
-            &home,
-            &["profile", "add", "us"],
-            &[
-                ("Base URL, for example", &url),
-                ("Environment: Customer, Testing", "\r"),
-                ("variable, file, command or keyring?", typed),
-            ],
-        );
-        assert_eq!(ended, Some(code), "{shown}");
-        assert_eq!(std::fs::read_to_string(&config).expect("there"), text);
-    }
-
-    // A profile that cannot be reached is written only when a person confirms it.
+    let config = || std::fs::read_to_string(home.path(".config/groupdesk/config.toml"));
     let facts = [
         ("that an update omits?", "\r"),
         ("its stored properties?", "\r"),
         ("without using this directory?", "\r"),
     ];
+    let of_key = "variable, file, command or keyring?";
+    let typed_url = format!("{url}\r");
+    let first = [
+        ("Base URL, for example", &*typed_url),
+        ("Environment: Customer, Testing", "Testing\r"),
+    ];
+    let named = [
+        (of_key, "variable\r"),
+        ("Name of the variable:", "EU_KEY\r"),
+    ];
+    let steps = [&first[..], &named, &facts].concat();
+    let (shown, code) = dialogue(&home, "profile add eu", &steps);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("the API key is accepted"), "{shown}");
+    let text = config().expect("written");
+    assert!(text.contains("api_key = { env = \"EU_KEY\" }"), "{text}");
+    assert!(text.contains("environment = \"Testing\""), "{text}");
+    assert!(!shown.contains(KEY) && !text.contains(KEY));
+    // An answer that is none of the four, and Ctrl-C, write nothing.
+    for (typed, code) in [("none\r", 2), ("\u{3}", 130)] {
+        let steps = [&first[..], &[(of_key, typed)]].concat();
+        let (shown, ended) = dialogue(&home, "profile add us", &steps);
+        assert_eq!(ended, Some(code), "{shown}");
+        assert_eq!(config().expect("there"), text);
+    }
+    // A profile that cannot be reached is written only when a person confirms it.
     for (typed, code, asked) in [("n\r", 1, &[][..]), ("y\r", 0, &facts)] {
         let steps = [
             ("Environment: Customer, Testing", "Customer\r"),
-            ("variable, file, command or keyring?", "command\r"),
+            (of_key, "command\r"),
             ("Command, for example", "echo a-key\r"),
             ("anyway? [y/N]", typed),
         ];
-        let (shown, ended) = dialogue(
-            &home,
-            &["profile", "add", "dead", "--base-url", "http://127.0.0.1:1"],
-            &[&steps, asked].concat(),
-        );
+        let add = "profile add dead --base-url http://127.0.0.1:1";
+        let (shown, ended) = dialogue(&home, add, &[&steps, asked].concat());
         assert_eq!(ended, Some(code), "{shown}");
-        let is_there = std::fs::read_to_string(&config)
-            .expect("there")
-            .contains("[profiles.dead]");
+        let is_there = config().expect("there").contains("[profiles.dead]");
         assert_eq!(is_there, code == 0, "{shown}");
     }
     // A typed key is not echoed.
-    let (shown, _) = dialogue(
-        &home,
-        &["profile", "add", "ring", "--base-url", &service.base_url()],
-        &[
-            ("Environment: Customer, Testing", "\r"),
-            ("variable, file, command or keyring?", "keyring\r"),
-            ("API key (not shown):", &format!("{KEY}\r")),
-        ],
-    );
+    let typed = format!("{KEY}\r");
+    let steps = [
+        first[1],
+        (of_key, "keyring\r"),
+        ("API key (not shown):", &typed),
+    ];
+    let add = format!("profile add ring --base-url {url}");
+    let (shown, _) = dialogue(&home, &add, &steps);
     assert!(!shown.contains(KEY), "{shown}");
 }

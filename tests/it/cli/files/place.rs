@@ -16,7 +16,7 @@ use rustix::{
 use tokio::io::AsyncWriteExt;
 
 use crate::support::{
-    bare::{all_output, bare_after},
+    bare::{all_output, args, bare_after},
     cases::cases,
     world::{Side, World},
 };
@@ -36,35 +36,20 @@ cases! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hazard {
-    Missing,
-    Link,
-    LinkToNothing,
-    Fifo,
-    Folder,
-    OtherOwner,
-    /// Writable by everybody.
-    Wide,
-    /// The file is read-only, or the folder of a new file is.
-    ReadOnly,
-    FullDisk,
-    /// No hazard: the file as groupdesk left it.
-    Kept,
-}
-
-impl Hazard {
-    pub(super) const ALL: [Self; 9] = [
-        Self::Missing,
-        Self::Link,
-        Self::LinkToNothing,
-        Self::Fifo,
-        Self::Folder,
-        Self::OtherOwner,
-        Self::Wide,
-        Self::ReadOnly,
-        Self::FullDisk,
-    ];
+cases! {
+    pub(super) enum Hazard {
+        Missing,
+        Link,
+        LinkToNothing,
+        Fifo,
+        Folder,
+        OtherOwner,
+        /// Writable by everybody.
+        Wide,
+        /// The file is read-only, or the folder of a new file is.
+        ReadOnly,
+        FullDisk,
+    }
 }
 
 /// A file as found on disk: kind, mode, owner, contents or link target.
@@ -213,7 +198,7 @@ impl Scene {
         let precious = folder.path().join("precious");
         put(&precious, self.good(target), 0o600);
         match hazard {
-            Hazard::Missing if !matches!(target, Target::Token | Target::Export) => {
+            Hazard::Missing if target == Target::Directory => {
                 let new = folder.path().join("new");
                 file = new.join(name);
                 new_folder = Some(new);
@@ -238,7 +223,6 @@ impl Scene {
             Hazard::Wide => put(&file, self.good(target), 0o666),
             Hazard::ReadOnly if matches!(target, Target::Token | Target::Export) => {}
             Hazard::ReadOnly => put(&file, self.good(target), 0o400),
-            Hazard::Kept => put(&file, self.good(target), 0o600),
         }
         if geteuid().is_root() {
             for path in [folder.path(), &precious, &file] {
@@ -292,58 +276,27 @@ impl Scene {
         if geteuid().is_root() {
             chown(elsewhere.path(), Some(self.uid), None).expect("given away");
         }
-        let arguments: Vec<&str> = match target {
-            Target::Config => vec![
-                "--config",
-                &file,
-                "profile",
-                "add",
-                "us",
-                "--base-url",
-                "https://api.example.com",
-                "--environment",
-                "Testing",
-                "--api-key-env",
-                "US",
-                "--no-check",
-            ],
+        let line = match target {
+            Target::Config => format!(
+                "--config {file} profile add us --base-url https://api.example.com --environment Testing \
+                 --api-key-env US --no-check"
+            ),
             // Selected by its variable, because only then its folder is created.
-            Target::Directory => vec!["import", "-"],
-            Target::Token => vec![
-                "--directory",
-                &directory,
-                "get",
-                "acme-eu",
-                "--exists",
-                "--token-out",
-                &file,
-            ],
-            Target::Service => vec![
-                "serve",
-                "keys",
-                "create",
-                "--environment",
-                "t",
-                "--database",
-                &file,
-            ],
-            Target::Export => vec![
-                "--directory",
-                &directory,
-                "export",
-                "--force",
-                "--output",
-                &file,
-            ],
+            Target::Directory => "import -".into(),
+            Target::Token => {
+                format!("--directory {directory} get acme-eu --exists --token-out {file}")
+            }
+            Target::Service => format!("serve keys create --environment t --database {file}"),
+            Target::Export => format!("--directory {directory} export --force --output {file}"),
         };
         let limit = match hazard {
             Hazard::FullDisk => "trap '' XFSZ; ulimit -f 0",
             _ => ":",
         };
-        let line = format!("umask {umask:03o}; {limit}");
-        let mut command = bare_after(&line, &self.binary, place.folder.path());
+        let before = format!("umask {umask:03o}; {limit}");
+        let mut command = bare_after(&before, &self.binary, place.folder.path());
         command
-            .args(arguments)
+            .args(args(&line))
             .envs(self.variables(place))
             .current_dir("/")
             .stdin(Stdio::piped());
@@ -371,12 +324,6 @@ fn put(path: &Path, contents: &[u8], mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
 }
 
-pub(super) fn fifo(path: &Path) {
+fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a FIFO");
-}
-
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

@@ -5,10 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::support::{assertions::assert_has, bare::args};
 use crate::{
-    cli::program::{Background, Home},
-    support::service::Caller,
+    cli::program::{Background, Home, has, mode, set_mode},
+    support::{assertions::assert_has, service::Caller},
 };
 
 fn caller(url: &str, key: &str) -> Caller {
@@ -36,23 +35,21 @@ fn wrong(found: &[(String, bool, String)]) -> Vec<&str> {
 #[tokio::test]
 async fn a_backup_of_a_running_service_serves_the_same_groups() {
     let home = Home::new();
-    let key = home.key(&args("--environment live --tag Customer")).await;
+    let key = home.key("--environment live --tag Customer").await;
     let (serving, url) = home.serve().await;
     let token = caller(&url, &key).token_of("acme").await;
-    let copy = home.path("copy.db").display().to_string();
+    let copy = home.at("copy.db");
     let database = home.database();
-    let backup = ["serve", "backup", &copy, "--database", &database];
+    let backup = format!("serve backup {copy} --database {database}");
     let made = home.json(0, &backup).await;
-    assert_eq!((&made["groups"], &made["keys"]), (&json!(1), &json!(1)));
+    has!(made, {"groups": 1, "keys": 1});
     let metadata = std::fs::metadata(&copy).expect("there");
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     assert_eq!(made["bytes"], json!(metadata.len()));
     assert!(!home.path("copy.db.part").exists());
 
     let before = std::fs::read(&copy).expect("there");
-    let again = home.run(&backup).await;
-    assert_eq!(again.code, 2);
-    assert!(again.err.contains("already exists"), "{}", again.err);
+    home.exits(2, &backup).await.says("already exists");
     assert_eq!(std::fs::read(&copy).expect("there"), before);
     assert!(!home.path("copy.db.part").exists());
 
@@ -60,7 +57,7 @@ async fn a_backup_of_a_running_service_serves_the_same_groups() {
     let later = caller(&url, &key).token_of("later").await;
     drop(serving);
     let mut copied =
-        Background::start(home.command(&["serve", "--listen", "127.0.0.1:0", "--database", &copy]));
+        Background::start(home.command(&format!("serve --listen 127.0.0.1:0 --database {copy}")));
     let line = copied.line().await;
     let url = line
         .trim_start_matches("listening on ")
@@ -70,43 +67,16 @@ async fn a_backup_of_a_running_service_serves_the_same_groups() {
     assert_eq!(wrong(&check(&home, 0, &copy).await), Vec::<&str>::new());
 }
 
+/// Files that are none or no database: `cli::failed_checks`.
 #[tokio::test]
-async fn other_files_are_neither_copied_nor_created() {
+async fn the_name_of_a_copy_is_a_path_and_no_address() {
     let home = Home::new();
-    let missing = home.path("missing.db").display().to_string();
-    let text = home.write(
-        "notes.txt",
-        &"no database, and long enough to be looked at".repeat(99),
-    );
-    let folder = home.folder.path().display().to_string();
-    let copy = home.path("copy.db").display().to_string();
-    for (database, says) in [
-        (&missing, "does not exist"),
-        (&text, "not a database of the User Group Service"),
-        (&folder, "not a regular file"),
-    ] {
-        for arguments in [&["backup", &copy][..], &["check"]] {
-            let all = [&["serve"][..], arguments, &["--database", database]].concat();
-            let ran = home.run(&all).await;
-            assert_eq!(ran.code, 2, "{all:?}: {}", ran.err);
-            assert_has(&ran.err, says);
-            assert_has(&ran.err, database);
-        }
-        assert!(!home.path("missing.db").exists() && !home.path("copy.db").exists());
-    }
-    let nowhere = home.path("no/folder/copy.db").display().to_string();
-    home.key(&["--environment", "live"]).await;
-    let database = home.database();
-    let ran = home
-        .run(&["serve", "backup", &nowhere, "--database", &database])
-        .await;
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("create the folder"), "{}", ran.err);
+    home.key("--environment live").await;
+    let on = format!("--database {}", home.database());
+    let nowhere = format!("serve backup no/folder/copy.db {on}");
+    home.exits(2, &nowhere).await.says("does not exist");
     for (copy, code) in [("file:x.db", 2), ("./file:x.db", 0)] {
-        let ran = home
-            .run(&["serve", "backup", copy, "--database", &database])
-            .await;
-        assert_eq!(ran.code, code, "{copy}: {}{}", ran.out, ran.err);
+        home.exits(code, &format!("serve backup {copy} {on}")).await;
         assert_eq!(home.path("file:x.db").exists(), code == 0, "{copy}");
         assert!(!home.path("x.db").exists() && !home.path("x.db.part").exists());
     }
@@ -116,8 +86,8 @@ async fn other_files_are_neither_copied_nor_created() {
 async fn every_problem_is_named_and_nothing_is_changed() {
     let home = Home::new();
     let database = home.database();
-    let key = home.key(&args("--environment live --tag Customer")).await;
-    home.key(&["--environment", "trial"]).await;
+    let key = home.key("--environment live --tag Customer").await;
+    home.key("--environment trial").await;
     {
         let (_serving, url) = home.serve().await;
         caller(&url, &key).token_of("canary-id").await;
@@ -153,15 +123,12 @@ async fn every_problem_is_named_and_nothing_is_changed() {
         .execute_batch("UPDATE keys SET environment = 2 WHERE id = 2")
         .expect("mended");
     assert_eq!(wrong(&check(&home, 0, &database).await), Vec::<&str>::new());
-    std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).expect("widened");
+    set_mode(&database, 0o644);
     assert_eq!(wrong(&check(&home, 2, &database).await), ["files"]);
-    let mode = std::fs::metadata(&database)
-        .expect("there")
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o644, "it only looks");
-    let human = home.run(&["serve", "check", "--database", &database]).await;
-    assert_eq!(human.code, 2);
+    assert_eq!(mode(&database), 0o644, "it only looks");
+    let human = home
+        .exits(2, &format!("serve check --database {database}"))
+        .await;
     assert_has(&human.out, "WRONG");
     assert_has(&human.out, "chmod 600");
 }
@@ -171,7 +138,7 @@ async fn every_problem_is_named_and_nothing_is_changed() {
 async fn a_damaged_page_is_found() {
     let home = Home::new();
     let database = home.database();
-    let key = home.key(&["--environment", "live"]).await;
+    let key = home.key("--environment live").await;
     {
         let (mut serving, url) = home.serve().await;
         let caller = caller(&url, &key);
@@ -187,18 +154,17 @@ async fn a_damaged_page_is_found() {
     let half = bytes.len() / 2 / 4096 * 4096;
     bytes[half..half + 4096].fill(0x5a);
     std::fs::write(&database, &bytes).expect("damaged");
-    let ran = home.run(&["serve", "check", "--database", &database]).await;
-    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    let said = format!("{}{}", ran.out, ran.err);
+    let ran = home
+        .exits(2, &format!("serve check --database {database}"))
+        .await;
+    let said = ran.all();
     assert!(
         said.contains("backup") || said.contains("malformed"),
         "{said}"
     );
-    let copy = home.path("copy.db").display().to_string();
-    let ran = home
-        .run(&["serve", "backup", &copy, "--database", &database])
+    let copy = home.at("copy.db");
+    home.exits(2, &format!("serve backup {copy} --database {database}"))
         .await;
-    assert_eq!(ran.code, 2, "{}", ran.out);
     assert!(
         !home.path("copy.db").exists(),
         "no backup of a damaged database"

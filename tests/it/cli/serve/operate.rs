@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use rustix::process::Signal;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -13,8 +13,11 @@ use tokio::{
 };
 
 use crate::{
-    cli::program::{Background, DEADLINE, Home},
-    support::service::{Caller, plain_client},
+    cli::program::{Background, DEADLINE, Home, has},
+    support::{
+        assertions::assert_lacks,
+        service::{Caller, plain_client},
+    },
 };
 
 /// A service with a listener for operators.
@@ -74,9 +77,7 @@ impl Operated {
 async fn every_request_is_counted_and_logged_without_secrets() {
     for with_ids in [false, true] {
         let home = Home::new();
-        let key = home
-            .key(&["--environment", "live", "--name", "reports \"eu\""])
-            .await;
+        let key = home.key("--environment live --name 'reports \"eu\"'").await;
         let more = ["--access-log", "--log-ids"];
         let mut operated = Operated::start(&home, &more[..=usize::from(with_ids)]).await;
         let caller = Caller::new(&operated.url, &SecretString::from(key.trim().to_owned()));
@@ -115,12 +116,7 @@ async fn every_request_is_counted_and_logged_without_secrets() {
         for (at, (operation, verdict, status, key)) in wanted.into_iter().enumerate() {
             let line = operated.serving.line().await;
             let found: Value = serde_json::from_str(&line).expect("JSON");
-            assert_eq!(
-                (&found["operation"], &found["result"], &found["status"]),
-                (&json!(operation), &json!(verdict), &json!(status)),
-                "{line}"
-            );
-            assert_eq!(found["key"], json!(key), "{line}");
+            has!(found, {"operation": operation, "result": verdict, "status": status, "key": key});
             let name = key.map(|_| "reports \"eu\"");
             assert_eq!(found["key_name"], json!(name), "{line}");
             assert!(
@@ -198,7 +194,7 @@ async fn the_service_is_ready_as_long_as_its_storage_takes_writes() {
 #[tokio::test]
 async fn after_sigterm_the_service_is_not_ready_and_answers_until_its_deadline() {
     let home = Home::new();
-    let key = home.key(&["--environment", "live"]).await;
+    let key = home.key("--environment live").await;
     let mut operated = Operated::start(&home, &["--drain", "10m"]).await;
     let caller = Caller::new(&operated.url, &SecretString::from(key.trim().to_owned()));
     let before = caller.get(&json!({"user_group_id": "acme"})).await;
@@ -248,38 +244,8 @@ async fn wrong_options_start_nothing() {
     ] {
         let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
         all.extend(arguments);
-        let ran = home.run(&all).await;
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
-        assert!(!ran.out.contains("listening"), "{}", ran.out);
+        let ran = home.exits(2, &all).await;
+        ran.says(says);
+        assert_lacks(&ran.out, "listening");
     }
-}
-
-/// A log reader that does not read delays no request: these fill its pipe. `src/service/observe.rs` tests what is lost
-/// once the queue before the pipe is full as well.
-#[tokio::test]
-async fn a_log_that_nobody_reads_delays_no_request() {
-    /// Each line has more than 120 bytes, and a pipe holds 64 KiB.
-    const LINES: usize = 600;
-    let home = Home::new();
-    let operated = Operated::start(&home, &["--access-log"]).await;
-    let client = plain_client();
-    let asking = async {
-        for _ in 0..LINES / 20 {
-            // Several at once: on a busy machine a single request mostly waits for its turn.
-            let asked = || {
-                client
-                    .request(Method::GET, format!("{}/x", operated.url))
-                    .send()
-            };
-            let mut sent: tokio::task::JoinSet<_> = (0..20).map(|_| asked()).collect();
-            while let Some(answer) = sent.join_next().await {
-                let answer = answer.expect("it ends").expect("an answer");
-                assert_eq!(answer.status(), 404);
-            }
-        }
-    };
-    tokio::time::timeout(DEADLINE, asking)
-        .await
-        .expect("each request is answered");
 }

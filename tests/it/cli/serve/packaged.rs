@@ -66,8 +66,8 @@ async fn assert_starts(home: &Home, arguments: &[&str]) {
 #[tokio::test]
 async fn every_named_metric_exists_and_every_metric_is_named() {
     let home = Home::new();
-    let key = home.key(&["--environment", "live"]).await;
-    let (mut serving, url) = home.serve_with(&["--metrics", "127.0.0.1:0"]).await;
+    let key = home.key("--environment live").await;
+    let (mut serving, url) = home.serve_with("--metrics 127.0.0.1:0").await;
     let said = serving.says("/metrics").await;
     let (_, metrics) = said.split_once("metrics on ").expect("an address");
     let asked = plain_client().get(format!("{url}/openapi.json")).send();
@@ -142,7 +142,7 @@ async fn the_unit_starts_the_program_and_is_hardened() {
     // As in the unit: the data is below XDG_DATA_HOME, the parent of the state directory.
     assert!(unit.contains("\nEnvironment=XDG_DATA_HOME=/var/lib\n"));
     let mut home = Home::new();
-    home.set("XDG_DATA_HOME", home.path("lib").display().to_string());
+    home.set("XDG_DATA_HOME", home.at("lib"));
     assert_starts(&home, &words.collect::<Vec<_>>()).await;
     let database = format!("lib/{}/service.db", setting("StateDirectory"));
     assert!(home.path(&database).exists());
@@ -176,7 +176,7 @@ async fn the_image_starts_the_program_as_nobody() {
     // As in the image: the data is below XDG_DATA_HOME.
     assert!(file.contains("\nENV XDG_DATA_HOME=/data\n"));
     let mut home = Home::new();
-    let data = home.path("data").display().to_string();
+    let data = home.at("data");
     home.set("XDG_DATA_HOME", data);
     assert_starts(&home, &arguments).await;
     assert!(home.path("data/groupdesk/service.db").exists());

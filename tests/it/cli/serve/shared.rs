@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::program::{Background, DEADLINE, Home},
     support::{
+        assertions::assert_lacks,
         postgres::{self, Server},
         service::{Caller, Reply},
     },
@@ -48,39 +49,33 @@ impl Shared {
             role,
         };
         let admin = format!("postgres://desk@{folder}/postgres");
-        let init = ["serve", "init", "--storage", &admin];
-        let init = [
-            &init[..],
-            &["--storage-schema", &shared.schema, "--role", &shared.role],
-        ];
-        let ran = shared.home.run(&init.concat()).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(ran.out.contains("may serve from it"), "{}", ran.out);
-        let again = shared.home.run(&init.concat()).await;
-        assert_eq!(again.code, 2, "{}", again.out);
-        assert!(again.err.contains("nothing was changed"), "{}", again.err);
+        let init = format!(
+            "serve init --storage {admin} --storage-schema {} --role {}",
+            shared.schema, shared.role
+        );
+        let home = &shared.home;
+        home.exits(0, &init).await.shows("may serve from it");
+        home.exits(2, &init).await.says("nothing was changed");
         Some(shared)
     }
 
-    fn with<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
-        let storage = ["--storage", &self.url, "--storage-schema", &self.schema];
-        [&["serve"], arguments, &storage].concat()
+    /// The line of a command of `serve` on this storage.
+    fn with(&self, command: &str) -> String {
+        let (url, schema) = (&self.url, &self.schema);
+        format!("serve {command} --storage {url} --storage-schema {schema}")
     }
 
-    async fn key(&self, arguments: &[&str]) -> SecretString {
-        let create = [&["keys", "create"], arguments].concat();
-        let ran = self.home.run(&self.with(&create)).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
+    async fn key(&self, more: &str) -> SecretString {
+        let create = self.with(&format!("keys create {more}"));
+        let ran = self.home.exits(0, &create).await;
         SecretString::from(ran.out.trim().to_owned())
     }
 
     /// Starts another process; returns its address as well.
     async fn process(&self) -> (Background, String) {
-        let listen = self.with(&["--listen", "127.0.0.1:0"]);
+        let listen = self.with("--listen 127.0.0.1:0");
         let mut serving = Background::start(self.home.command(&listen));
-        let line = serving.line().await;
-        let url = line.strip_prefix("listening on ").expect("an address");
-        let url = url.strip_suffix("/api/user").expect("its path").to_owned();
+        let url = serving.address().await;
         (serving, url)
     }
 }
@@ -92,13 +87,14 @@ fn token(answer: &Value) -> String {
 
 const CROWD: usize = 64;
 
+/// The rules on this storage: `service::shared`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_keep_the_rules_together() {
     let Some(shared) = Shared::new().await else {
         return;
     };
-    let key = shared.key(&["--environment", "live"]).await;
-    let other = shared.key(&["--environment", "trial"]).await;
+    let key = shared.key("--environment live").await;
+    let other = shared.key("--environment trial").await;
     let (_one, first) = shared.process().await;
     let (_two, second) = shared.process().await;
     let callers = [&first, &second].map(|url| Caller::new(url, &key));
@@ -122,43 +118,21 @@ async fn two_processes_keep_the_rules_together() {
         assert!(found.iter().all(|found| token(&found.ok()) == new));
     }
     // Environments without tags may not share an id, whichever process is asked.
-    let parse_untrusted = [Caller::new(&first, &key), Caller::new(&second, &other)];
-    for round in 0..20 {
-        let body = json!({"user_group_id": format!("shared {round}")});
-        let got = join_all((0..8).map(|at| parse_untrusted[at % 2].get(&body))).await;
-        let (done, refused): (Vec<_>, Vec<_>) = got.iter().partition(|reply| reply.status == 200);
-        assert_eq!((done.len(), refused.len()), (4, 4));
-        for refused in refused {
-            assert_eq!(refused.refused(), (409, "environment_tag_required".into()));
-        }
+    let untagged = [Caller::new(&first, &key), Caller::new(&second, &other)];
+    let body = json!({"user_group_id": "shared"});
+    let got = join_all((0..8).map(|at| untagged[at % 2].get(&body))).await;
+    let refused: Vec<_> = got.iter().filter(|reply| reply.status != 200).collect();
+    assert_eq!(refused.len(), 4);
+    for refused in refused {
+        assert_eq!(refused.refused(), (409, "environment_tag_required".into()));
     }
-    // Updates, reads, and unknown ids.
-    let update =
-        r#"{"user_group_id":"group 0","name":"Ä","mapping":{"1":"2"},"properties":{"x":[1.50]}}"#;
-    let updated = callers[0].send(reqwest::Method::PUT, update).await.ok();
-    assert_eq!(updated["user_group"]["name"], "Ä");
-    let found = json!({"user_group_id": "group 0", "properties": {}});
-    let found = callers[1].get(&found).await;
-    found.ok();
-    assert!(
-        found.text.contains(r#"{"x":[1.50]}"#),
-        "as it was written: {}",
-        found.text
-    );
-    let missing = json!({"user_group_id": "missing", "name": "x"});
-    assert_eq!(callers[1].put(&missing).await.refused().0, 404);
-    assert_eq!(
-        callers[1].rotate("never").await.refused(),
-        (404, "unknown_token".into())
-    );
     // A revocation takes effect with the next request to either process.
-    let revoke = shared.with(&["keys", "revoke", "1"]);
-    assert_eq!(shared.home.run(&revoke).await.code, 0);
+    shared.home.exits(0, &shared.with("keys revoke 1")).await;
     for caller in &callers {
         let refused = caller.get(&json!({"user_group_id": "group 0"})).await;
         assert_eq!(refused.refused(), (401, "unauthorized".into()));
     }
-    let listed = shared.home.json(0, &shared.with(&["keys", "list"])).await;
+    let listed = shared.home.json(0, &shared.with("keys list")).await;
     assert!(listed[0]["last_used_at"].is_string() && listed[0]["revoked_at"].is_string());
 }
 
@@ -170,24 +144,14 @@ async fn the_role_of_the_service_sees_no_directory_and_creates_no_tables() {
     let role = &shared.role;
     let directory = format!("of_{role}");
     shared.server.set_up(&directory);
-    let may = |sql: String| {
-        shared
-            .server
-            .execute(&shared.schema, &format!("SELECT {sql}"))
-    };
-    assert_eq!(
-        may(format!(
-            "has_schema_privilege('{role}', '{directory}', 'USAGE')"
-        )),
-        "f"
-    );
-    assert_eq!(
-        may(format!(
-            "has_schema_privilege('{role}', '{}', 'CREATE')",
-            shared.schema
-        )),
-        "f"
-    );
+    let schema = &shared.schema;
+    let may = |sql: String| shared.server.execute(schema, &format!("SELECT {sql}"));
+    for (schema, right) in [(&directory, "USAGE"), (schema, "CREATE")] {
+        let has = may(format!(
+            "has_schema_privilege('{role}', '{schema}', '{right}')"
+        ));
+        assert_eq!(has, "f", "{schema} {right}");
+    }
     for (table, right, wanted) in [
         ("groups", "UPDATE", "t"),
         ("groups", "DELETE", "f"),
@@ -267,7 +231,7 @@ async fn rotate_during(
     shared: &Shared,
     trouble: impl AsyncFnOnce(&[(Background, String)], &AtomicUsize),
 ) {
-    let key = shared.key(&["--environment", "live"]).await;
+    let key = shared.key("--environment live").await;
     let processes = [shared.process().await, shared.process().await];
     let callers: Vec<Caller> = processes
         .iter()
@@ -336,10 +300,6 @@ async fn answered_writes_survive_broken_connections() {
         wait_for_more(done, 15).await;
     })
     .await;
-    let stamps = shared
-        .server
-        .execute(&shared.schema, "SELECT count(*) FROM writes");
-    assert_ne!(stamps, "0");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -357,67 +317,38 @@ async fn answered_writes_survive_a_killed_process() {
 
 #[tokio::test]
 async fn an_unusable_storage_says_what_to_do() {
-    let mut home = Home::new();
-    home.write("password", "canary-password\n");
-    let file = ["serve", "--listen", "127.0.0.1:0"];
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        (&["--storage", "postgres://a:canary@db/x"][..], "--storage-password-file"),
-        (&["--storage", "mysql://db/x"], "postgres://USER@HOST/DATABASE"),
-        (&["--storage", "postgres://a@db/x?sslmode=disable"], "verify-full"),
-        (&["--storage", "postgres://a@/x?host=/tmp", "--database", "x.db"], "--database"),
-        (&["--storage-ca-file", "ca.pem"], "--storage"),
-        (&["--storage", "postgres://a@db/x", "--storage-schema", "A b"], "lower-case"),
-        (&["--storage", "postgres://a@db/x", "--storage-ca-file", "no.pem"], "--storage-ca-file"),
-    ];
-    for (arguments, says) in table {
-        let ran = home.run(&[&file[..], arguments].concat()).await;
-        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
-        assert!(!ran.err.contains("canary"), "{}", ran.err);
-    }
-    for what in ["backup copy.db", "check"] {
-        let mut all = vec!["serve"];
-        all.extend(what.split(' '));
-        all.extend(["--storage", "postgres://a@/x?host=/tmp"]);
-        let ran = home.run(&all).await;
-        assert_eq!(ran.code, 2);
-        assert!(ran.err.contains("pg_dump"), "{}", ran.err);
-    }
-    let ran = home.run(&["serve", "init"]).await;
-    assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("a database file needs no init"),
-        "{}",
-        ran.err
-    );
+    let home = Home::new();
+    let serve = "serve --listen 127.0.0.1:0 --storage";
+    let socket = "--storage postgres://a@/x?host=/tmp";
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, &format!("{serve} mysql://db/x"), "postgres://USER@HOST/DATABASE"),
+        (2, &format!("{serve} postgres://a@db/x?sslmode=disable"), "verify-full"),
+        (2, &format!("{serve} postgres://a@/x?host=/tmp --database x.db"), "--database"),
+        (2, "serve --listen 127.0.0.1:0 --storage-ca-file ca.pem", "--storage"),
+        (2, &format!("{serve} postgres://a@db/x --storage-schema 'A b'"), "lower-case"),
+        (2, &format!("{serve} postgres://a@db/x --storage-ca-file no.pem"), "--storage-ca-file"),
+        (2, &format!("serve backup copy.db {socket}"), "pg_dump"),
+        (2, &format!("serve check {socket}"), "pg_dump"),
+        (2, "serve init", "a database file needs no init"),
+    ]).await;
+    let ran = home
+        .exits(2, &format!("{serve} postgres://a:canary@db/x"))
+        .await;
+    ran.hides("canary").says("--storage-password-file");
     let Some(server) = postgres::server() else {
         return;
     };
     let folder = server.folder().display().to_string().replace('/', "%2F");
     let url = format!("postgres://desk@{folder}/postgres");
-    home.set("NOTHING", "");
-    let new = ["serve", "--storage", &url, "--storage-schema", "nowhere"];
-    let ran = home.run(&new).await;
-    assert_eq!(ran.code, 2, "{}", ran.out);
-    assert!(ran.err.contains("serve init"), "{}", ran.err);
-    let init = [
-        "serve",
-        "init",
-        "--storage",
-        &url,
-        "--storage-schema",
-        "nobodys",
-    ];
-    let ran = home
-        .run(&[&init[..], &["--role", "no_such_role"]].concat())
-        .await;
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("CREATE ROLE"), "{}", ran.err);
-    let ran = home.run(&[&init[..], &["--role", "public"]].concat()).await;
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("every user"), "{}", ran.err);
-    assert!(!ran.err.contains("CREATE ROLE"), "{}", ran.err);
+    let init = format!("serve init --storage {url} --storage-schema nobodys --role");
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, &format!("serve --storage {url} --storage-schema nowhere"), "serve init"),
+        (2, &format!("{init} no_such_role"), "CREATE ROLE"),
+    ]).await;
+    let ran = home.exits(2, &format!("{init} public")).await;
+    assert_lacks(&ran.says("every user").err, "CREATE ROLE");
     // Nothing was done by half.
     let there = "SELECT count(*) FROM pg_namespace WHERE nspname = 'nobodys'";
     assert_eq!(server.execute("public", there), "0");

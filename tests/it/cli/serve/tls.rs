@@ -1,21 +1,17 @@
 //! HTTPS without a proxy: clients that check the certificate, a certificate renewed while the service runs, unusable
 //! files.
 
-use std::{os::unix::fs::PermissionsExt, path::Path};
-
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use reqwest::Certificate;
 use rustix::process::Signal;
 use secrecy::SecretString;
-use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
-use crate::support::bare::args;
 use crate::{
-    cli::program::{Background, DEADLINE, Home},
+    cli::program::{Background, DEADLINE, Home, set_mode},
     support::service::{Caller, plain_client},
 };
 
@@ -69,19 +65,15 @@ impl Signed {
     }
 }
 
-fn set_mode(path: &Path, mode: u32) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("changed");
-}
-
 fn write_key(home: &Home, key: &str) {
     home.write("key.pem", key);
-    set_mode(&home.path("key.pem"), 0o640);
+    set_mode(home.path("key.pem"), 0o640);
 }
 
-const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+const FILES: &str = "--tls-cert cert.pem --tls-key key.pem";
 
-async fn serve(home: &Home, more: &[&str]) -> (Background, String) {
-    let (serving, url) = home.serve_with(&[&FILES[..], more].concat()).await;
+async fn serve(home: &Home, more: &str) -> (Background, String) {
+    let (serving, url) = home.serve_with(&format!("{FILES} {more}")).await;
     assert!(url.starts_with("https://127.0.0.1:"), "{url}");
     (serving, url)
 }
@@ -91,8 +83,8 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     let mut home = Home::new();
     let (old, new) = (Signed::new("old"), Signed::new("new"));
     old.put(&home);
-    let key = home.key(&args("--environment live --tag Customer")).await;
-    let (mut serving, url) = serve(&home, &[]).await;
+    let key = home.key("--environment live --tag Customer").await;
+    let (mut serving, url) = serve(&home, "").await;
     assert!(old.is_trusted(&url).await);
     assert!(!new.is_trusted(&url).await);
     let mut caller = Caller::new(&url, &SecretString::from(key.trim().to_owned()));
@@ -103,12 +95,12 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     // The shipped client, with `ca_file`.
     let authority = home.write("authority.pem", &old.authority);
     home.configure(&url, key.trim());
-    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
+    let config = home.config();
     home.write(
         "config.toml",
         &format!("{config}ca_file = \"{authority}\"\n"),
     );
-    let created = home.json(0, &["create", "beta", "--yes"]).await;
+    let created = home.json(0, "create beta --yes").await;
     assert_eq!(created["outcome"], "created");
 
     // Unusable files leave the current certificate in place.
@@ -131,7 +123,7 @@ async fn clients_without_tls_are_counted_and_delay_nobody() {
     let home = Home::new();
     let signed = Signed::new("any");
     signed.put(&home);
-    let (mut serving, url) = serve(&home, &["--metrics", "127.0.0.1:0"]).await;
+    let (mut serving, url) = serve(&home, "--metrics 127.0.0.1:0").await;
     let said = serving.says("/metrics").await;
     let (_, metrics) = said.split_once("metrics on ").expect("an address");
     let host = url.trim_start_matches("https://");
@@ -172,47 +164,27 @@ async fn clients_without_tls_are_counted_and_delay_nobody() {
 async fn unusable_files_start_nothing_and_are_not_quoted() {
     let home = Home::new();
     let (one, other) = (Signed::new("one"), Signed::new("other"));
-    let database = home.database();
+    let serve = format!("serve --listen 127.0.0.1:0 --database {}", home.database());
     let canary = "canary-secret";
-    for (cert, key, key_mode, says) in [
-        (
-            one.cert.as_str(),
-            other.key.as_str(),
-            0o600,
-            "does not match",
-        ),
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (&*one.cert, &*other.key, 0o600, "does not match"),
         (canary, &one.key, 0o600, "contains no PEM certificate"),
         (&one.key, &one.key, 0o600, "contains no PEM certificate"),
-        (
-            &one.cert,
-            canary,
-            0o600,
-            "contains no unencrypted PEM private key",
-        ),
+        (&one.cert, canary, 0o600, "contains no unencrypted PEM private key"),
         (&one.cert, &one.key, 0o644, "chmod 600"),
-    ] {
+    ];
+    for (cert, key, mode, says) in table {
         home.write("cert.pem", cert);
         home.write("key.pem", key);
-        set_mode(&home.path("key.pem"), key_mode);
-        let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
-        let ran = home.run(&[&serve[..], &FILES].concat()).await;
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains(says), "{says}: {}", ran.err);
-        assert!(!ran.err.contains(canary) && ran.out.is_empty());
+        set_mode(home.path("key.pem"), mode);
+        let ran = home.exits(2, &format!("{serve} {FILES}")).await;
+        ran.prints("").says(says).hides(canary);
     }
-    for arguments in [
-        &["--tls-cert", "cert.pem"][..],
-        &["--tls-key", "key.pem"],
-        &["--tls-cert", "missing.pem", "--tls-key", "key.pem"],
-    ] {
-        let ran = home.run(&[&["serve"][..], arguments].concat()).await;
-        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-    }
-    let json = home
-        .json(
-            2,
-            &["serve", "--tls-cert", "cert.pem", "--tls-key", "no.pem"],
-        )
-        .await;
-    assert_ne!(json, json!(null));
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, "serve --tls-cert cert.pem", ""),
+        (2, "serve --tls-key key.pem", ""),
+        (2, "serve --tls-cert missing.pem --tls-key key.pem", ""),
+    ]).await;
 }

@@ -1,18 +1,19 @@
 //! Connections over a network: which server is trusted, and how a client authenticates. The password is a canary.
 
-use std::os::unix::fs::PermissionsExt;
-
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
-
 use secrecy::SecretString;
 use serde_json::json;
 
 use super::{Home, machine, postgres};
 use crate::{
-    cli::program::Background,
-    support::{postgres::Server, service::Caller},
+    cli::program::{Background, set_mode},
+    support::{
+        assertions::{assert_has, assert_lacks},
+        postgres::Server,
+        service::Caller,
+    },
 };
 
 const PASSWORD: &str = "canary-4f1c-of-the-directory";
@@ -96,12 +97,9 @@ impl Scene {
 
 const BOTH: &str = "ca_file = \"team-ca.pem\"\npassword = { env = \"DESK_PASSWORD\" }";
 
-/// The exit code and all output, which must not contain the password.
-async fn output_without_password(home: &Home, arguments: &[&str]) -> (i32, String) {
-    let ran = home.run(arguments).await;
-    let text = format!("{}{}", ran.out, ran.err);
-    assert!(!text.contains(PASSWORD), "{text}");
-    (ran.code, text)
+/// All output, which must not contain the password.
+async fn output_without_password(home: &Home, code: i32, line: &str) -> String {
+    home.exits(code, line).await.hides(PASSWORD).all()
 }
 
 #[tokio::test]
@@ -110,41 +108,33 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
         return;
     };
     let ana = scene.ana("localhost", BOTH);
-    let (code, text) = output_without_password(&ana, &["directory", "init"]).await;
-    assert_eq!(code, 0, "{text}");
-    let (code, text) = output_without_password(&ana, &["directory", "status"]).await;
-    assert!(code == 0 && text.contains("as ana"), "{text}");
+    output_without_password(&ana, 0, "directory init").await;
+    let text = output_without_password(&ana, 0, "directory status").await;
+    assert_has(&text, "as ana");
     let sessions = scene.server.execute("public", "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'");
     assert!(["t", ""].contains(&sessions.as_str()), "{sessions}");
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; set ca_file under [directory]"),
-        ("localhost", "ca_file = \"team-ca.pem\"", "asks for a password"),
-        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
-        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
-        ("localhost", "ca_file = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca_file:"),
+        ("127.0.0.1", BOTH, 8, "its certificate is for another name"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", 8, "trusted CA; set ca_file under [directory]"),
+        ("localhost", "ca_file = \"team-ca.pem\"", 8, "asks for a password"),
+        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", 8, "environment variable NOT_SET"),
+        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", 8, "refuses the password of this user (SQLSTATE 28P01): check"),
+        ("localhost", "ca_file = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", 2, "ca_file:"),
     ];
-    for (host, more, words) in table {
-        let (code, text) = output_without_password(&scene.ana(host, more), &["list"]).await;
-        let expected = if words == "ca_file:" { 2 } else { 8 };
-        assert!(
-            code == expected && text.contains(words),
-            "{host} {more}: {code} {text}"
-        );
+    for (host, more, code, words) in table {
+        let text = output_without_password(&scene.ana(host, more), code, "list").await;
+        assert_has(&text, words);
     }
     // As the programs of PostgreSQL are configured.
     let mut home = scene.ana("localhost", "ca_file = \"team-ca.pem\"");
-    home.write(
-        "pgpass",
-        &format!("elsewhere:*:*:*:wrong\nlocalhost:*:postgres:ana:{PASSWORD}\n"),
-    );
-    let file = home.path("pgpass");
-    home.set("PGPASSFILE", file.display().to_string());
-    for (mode, expected, words) in [(0o644, 8, "chmod 600"), (0o600, 0, "as ana")] {
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
-        let (code, text) = output_without_password(&home, &["directory", "status"]).await;
-        assert!(code == expected && text.contains(words), "{code} {text}");
+    let passwords = format!("elsewhere:*:*:*:wrong\nlocalhost:*:postgres:ana:{PASSWORD}\n");
+    let file = home.write("pgpass", &passwords);
+    home.set("PGPASSFILE", &file);
+    for (mode, code, words) in [(0o644, 8, "chmod 600"), (0o600, 0, "as ana")] {
+        set_mode(&file, mode);
+        let text = output_without_password(&home, code, "directory status").await;
+        assert_has(&text, words);
     }
     // The old password method: any server that answers would learn the password, or nearly so.
     scene.server.execute(
@@ -152,12 +142,12 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
         &format!("SET password_encryption = 'md5'; CREATE ROLE md5 LOGIN PASSWORD '{PASSWORD}'"),
     );
     let md5 = scene.ana("localhost", BOTH);
-    let url = format!("postgres://md5@localhost:{}/postgres", scene.port);
-    let (code, text) = output_without_password(&md5, &["list", "--directory", &url]).await;
-    assert!(
-        code == 8 && text.contains("without proving who it is"),
-        "{text}"
+    let list = format!(
+        "list --directory postgres://md5@localhost:{}/postgres",
+        scene.port
     );
+    let text = output_without_password(&md5, 8, &list).await;
+    assert_has(&text, "without proving who it is");
 }
 
 #[tokio::test]
@@ -165,18 +155,19 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let Some(scene) = scene(true) else {
         return;
     };
-    let (code, text) = output_without_password(&scene.ana("localhost", BOTH), &["list"]).await;
-    assert!(code == 8 && text.contains("has expired"), "{text}");
     let ana = scene.ana("localhost", BOTH);
+    let text = output_without_password(&ana, 8, "list").await;
+    assert_has(&text, "has expired");
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        (format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not contain a password"),
-        ("postgres://ana@db1/desk?sslmode=disable".to_owned(), "sslmode=verify-full"),
-        ("postgres://ana@/desk".to_owned(), "postgres://USER@HOST/DATABASE"),
+        (&*format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not contain a password"),
+        ("postgres://ana@db1/desk?sslmode=disable", "sslmode=verify-full"),
+        ("postgres://ana@/desk", "postgres://USER@HOST/DATABASE"),
     ];
     for (url, words) in table {
-        let (code, text) = output_without_password(&ana, &["list", "--directory", &url]).await;
-        assert!(code == 2 && text.contains(words), "{text}");
+        let list = format!("list --directory {url}");
+        let text = output_without_password(&ana, 2, &list).await;
+        assert_has(&text, words);
     }
 }
 
@@ -193,23 +184,18 @@ async fn a_client_certificate_authenticates_without_a_password() {
     let both = "ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"\nkey = \"carla-key.pem\"";
     let machine = |more: &str, certificate: &str, key: &str, mode| {
         let home = scene.ana("localhost", more);
-        let config = home.path("config.toml");
-        let text = std::fs::read_to_string(&config).expect("written");
-        home.write(
-            "config.toml",
-            &text.replace("postgres://ana@", "postgres://carla@"),
-        );
+        let config = home
+            .config()
+            .replace("postgres://ana@", "postgres://carla@");
+        home.write("config.toml", &config);
         home.write("carla.pem", certificate);
-        home.write("carla-key.pem", key);
-        let mode = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(home.path("carla-key.pem"), mode).expect("set");
+        set_mode(home.write("carla-key.pem", key), mode);
         home
     };
     let carla = machine(both, &certificate, &key, 0o600);
-    let (code, text) = output_without_password(&carla, &["directory", "init"]).await;
-    assert_eq!(code, 0, "{text}");
-    let (code, text) = output_without_password(&carla, &["directory", "status"]).await;
-    assert!(code == 0 && text.contains("as carla"), "{text}");
+    output_without_password(&carla, 0, "directory init").await;
+    let text = output_without_password(&carla, 0, "directory status").await;
+    assert_has(&text, "as carla");
 
     let (of_another, her_key) = scene.client_certificate("dora");
     #[rustfmt::skip] // A table: one case per line.
@@ -221,14 +207,11 @@ async fn a_client_certificate_authenticates_without_a_password() {
         (both, &key, &key, 0o600, 2, "cert: "),
         ("ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
     ];
-    for (more, certificate, key, mode, expected, words) in table {
+    for (more, certificate, key, mode, code, words) in table {
         let home = machine(more, certificate, key, mode);
-        let (code, text) = output_without_password(&home, &["list"]).await;
-        assert!(
-            code == expected && text.contains(words),
-            "{more}: {code} {text}"
-        );
-        assert!(!text.contains("PRIVATE KEY"), "{text}");
+        let text = output_without_password(&home, code, "list").await;
+        assert_has(&text, words);
+        assert_lacks(&text, "PRIVATE KEY");
     }
 }
 
@@ -238,121 +221,42 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         return;
     };
     let home = Home::new();
-    let write = |name: &str, text: &str| {
-        let path = home.write(name, text);
-        let mode = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(&path, mode).expect("set");
-        path
-    };
-    let (ca, password) = (
-        write("ca.pem", &scene.authority.pem()),
-        write("password", &format!("{PASSWORD}\n")),
-    );
-    let wrong = write("wrong", "another one\n");
-    let open = write("open", PASSWORD);
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).expect("set");
-    let at = |host: &str| format!("postgres://ana@{host}:{}/postgres", scene.port);
-    let (url, other) = (at("localhost"), at("127.0.0.1"));
-    let serve = |url: &str, more: &[&str], command: &[&str]| -> Vec<String> {
-        let all = [&["serve"], command, &["--storage", url], more].concat();
-        all.into_iter().map(str::to_owned).collect()
-    };
-    let both = [
-        "--storage-ca-file",
-        &*ca,
-        "--storage-password-file",
-        &*password,
-    ];
-    let run = async |arguments: Vec<String>| {
-        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        output_without_password(&home, &arguments).await
-    };
-    let (code, text) = run(serve(&url, &both, &["init"])).await;
-    assert_eq!(code, 0, "{text}");
-    let create = ["keys", "create", "--environment", "live"];
-    let create = serve(&url, &both, &create);
-    let create: Vec<_> = create.iter().map(String::as_str).collect();
-    let made = home.run(&create).await;
-    assert_eq!(made.code, 0, "{}", made.err);
+    home.write("ca.pem", &scene.authority.pem());
+    for (name, text, mode) in [
+        ("password", PASSWORD, 0o600),
+        ("wrong", "another one", 0o600),
+        ("open", PASSWORD, 0o644),
+    ] {
+        home.write(name, &format!("{text}\n"));
+        set_mode(home.path(name), mode);
+    }
+    let at = |host: &str| format!("--storage postgres://ana@{host}:{}/postgres", scene.port);
+    let (here, ca) = (at("localhost"), "--storage-ca-file ca.pem");
+    let both = format!("{here} {ca} --storage-password-file password");
+    output_without_password(&home, 0, &format!("serve init {both}")).await;
+    let create = format!("serve keys create --environment live {both}");
+    let made = home.exits(0, &create).await;
     let key = SecretString::from(made.out.trim().to_owned());
-    let listen = serve(&url, &both, &["--listen", "127.0.0.1:0"]);
-    let listen: Vec<_> = listen.iter().map(String::as_str).collect();
+    let listen = format!("serve --listen 127.0.0.1:0 {both}");
     let mut serving = Background::start(home.command(&listen));
-    let line = serving.line().await;
-    let address = line.strip_prefix("listening on ").expect("an address");
-    let address = address.strip_suffix("/api/user").expect("its path");
-    let caller = Caller::new(address, &key);
+    let caller = Caller::new(&serving.address().await, &key);
     let made = caller.get(&json!({"user_group_id": "acme"})).await.ok();
     assert_eq!(made["new_user_group"], true);
     let lines = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'";
     assert_eq!(scene.server.execute("public", lines), "t");
-    for (url, more, words) in [
-        (&other, &both[..], "its certificate is for another name"),
-        (
-            &url,
-            &both[2..],
-            "trusted CA; pass a file with the CA certificate with --storage-ca-file",
-        ),
-        (&url, &both[..2], "--storage-password-file"),
-        (&url, &[both[0], both[1], both[2], &wrong], "28P01"),
-        (&url, &[both[0], both[1], both[2], &open], "chmod 600"),
-    ] {
-        let (code, text) = run(serve(url, more, &["keys", "list"])).await;
-        assert!(code == 2 && text.contains(words), "{words}: {code} {text}");
-        assert!(!text.contains("[directory]"), "{text}");
-    }
-}
-
-/// The directory and the service share one table of sentences.
-#[tokio::test]
-async fn what_a_server_refuses_is_said_with_what_to_do() {
-    let Some(scene) = scene(false) else {
-        return;
-    };
-    let ana = scene.ana("localhost", BOTH);
-    let (code, text) = output_without_password(&ana, &["directory", "init"]).await;
-    assert_eq!(code, 0, "{text}");
-    let password = ana.write("password", PASSWORD);
-    let mode = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(&password, mode).expect("set");
-    let ca = ana.write("ca.pem", &scene.authority.pem());
-    for (change, database, words) in [
-        (
-            "LOGIN",
-            "nowhere",
-            "does not exist on that server (SQLSTATE 3D000)",
-        ),
-        ("NOLOGIN", "postgres", "the role may not log in (NOLOGIN)"),
-        (
-            "LOGIN VALID UNTIL '2001-01-01'",
-            "postgres",
-            "refuses the password of this user (SQLSTATE 28P01)",
-        ),
-    ] {
-        let change = format!("ALTER ROLE ana {change}");
-        scene.server.execute("public", &change);
-        let url = format!("postgres://ana@localhost:{}/{database}", scene.port);
-        let directory = format!("[directory]\nurl = \"{url}\"\n{BOTH}\n");
-        let mut home = machine("http://127.0.0.1:9", "key", &directory);
-        scene.equip(&mut home);
-        let list = ["list"];
-        let keys = [
-            "serve",
-            "keys",
-            "list",
-            "--storage",
-            &url,
-            "--storage-ca-file",
-            &ca,
-            "--storage-password-file",
-            &password,
-        ];
-        for (arguments, expected) in [(&list[..], 8), (&keys, 2)] {
-            let (code, text) = output_without_password(&home, arguments).await;
-            assert!(
-                code == expected && text.contains(words) && text.contains("ana@localhost"),
-                "{change}: {code} {text}"
-            );
-        }
+    let other = at("127.0.0.1");
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (&other, format!("{ca} --storage-password-file password"), "its certificate is for another name"),
+        (&here, "--storage-password-file password".into(), "trusted CA; pass a file with the CA certificate with --storage-ca-file"),
+        (&here, ca.into(), "--storage-password-file"),
+        (&here, format!("{ca} --storage-password-file wrong"), "28P01"),
+        (&here, format!("{ca} --storage-password-file open"), "chmod 600"),
+    ];
+    for (url, more, words) in table {
+        let line = format!("serve keys list {url} {more}");
+        let text = output_without_password(&home, 2, &line).await;
+        assert_has(&text, words);
+        assert_lacks(&text, "[directory]");
     }
 }

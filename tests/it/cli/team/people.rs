@@ -31,12 +31,10 @@ impl Office {
             key,
         };
         let ana = office.machine("ana");
-        let init = ana.run(&["directory", "init"]).await;
-        assert_eq!(init.code, 0, "{}", init.err);
+        ana.exits(0, "directory init").await;
         for (who, role) in [("ben", "operator"), ("vera", "viewer")] {
             office.scene.add(who);
-            let granted = ana.run(&["directory", "grant", who, role]).await;
-            assert_eq!(granted.code, 0, "{}", granted.err);
+            ana.exits(0, &format!("directory grant {who} {role}")).await;
         }
         Some(office)
     }
@@ -63,9 +61,8 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
         office.machine("ben"),
         office.machine("vera"),
     );
-    let create = ["create", "t-1", "--name", "T", "--map", "7=1", "--yes"];
-    let created = ben.run(&create).await;
-    assert_eq!(created.code, 0, "{}", created.err);
+    let create = "create t-1 --name T --map 7=1 --yes";
+    ben.exits(0, create).await;
     for (command, code) in [
         ("rotate t-1 --yes --reason leaked", 0),
         ("update t-1 --name Two --yes", 0),
@@ -76,26 +73,24 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
         ("get t-1", 0),
         ("rotations check", 0),
     ] {
-        let ran = ben.run(&args(command)).await;
-        assert_eq!(ran.code, code, "{command}: {}", ran.err);
+        ben.exits(code, &args(command)).await;
     }
-    let facts = ben.json(0, &["profile", "behaviour", "live"]).await;
+    let facts = ben.json(0, "profile behaviour live").await;
     let stated = facts.as_array().expect("facts").iter();
     let stated = stated.filter(|fact| fact["by"] == "the service").count();
     assert!(stated >= 4, "{facts}");
     for home in [&ana, &ben, &vera] {
-        let shown = home.json(0, &["show", "t-1"]).await;
+        let shown = home.json(0, "show t-1").await;
         assert_eq!(shown["mapping"], json!({"7": "2"}), "{shown}");
-        let history = home.json(0, &["history", "t-1", "--limit", "1"]).await;
+        let history = home.json(0, "history t-1 --limit 1").await;
         assert_eq!(history[0]["by"].as_str().map(first), Some("ben"));
     }
-    let refused = vera.run(&args("create t-2 --yes")).await;
-    assert_eq!(refused.code, 8, "{}", refused.err);
-    let status = ben.run(&["directory", "status"]).await;
-    assert!(status.out.contains("as ben (operator)"), "{}", status.out);
-    assert!(status.out.contains("timeline 00000001"), "{}", status.out);
+    vera.exits(8, "create t-2 --yes").await;
+    let status = ben.run("directory status").await;
+    status.shows("as ben (operator)");
+    status.shows("timeline 00000001");
     // The audit has every line of the history.
-    let audit = ana.json(0, &["audit"]).await;
+    let audit = ana.json(0, "audit").await;
     let unmatched = audit.as_array().expect("lines").iter();
     let unmatched: Vec<_> = unmatched.filter(|line| line["what"] == "history").collect();
     assert!(unmatched.is_empty(), "{unmatched:?}");
@@ -108,8 +103,7 @@ async fn a_viewer_is_proposed_nothing_that_writes() {
     };
     let (ben, vera) = (office.machine("ben"), office.machine("vera"));
     for command in ["create t-1 --yes", "rotate t-1 --yes"] {
-        let ran = ben.run(&args(command)).await;
-        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+        ben.exits(0, &args(command)).await;
     }
     office.break_with(
         "SET session_replication_role = replica; UPDATE rotations SET state = 'unknown'; \
@@ -149,8 +143,8 @@ async fn a_viewer_is_proposed_nothing_that_writes() {
 
 /// What doctor advises about the directory, and the next steps of `attention`.
 async fn proposals(home: &Home) -> (Vec<String>, Vec<String>) {
-    let doctor = home.run(&["doctor", "--json"]).await;
-    let doctor: Value = serde_json::from_str(&doctor.out).expect("JSON");
+    let doctor = home.run("doctor --json").await;
+    let doctor = doctor.json();
     let findings = doctor["findings"].as_array().expect("findings").iter();
     let of_directory = findings.filter(|one| {
         one["area"] == "directory"
@@ -158,7 +152,7 @@ async fn proposals(home: &Home) -> (Vec<String>, Vec<String>) {
                 .iter()
                 .any(|is| one["severity"] == *is)
     });
-    let attention = home.json(7, &["attention", "--all"]).await;
+    let attention = home.json(7, "attention --all").await;
     let concerns = attention.as_array().expect("concerns").iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     (
@@ -191,20 +185,16 @@ async fn facts_that_cannot_be_recorded_do_not_void_an_answer() {
         let id = format!("t-{at}");
         let mut create = create;
         create[1] = &id;
-        let created = ben.run(&create).await;
-        assert_eq!(created.code, 0, "{refused}: {}", created.err);
-        let rotated = ben.run(&["rotate", &id, "--yes"]).await;
-        assert_eq!(rotated.code, 0, "{refused}: {}", rotated.err);
-        let shown = ben.json(0, &["show", &id]).await;
+        ben.exits(0, &create).await;
+        ben.exits(0, &format!("rotate {id} --yes")).await;
+        let shown = ben.json(0, &format!("show {id}")).await;
         assert_eq!(shown["mapping"], json!({"7": "1"}), "{shown}");
-        let open = ben.run(&["rotations", "check"]).await;
-        assert_eq!(open.code, 0, "{}", open.err);
+        ben.exits(0, "rotations check").await;
         office.break_with(
             "GRANT INSERT ON facts TO groupdesk_operator; ALTER TABLE facts DROP CONSTRAINT IF EXISTS never",
         );
     }
-    let read = ben.run(&["get", "t-1"]).await;
-    assert_eq!(read.code, 0, "{}", read.err);
-    let facts = ben.json(0, &["profile", "behaviour", "live"]).await;
+    ben.exits(0, "get t-1").await;
+    let facts = ben.json(0, "profile behaviour live").await;
     assert!(facts.to_string().contains("the service"), "{facts}");
 }

@@ -44,7 +44,7 @@ async fn a_command_ends_within_one_patience_whenever_the_server_stops_answering(
     };
     let (_serving, url, key) = service(&Home::new()).await;
     let ana = machine(&url, &key, &by_socket(server, "desk", SCHEMA));
-    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    ana.exits(0, "directory init").await;
     let mut cases = Vec::new();
     for command in COMMANDS {
         for passed in PASSED {
@@ -52,14 +52,14 @@ async fn a_command_ends_within_one_patience_whenever_the_server_stops_answering(
             let command = command.replace("GROUP", &group);
             let mut before = None;
             if command.contains(&group) {
-                let create = ["create", &group, "--name", "Acme", "--yes"];
+                let create = format!("create {group} --name Acme --yes");
                 before = Some(ana.json(0, &create).await["fingerprint"].clone());
             }
             cases.push((command, passed, group, before));
         }
     }
     let told = args("profile behaviour live --sole-writer yes");
-    assert_eq!(ana.run(&told).await.code, 0);
+    ana.exits(0, &told).await;
     let cases = cases.into_iter().map(|(command, passed, group, before)| {
         let (key, url, ana) = (&key, &url, &ana);
         async move {
@@ -76,7 +76,7 @@ async fn a_command_ends_within_one_patience_whenever_the_server_stops_answering(
             assert!(took < PATIENCE + REST, "{what}");
             assert!([0, 7, 8].contains(&ran.code), "{what}");
             if let Some(before) = before.filter(|_| ran.code == 8) {
-                let now = ana.json(0, &["get", &group]).await;
+                let now = ana.json(0, &format!("get {group}")).await;
                 assert_eq!(now["name"], "Acme", "{what}");
                 assert_eq!(now["fingerprint"], before, "{what}");
             }
@@ -98,9 +98,9 @@ async fn a_command_that_reads_many_groups_does_not_wait_for_each() {
     let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
     let url = proxy.base_url();
     let ana = machine(&url, &key, &by_socket(server, "desk", "many_open"));
-    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    ana.exits(0, "directory init").await;
     let told = args("profile facts live --sole-writer yes");
-    assert_eq!(ana.run(&told).await.code, 0);
+    ana.exits(0, &told).await;
     let ids: Vec<_> = (0..OPEN).map(|at| format!("group-{at}")).collect();
     let ids: Vec<_> = ids.iter().map(String::as_str).collect();
     let of_all = |command: &[&'static str], options: &[&'static str]| {
@@ -108,10 +108,8 @@ async fn a_command_that_reads_many_groups_does_not_wait_for_each() {
         words.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     for id in &ids {
-        let created = ana
-            .run(&["create", id, "--map", "1=1", "--property", "a=0", "--yes"])
+        ana.exits(0, &format!("create {id} --map 1=1 --property a=0 --yes"))
             .await;
-        assert_eq!(created.code, 0, "{}", created.err);
     }
     for _ in 0..OPEN {
         proxy.next("PUT", ProxyFault::swallowed(Then::Drop));
@@ -121,8 +119,7 @@ async fn a_command_that_reads_many_groups_does_not_wait_for_each() {
         &["--property", "a=1", "--yes", "--stop-after", "0"],
     );
     let update: Vec<_> = update.iter().map(String::as_str).collect();
-    let lost = ana.run(&update).await;
-    assert_eq!(lost.code, 7, "{}", lost.err);
+    ana.exits(7, &update).await;
     let checks = [16, 24, 32, 48, 64].map(|passed| {
         let (url, key) = (&url, &key);
         async move {
@@ -130,7 +127,7 @@ async fn a_command_that_reads_many_groups_does_not_wait_for_each() {
             cutter.plan.cut_after.store(passed, Ordering::SeqCst);
             let directory = by_socket_in(cutter.folder.path(), "desk", "many_open");
             let home = machine(url, key, &directory);
-            let ran = home.run(&["rotations", "check"]).await;
+            let ran = home.run("rotations check").await;
             let took = cutter.plan.silent_for();
             let what = format!("after {passed}: {} in {took:?}: {}", ran.code, ran.err);
             assert!(took < PATIENCE + REST, "{what}");

@@ -1,7 +1,7 @@
 //! A team's directory that refuses to record what a command wants recorded: the exit code says whether a change was sent.
 
 use super::{Home, by_socket, machine, postgres, service};
-use crate::support::{assertions::assert_has, bare::args};
+use crate::support::bare::args;
 
 const SCHEMA: &str = "unrecorded";
 
@@ -18,17 +18,14 @@ async fn the_exit_code_is_that_of_a_sent_change_only_if_one_was_sent() {
         "{\"user_group_id\": \"acme\", \"name\": \"Acme\"}\n",
     );
     let text = text.display().to_string();
-    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    ana.exits(0, "directory init").await;
     for id in ["acme", "begun", "ended"] {
-        let create = ["create", id, "--name", "Acme", "--map", "7=1", "--yes"];
-        let created = ana.run(&create).await;
-        assert_eq!(created.code, 0, "{}", created.err);
+        let create = format!("create {id} --name Acme --map 7=1 --yes");
+        ana.exits(0, &create).await;
     }
-    let told = ana
-        .run(&args("profile behaviour live --sole-writer yes"))
+    ana.exits(0, "profile behaviour live --sole-writer yes")
         .await;
-    assert_eq!(told.code, 0, "{}", told.err);
-    let service_token = ana.json(0, &["get", "acme"]).await["fingerprint"].clone();
+    let service_token = ana.json(0, "get acme").await["fingerprint"].clone();
 
     let sent = "rotation_events WHEN (NEW.event = 'sending')";
     let answered = "rotation_events WHEN (NEW.event NOT IN ('intended', 'sending'))";
@@ -61,36 +58,30 @@ async fn the_exit_code_is_that_of_a_sent_change_only_if_one_was_sent() {
     for (write, table, commands) in kept {
         forbid(server, write, table);
         for command in *commands {
-            let ran = ana.run(&args(command)).await;
-            assert_eq!(ran.code, 8, "{table}: {command}: {}", ran.err);
-            assert_has(&ran.err, "sent");
+            ana.exits(8, &args(command)).await.says("sent");
         }
         allow(server);
     }
-    let applied = ana.run(&["apply", &text, "--dry-run"]).await;
-    assert_eq!(applied.code, 0, "{}", applied.err);
-    let now = ana.json(0, &["get", "acme"]).await;
+    ana.exits(0, &format!("apply {text} --dry-run")).await;
+    let now = ana.json(0, "get acme").await;
     assert_eq!(now["fingerprint"], service_token, "nothing was rotated");
     assert_eq!(now["name"], "Acme", "nothing was updated");
 
     // The answer to a change that was sent, also to a get that created.
-    for (write, table, commands) in [
-        (
-            "INSERT",
-            "history",
-            &["create third --name T --yes", "get fourth --exists"][..],
-        ),
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        ("INSERT", "history", &["create third --name T --yes", "get fourth --exists"][..]),
         ("UPDATE", reads, &["update acme --name Two --yes"]),
         ("INSERT", answered, &["rotate ended --yes"]),
-    ] {
+    ];
+    for (write, table, commands) in table {
         forbid(server, write, table);
         if table == reads {
             // The read before it can be recorded.
             only_from(server, "NEW.name = 'Two'");
         }
         for command in commands {
-            let ran = ana.run(&args(command)).await;
-            assert_eq!(ran.code, 7, "{table}: {command}: {}", ran.err);
+            ana.exits(7, &args(command)).await;
         }
         allow(server);
     }

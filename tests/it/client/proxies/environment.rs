@@ -1,72 +1,73 @@
 //! Proxies named by the environment: nothing is sent to them unless the profile asks for it.
 
+use std::path::PathBuf;
+
 use crate::support::{
     faults::{Fault, Faults, http},
-    stage::{Stage, Task, run},
+    stage::{Stage, run},
 };
 
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 6] = [
     "http_proxy",
     "HTTP_PROXY",
     "https_proxy",
     "HTTPS_PROXY",
     "all_proxy",
     "ALL_PROXY",
-    "no_proxy",
 ];
+/// A command; the stage has one group.
+const GET: &str = "get h0000";
+const ASKS: &str = "proxy_from_environment = true";
 
 /// No label of a name may be this long, so no name server is asked for it.
 fn nowhere() -> String {
     format!("https://{}.invalid", "a".repeat(70))
 }
 
+/// Runs a command with a variable: `NAME=VALUE`.
+async fn with(stage: &Stage, config: &PathBuf, set: &str, line: &str) -> (i32, String) {
+    let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+    let mut program = stage.program(config, &words);
+    let (name, value) = set.split_once('=').expect("a variable");
+    program.env(name, value);
+    run(program).await
+}
+
+/// All parts between `|` are said.
+#[track_caller]
+fn says(said: &str, all: &str) {
+    for words in all.split('|') {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_sent_to_a_proxy_of_the_environment() {
-    let stage = Stage::new(4).await;
+    let stage = Stage::new(1).await;
     let proxy = Faults::always(Fault::Close).await;
     let here = stage.config(&stage.proxy.base_url(), "");
     let there = stage.config(&nowhere(), "");
-    let group = stage.groups[0].as_str();
-    let words = |words: &[&str]| {
-        words
-            .iter()
-            .map(|word| (*word).to_owned())
-            .collect::<Vec<_>>()
-    };
-    let mut runs = Vec::new();
-    for variable in VARIABLES {
-        runs.push((vec![variable], Task::Get.arguments(group), true));
-        runs.push((vec![variable], Task::Get.arguments(group), false));
-    }
-    for (errand, group) in Task::ALL.into_iter().zip(&stage.groups) {
-        runs.push((VARIABLES.to_vec(), errand.arguments(group), true));
-        runs.push((VARIABLES.to_vec(), errand.arguments(group), false));
-    }
-    for arguments in [
-        words(&["doctor", "--id", group]),
-        words(&["profile", "check"]),
-    ] {
-        runs.push((VARIABLES.to_vec(), arguments.clone(), true));
-        runs.push((VARIABLES.to_vec(), arguments, false));
-    }
-    let mut cases = 0;
-    for (variables, arguments, is_here) in runs {
-        let mut program = stage.program(if is_here { &here } else { &there }, &arguments);
-        for variable in variables {
-            // `no_proxy` excludes what the other variables do not cover: nothing.
-            let value = if variable == "no_proxy" {
-                String::new()
-            } else {
-                proxy.base_url()
-            };
-            program.env(variable, value);
+    let one = VARIABLES.iter().map(|one| (std::slice::from_ref(one), GET));
+    let all = [
+        GET,
+        "create new --yes",
+        "update h0000 --name Changed --yes",
+        "rotate h0000 --yes",
+        "doctor --id h0000",
+        "profile check",
+    ];
+    for (variables, line) in one.chain(all.map(|line| (&VARIABLES[..], line))) {
+        for (config, expected) in [(&here, 0), (&there, 5)] {
+            let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            let mut program = stage.program(config, &words);
+            // It excludes what the other variables do not cover: nothing.
+            program.env("no_proxy", "");
+            program.envs(variables.iter().map(|name| (name, proxy.base_url())));
+            let (code, said) = run(program).await;
+            assert_eq!(code, expected, "{line}: {said}");
+            assert_eq!(proxy.connections(), 0, "{line}");
         }
-        let (code, said) = run(program).await;
-        assert_eq!(code, if is_here { 0 } else { 5 }, "{arguments:?}: {said}");
-        assert_eq!(proxy.connections(), 0, "{arguments:?}");
-        cases += 1;
     }
-    assert!(cases >= 20, "{cases}");
 }
 
 /// Control: with a profile that asks for it the proxy is used, so the test above can fail.
@@ -74,100 +75,55 @@ async fn nothing_is_sent_to_a_proxy_of_the_environment() {
 async fn a_profile_may_use_the_proxy_and_does_not_give_it_the_key() {
     let stage = Stage::new(1).await;
     let proxy = Faults::always(Fault::Close).await;
-    let config = stage.config(&nowhere(), "proxy_from_environment = true");
-    let group = stage.groups[0].as_str();
-    let mut cases = 0;
-    for variable in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
-        let before = proxy.connections();
-        let mut program = stage.program(&config, &Task::Get.arguments(group));
-        program.env(variable, proxy.base_url());
-        let (code, said) = run(program).await;
+    let set = |name: &str| format!("{name}={}", proxy.base_url());
+    let there = stage.config(&nowhere(), ASKS);
+    for (before, variable) in VARIABLES[2..].iter().enumerate() {
+        let (code, said) = with(&stage, &there, &set(variable), GET).await;
         assert_eq!(code, 5, "{said}");
         assert_eq!(proxy.connections(), before + 1, "{variable}");
-        cases += 1;
     }
-    assert_eq!(cases, 4);
     for request in proxy.requests() {
         assert!(request.head().starts_with("CONNECT "), "{}", request.head());
         assert!(request.header("authorization").is_empty());
     }
     // This machine itself is never reached through a proxy.
-    let config = stage.config(&stage.proxy.base_url(), "proxy_from_environment = true");
-    let before = proxy.connections();
-    let mut program = stage.program(&config, &Task::Get.arguments(group));
-    program
-        .env("http_proxy", proxy.base_url())
-        .env("all_proxy", proxy.base_url());
-    let (code, said) = run(program).await;
-    assert_eq!((code, proxy.connections()), (0, before), "{said}");
-    let mut doctor = stage.program(&config, &["doctor".to_owned()]);
-    doctor.env("http_proxy", proxy.base_url());
-    let (_, said) = run(doctor).await;
-    assert!(said.contains("no proxy reaches it"), "{said}");
+    let here = stage.config(&stage.proxy.base_url(), ASKS);
+    for variable in ["http_proxy", "all_proxy"] {
+        let (code, said) = with(&stage, &here, &set(variable), GET).await;
+        assert_eq!((code, proxy.connections()), (0, 4), "{said}");
+    }
+    let (_, said) = with(&stage, &here, &set("http_proxy"), "doctor").await;
+    says(&said, "no proxy reaches it");
     let is_proposed = said.contains("Set proxy_from_environment");
     assert!(!is_proposed, "it is set already: {said}");
 }
 
-/// A proxy that says yes to everything, as a sign-in page does, is in between: a failure behind it names it.
+/// A proxy that refuses, or that says yes to everything as a sign-in page does, is named; the service is not blamed.
 #[tokio::test]
-async fn a_failure_behind_a_proxy_names_the_proxy() {
+async fn a_failure_at_or_behind_a_proxy_names_the_proxy_with_its_variable() {
     let stage = Stage::new(1).await;
-    let config = stage.config(&nowhere(), "proxy_from_environment = true");
-    let group = stage.groups[0].as_str();
-    let proxy = Faults::always(Fault::Answer(http("200 OK", &[], "<html>"))).await;
-    for task in Task::ALL {
-        let mut program = stage.program(&config, &task.arguments(group));
-        program.env("HTTPS_PROXY", proxy.base_url());
-        let (code, said) = run(program).await;
-        assert_eq!(code, 5, "{said}");
-        let address = proxy.base_url().replace("http://", "");
-        let words = format!(" through the proxy {address} (HTTPS_PROXY)");
-        assert!(said.contains(&words), "{said}");
-        assert!(said.contains("nothing was sent"), "{said}");
-    }
-}
-
-/// What the proxy does, and what is said of it; the service is not blamed.
-#[tokio::test]
-async fn a_proxy_that_refuses_is_named_with_its_variable() {
-    let stage = Stage::new(1).await;
-    let config = stage.config(&nowhere(), "proxy_from_environment = true");
-    let group = stage.groups[0].as_str();
-    let refusing = |status: &'static str| async move {
-        Faults::always(Fault::Answer(http(status, &[], "no"))).await
-    };
-    let mut held = Vec::new();
-    let mut cases = vec![(
-        // Nothing listens on this port.
-        "http://127.0.0.1:1".to_owned(),
-        "the proxy 127.0.0.1:1 (HTTPS_PROXY) refused the connection",
-    )];
+    let config = stage.config(&nowhere(), ASKS);
     for (status, words) in [
+        ("200 OK", " through the proxy "),
         ("403 Forbidden", "refuses to pass this host on (HTTP 403)"),
-        (
-            "407 Proxy Authentication Required",
-            "wants a user and a password (HTTP 407)",
-        ),
+        ("407 Login", "wants a user and a password (HTTP 407)"),
         ("502 Bad Gateway", "(HTTP 502)"),
+        ("nothing listens", "refused the connection"),
     ] {
-        let proxy = refusing(status).await;
-        cases.push((proxy.base_url(), words));
-        held.push(proxy);
-    }
-    for (value, words) in cases {
-        let mut program = stage.program(&config, &Task::Get.arguments(group));
-        program.env("HTTPS_PROXY", &value);
-        let (code, said) = run(program).await;
-        assert_eq!(code, 5, "{said}");
-        for words in [words, "(HTTPS_PROXY)", "nothing was sent"] {
-            assert!(said.contains(words), "{words}: {said}");
+        let proxy = Faults::always(Fault::Answer(http(status, &[], "<html>"))).await;
+        let mut address = proxy.address.to_string();
+        if !status.starts_with(char::is_numeric) {
+            address = "127.0.0.1:1".into();
         }
-        assert!(
-            !said.contains("check `base_url`, and that the service is running"),
-            "{said}"
-        );
-    }
-    for proxy in &held {
+        let set = format!("HTTPS_PROXY=http://{address}");
+        for line in [GET, "create new --yes", "rotate h0000 --yes"] {
+            let (code, said) = with(&stage, &config, &set, line).await;
+            assert_eq!(code, 5, "{said}");
+            let named = format!("{address} (HTTPS_PROXY)|nothing was sent|{words}");
+            says(&said, &named);
+            let is_blamed = said.contains("check `base_url`, and that the service is running");
+            assert!(!is_blamed, "{said}");
+        }
         for request in proxy.requests() {
             assert!(request.header("authorization").is_empty());
         }
@@ -178,124 +134,85 @@ async fn a_proxy_that_refuses_is_named_with_its_variable() {
 #[tokio::test]
 async fn a_plain_answer_names_the_proxy_beside_the_service() {
     let stage = Stage::new(1).await;
-    let plain = nowhere().replace("https://", "http://");
-    let config = stage.config(&plain, "proxy_from_environment = true");
+    let config = stage.config(&nowhere().replace("https://", "http://"), ASKS);
     let text = std::fs::read_to_string(&config).expect("readable");
     let text = text.replace("base_url =", "allow_plain_http = true\nbase_url =");
     std::fs::write(&config, text).expect("written");
-    let group = stage.groups[0].as_str();
-    let mut cases = Vec::new();
-    for (status, page, words) in [
-        ("502 Bad Gateway", false, "failed with HTTP 502"),
-        ("407 Proxy Authentication Required", false, "refused (407)"),
-        ("403 Forbidden", true, "refused (403)"),
-        ("200 OK", true, "a web page instead of JSON"),
-    ] {
-        let headers = ["Content-Type: text/html"];
-        let headers = if page { &headers[..] } else { &[] };
-        let answer = Fault::Answer(http(status, headers, "<html>no</html>"));
-        cases.push((answer, status, words));
-    }
-    let json = ["Content-Type: application/json"];
-    let cut = |text: &str| Fault::AnswerAndClose(text.as_bytes().to_vec());
     let broken = "the connection broke before the response was complete";
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>no</html>";
+    let json =
+        |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{body}");
     for (answer, words) in [
-        (Fault::Answer(http("200 OK", &json, "")), "is empty"),
         (
-            Fault::Answer(http("200 OK", &json, "{\"success\": 1,")),
-            "is not JSON",
+            "HTTP/1.1 502 Bad Gateway\r\n\r\n".into(),
+            "failed with HTTP 502",
         ),
+        ("HTTP/1.1 407 Login\r\n\r\n".into(), "refused (407)"),
+        (page.replace("200 OK", "403 Forbidden"), "refused (403)"),
+        (page.into(), "a web page instead of JSON"),
+        (json(""), "is empty"),
+        (json("{\"success\": 1,"), "is not JSON"),
+        (json("{}"), "has no `success`"),
+        (json("[]"), "is JSON but"),
         (
-            Fault::Answer(http("200 OK", &json, "{}")),
-            "has no `success`",
-        ),
-        (Fault::Answer(http("200 OK", &json, "[]")), "is JSON but"),
-        (
-            cut("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"),
+            "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".into(),
             broken,
         ),
-        (cut("HTTP/1.1 200"), broken),
-        (Fault::Close, broken),
+        ("HTTP/1.1 200".into(), broken),
+        (String::new(), broken),
     ] {
-        cases.push((answer, "an answer that was spoilt", words));
-    }
-    for (answer, status, words) in cases {
-        let proxy = Faults::always(answer).await;
-        for task in [Task::Get, Task::Rotate] {
-            let mut program = stage.program(&config, &task.arguments(group));
-            program.env("HTTP_PROXY", proxy.base_url());
-            let (code, said) = run(program).await;
+        let proxy = Faults::always(Fault::AnswerAndClose(answer.into_bytes())).await;
+        let set = format!("HTTP_PROXY={}", proxy.base_url());
+        let named = format!("the proxy {} (HTTP_PROXY)|{words}", proxy.address);
+        for line in [GET, "rotate h0000 --yes"] {
+            let (code, said) = with(&stage, &config, &set, line).await;
             assert_ne!(code, 0, "{said}");
-            let address = proxy.base_url().replace("http://", "");
-            let named = format!("the proxy {address} (HTTP_PROXY)");
-            for words in [&named, words] {
-                assert!(said.contains(words), "{status}: {words}: {said}");
-            }
+            says(&said, &named);
         }
-        let mut program = stage.program(&config, &["profile".to_owned(), "check".to_owned()]);
-        program.env("HTTP_PROXY", proxy.base_url());
-        let (_, said) = run(program).await;
-        let address = proxy.base_url().replace("http://", "");
-        assert!(said.contains(&format!("proxy {address}")), "{said}");
+        let (_, said) = with(&stage, &config, &set, "profile check").await;
+        says(&said, &format!("proxy {}", proxy.address));
     }
 }
 
 #[tokio::test]
 async fn a_variable_that_names_no_proxy_is_refused_and_a_password_may_contain_any_sign() {
     let stage = Stage::new(1).await;
-    let config = stage.config(&nowhere(), "proxy_from_environment = true");
-    let group = stage.groups[0].as_str();
-    for (value, words) in [
-        (
-            "socks5://127.0.0.1:1",
-            "SOCKS proxy, which is not supported",
-        ),
-        ("http://canary pass@:x", "is not the address of a proxy"),
-    ] {
-        let mut program = stage.program(&config, &Task::Get.arguments(group));
-        program.env("HTTPS_PROXY", value);
-        let (code, said) = run(program).await;
-        assert_eq!(code, 2, "{said}");
-        assert!(
-            said.contains("HTTPS_PROXY") && said.contains(words),
-            "{said}"
-        );
-        assert!(!said.contains("canary"), "{said}");
-    }
+    let config = stage.config(&nowhere(), ASKS);
     let proxy = Faults::always(Fault::Close).await;
-    let address = proxy.base_url();
-    let mut program = stage.program(&config, &Task::Get.arguments(group));
-    program.env(
-        "https_proxy",
-        address.replace("http://", "http://ana:p@ss@"),
-    );
-    let (code, said) = run(program).await;
-    assert_eq!((code, proxy.connections()), (5, 1), "{said}");
-    assert!(!said.contains("p@ss"), "{said}");
-    let requests = proxy.requests();
+    let socks = "socks5://127.0.0.1:1";
+    for (value, expected, words) in [
+        (socks, 2, "HTTPS_PROXY|SOCKS proxy, which is not supported"),
+        (
+            "http://canary pass@:x",
+            2,
+            "HTTPS_PROXY|is not the address of a proxy",
+        ),
+        (&format!("http://ana:p@ss@{}", proxy.address), 5, ""),
+    ] {
+        let set = format!("HTTPS_PROXY={value}");
+        let (code, said) = with(&stage, &config, &set, GET).await;
+        assert_eq!(code, expected, "{said}");
+        says(&said, words);
+        assert!(!said.contains("canary") && !said.contains("p@ss"), "{said}");
+    }
+    assert_eq!(proxy.connections(), 1);
     // "ana:p@ss" in base64.
-    assert_eq!(
-        requests[0].header("proxy-authorization"),
-        ["Basic YW5hOnBAc3M="]
-    );
+    let login = proxy.requests()[0].header("proxy-authorization");
+    assert_eq!(login, ["Basic YW5hOnBAc3M="]);
 }
 
 #[tokio::test]
 async fn doctor_names_the_proxies_of_the_environment() {
     let stage = Stage::new(1).await;
-    for (more, words) in [
-        ("proxy_from_environment = true", "requests go through it"),
+    let set = "HTTPS_PROXY=http://ana:canary@127.0.0.1:1";
+    for (lines, words) in [
+        (ASKS, "requests go through it"),
         ("", "not used, because proxy_from_environment is not set"),
     ] {
-        let config = stage.config(&nowhere(), more);
-        let mut program = stage.program(&config, &["doctor".to_owned(), "--json".to_owned()]);
-        program.env("HTTPS_PROXY", "http://ana:canary@127.0.0.1:1");
-        let (_, said) = run(program).await;
-        assert!(
-            said.contains("HTTPS_PROXY names the proxy 127.0.0.1:1"),
-            "{said}"
-        );
-        assert!(said.contains(words), "{said}");
+        let config = stage.config(&nowhere(), lines);
+        let (_, said) = with(&stage, &config, set, "doctor --json").await;
+        says(&said, "HTTPS_PROXY names the proxy 127.0.0.1:1");
+        says(&said, words);
         assert!(!said.contains("canary"), "{said}");
     }
 }

@@ -1,48 +1,21 @@
 //! Consoles in the places that need a history of their own: without a profile, with a request in flight, with a lost
 //! answer, a stopped batch, an unknown key, an alarm.
 
-use std::{fs, os::unix::fs::PermissionsExt};
-
 use groupdesk::{
-    config::{
-        Environment, Overrides,
-        guard::{Guard, Level, Operation, Rule},
-    },
-    operations::{Clock, Connector, UnknownIdPolicy},
-    tui::{keymap::Focus, theme::Theme},
+    config::guard::{Guard, Level, Operation, Rule},
+    operations::UnknownIdPolicy,
+    tui::keymap::Focus,
 };
 
 use super::Scene;
 use crate::{
-    console::scene::{NOW, open_with},
+    console::scene::{NOW, first_start, fresh_home, open_with},
     support::{
         console::Console,
         proxy::{Gate, ProxyFault, Then},
         world::{ANA, LI, Side, id},
     },
 };
-
-/// All that [`reach`] reaches.
-pub(super) const EXTRA: [Focus; 18] = [
-    Focus::Welcome,
-    Focus::ConnectField,
-    Focus::ConnectChoice,
-    Focus::ConnectCheck,
-    Focus::ConfirmKey,
-    Focus::ConfirmTyped,
-    Focus::RotateRunning,
-    Focus::AbandonReason,
-    Focus::Whose,
-    Focus::WhoseFound,
-    Focus::BulkCheck,
-    Focus::ResumeCheck,
-    Focus::ResumeTyped,
-    Focus::PlaceChoice,
-    Focus::PlaceNew,
-    Focus::PlaceProof,
-    Focus::PlaceReason,
-    Focus::PlaceWait,
-];
 
 pub(super) struct Reached {
     pub(super) console: Console,
@@ -73,9 +46,9 @@ impl Reached {
 
 pub(super) async fn reach(scene: &Scene, focus: Focus) -> Reached {
     match focus {
-        Focus::Welcome => first_start(scene, "").await,
-        Focus::ConnectField => first_start(scene, "<enter>").await,
-        Focus::ConnectChoice => first_start(scene, "<enter>eu<tab><tab><tab>").await,
+        Focus::Welcome => start(scene, "").await,
+        Focus::ConnectField => start(scene, "<enter>").await,
+        Focus::ConnectChoice => start(scene, "<enter>eu<tab><tab><tab>").await,
         Focus::ConnectCheck => checked(scene).await,
         Focus::ConfirmKey => {
             let mut console = open_with(vec![scene.reader.clone()]).await;
@@ -135,26 +108,9 @@ pub(super) async fn reach(scene: &Scene, focus: Focus) -> Reached {
 }
 
 /// A console without a profile, and a home of its own.
-async fn first_start(scene: &Scene, keys: &str) -> Reached {
-    let home = tempfile::tempdir().expect("a folder");
-    let text = |name: &str| home.path().join(name).display().to_string();
-    let env: Environment = [
-        ("HOME", text("")),
-        ("XDG_CONFIG_HOME", text("config")),
-        ("XDG_DATA_HOME", text("data")),
-    ]
-    .into_iter()
-    .collect();
-    let overrides = Overrides {
-        env,
-        ..Overrides::default()
-    };
-    let key = home.path().join("eu.key");
-    let secret = scene.world.new_key(Side::Testing.name(), Some("Testing"));
-    fs::write(&key, secret).expect("written");
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("set");
-    let connector = Connector::new(overrides, None, Clock::Fixed(NOW));
-    let mut console = Console::first_start(connector, Theme::default(), Clock::Fixed(NOW)).await;
+async fn start(scene: &Scene, keys: &str) -> Reached {
+    let (home, _) = fresh_home(&scene.world);
+    let mut console = first_start(home.path(), false).await;
     console.keys(keys).await;
     Reached {
         folders: vec![home],
@@ -163,7 +119,7 @@ async fn first_start(scene: &Scene, keys: &str) -> Reached {
 }
 
 async fn checked(scene: &Scene) -> Reached {
-    let mut reached = first_start(scene, "<enter>eu<tab>").await;
+    let mut reached = start(scene, "<enter>eu<tab>").await;
     let key = reached.folders[0].path().join("eu.key");
     let console = &mut reached.console;
     console.paste(&scene.proxy.base_url()).await;

@@ -1,26 +1,7 @@
 //! A second signal while requests in flight are being finished ("14" of docs/design/rotation.md), to the shipped
 //! program: it ends at once, and the next run knows what it had sent.
 
-use std::{process::Stdio, time::Duration};
-
-use groupdesk::{directory::Directory, domain::rotation::State, operations::UnknownIdPolicy};
-use jiff::Timestamp;
-use rustix::process::{Pid, Signal, kill_process};
-
-use super::{
-    super::{
-        child::{Order, Task, hand_off_operations},
-        faults::Fault,
-        shipped::groupdesk,
-        stage::{Scene, Stage, file_with_secret},
-    },
-    GROUPS, HORIZON, Watcher, disagreements, handed_off, sent_twice_or_without_intent, tokens,
-};
-use crate::support::{
-    proxy::{Gate, ProxyFault},
-    stderr::says,
-    world::{Side, id, place},
-};
+use super::*;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const TIMEOUT: Duration = Duration::from_secs(20);

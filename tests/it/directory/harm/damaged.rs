@@ -1,10 +1,7 @@
 //! The file itself, cut off at any length, and with bits flipped anywhere. SQLite has no checksums of pages: a flipped
 //! bit inside a value changes the value; anything else is noticed, and nothing makes it worse.
 
-use groupdesk::directory::{Directory, inspect};
-
-use super::{TempFile, assert_error_is_clear, bytes_of, exercise, has_after, recorder};
-use crate::support::long;
+use super::*;
 
 const CUTS: usize = 60;
 const FLIPS: usize = 160;

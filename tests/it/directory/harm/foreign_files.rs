@@ -1,17 +1,7 @@
 //! Files that are no directory of this version: newer, of another program, empty, or no database. They are refused with
 //! what to do, and left unchanged; the program says so, too, and ends with an error code.
 
-use std::fs;
-
-use groupdesk::directory::{Directory, DirectoryError, inspect};
-use rusqlite::Connection;
-
-use super::{
-    TempFile, assert_error_is_clear, bytes_of, exercise,
-    migrated::{newest, program},
-    recorder::note,
-};
-use crate::support::assertions::assert_lacks;
+use super::*;
 
 pub(super) const CASES: usize = VERSIONS.len() + 11 + MARKS.len() + 9 + 2;
 
@@ -112,8 +102,9 @@ fn a_file_that_is_no_database_is_refused() {
     ];
     for (what, bytes) in files {
         let refused = assert_refused(what, &TempFile::with(bytes));
-        assert!(
-            matches!(refused, DirectoryError::NotADirectory { .. }),
+        assert_is!(
+            refused,
+            DirectoryError::NotADirectory { .. },
             "{what}: {refused}"
         );
     }

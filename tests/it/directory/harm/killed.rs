@@ -1,18 +1,7 @@
 //! SIGKILL in the middle of writing, at a different moment in each case: also while the file is created, and with two
 //! writers.
 
-use std::{
-    collections::BTreeSet,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-    time::Duration,
-};
-
-use super::{
-    TempFile, is_whole,
-    recorder::{Order, Recorder, assert_recorded},
-};
-use crate::support::long;
+use super::*;
 
 /// One writer after the other is killed on the same directory, so that a recovery is killed, too.
 const CHAIN: usize = 10;

@@ -1,16 +1,6 @@
 //! A lock of another process on the file: waited for, and then reported.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
-use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
-
-use super::{
-    TempFile, assert_error_is_clear,
-    recorder::{Order, Recorder, note},
-};
+use super::*;
 
 pub(super) const CASES: usize = 3 * 2 + 2;
 /// How long the directory waits for a lock, with a margin for a busy machine.
@@ -57,10 +47,7 @@ async fn a_lasting_lock_is_reported_after_a_while_and_nothing_is_lost() {
             let begun = Instant::now();
             let refused = written(&place).await.expect_err("locked");
             let waited = begun.elapsed();
-            assert!(
-                matches!(refused, DirectoryError::Locked { .. }),
-                "{lock}: {refused}"
-            );
+            assert_is!(refused, DirectoryError::Locked { .. }, "{lock}: {refused}");
             assert_error_is_clear(&refused, &place.file());
             assert!((AT_LEAST..AT_MOST).contains(&waited), "{lock}: {waited:?}");
             holder.release();

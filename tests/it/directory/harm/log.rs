@@ -1,16 +1,7 @@
 //! What a killed process leaves beside the file: the log cut off or flipped anywhere, the index of the log replaced,
 //! and the log alone. Everything written before the damage is there, in order, and nothing partly.
 
-use std::collections::BTreeSet;
-
-use groupdesk::directory::{Directory, DirectoryError, inspect};
-
-use super::{
-    TempFile, assert_error_is_clear, bytes_of, is_whole, put,
-    recorder::{Order, Recorder, assert_recorded, present},
-    with_suffix,
-};
-use crate::support::long;
+use super::*;
 
 const CUTS: usize = 40;
 const FLIPS: usize = 20;
@@ -140,10 +131,7 @@ fn a_log_without_its_file_is_not_deleted() {
         let beside = with_suffix(&place.file(), "-wal");
         put(&beside, log);
         let refused = Directory::open(&place.file()).expect_err("refused");
-        assert!(
-            matches!(refused, DirectoryError::LogAlone { .. }),
-            "{refused}"
-        );
+        assert_is!(refused, DirectoryError::LogAlone { .. });
         assert_error_is_clear(&refused, &place.file());
         assert_eq!(bytes_of(&beside), log);
         if is_there {

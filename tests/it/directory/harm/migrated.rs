@@ -1,28 +1,8 @@
 //! A directory of an older groupdesk: before its schema changes, a complete and private copy is kept, or nothing is
 //! changed, whatever is in the way and whenever the process is killed.
 
-use std::{
-    fs,
-    os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
-    path::{Path, PathBuf},
-    thread,
-    time::Duration,
-};
-
-use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, backup_of, inspect};
-use groupdesk::search::{Row, SortBy};
-use rusqlite::Connection;
-
-use super::{
-    TempFile, assert_error_is_clear, bytes_of, is_whole,
-    recorder::{Order, PROFILE, Recorder},
-};
-use crate::support::{
-    bare::{GROUPDESK, all_output, bare_after},
-    cases::cases,
-    long,
-    world::place,
-};
+use super::*;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
 /// The schemas of releases up to 0.2.0.
 const SCHEMAS: [&str; 8] = [
@@ -210,10 +190,7 @@ pub(super) fn program(
 fn assert_no_copy_and_unchanged(place: &TempFile, version: i64, before: &[u8]) {
     let file = place.file();
     let refused = Directory::open(&file).expect_err("refused");
-    assert!(
-        matches!(refused, DirectoryError::NotBackedUp { .. }),
-        "{refused}"
-    );
+    assert_is!(refused, DirectoryError::NotBackedUp { .. });
     assert_error_is_clear(&refused, &file);
     assert_eq!(bytes_of(&file), before, "nothing was changed");
     assert!(!part(&file, version).exists());

@@ -1,40 +1,13 @@
 //! A process that writes into a directory and reports every acknowledged write (the test binary again, controlled by
 //! one variable), and the check that all of them are there afterwards.
 
-use crate::support::world::{place, try_place};
-use std::{
-    collections::BTreeSet,
-    env,
-    io::{BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
-    time::Duration,
-};
-
-use futures_util::future::join_all;
-use groupdesk::{
-    directory::{
-        BeginResult, Directory, DirectoryError, HistoryFilter, Record, RotationFilter,
-        RotationIntent, RotationStep,
-    },
-    domain::{
-        change::DesiredFields,
-        draft::{Draft, DraftFields},
-        group::UserGroupId,
-        history::{Ending, Entry, Operation},
-        known::{Observation, Returned},
-        rotation::{Event, Rotation, State},
-        token::Fingerprint,
-    },
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use super::*;
+use std::io::{BufRead, Read, Write};
 
 pub(super) const PROFILE: &str = "eu";
 const ORDER: &str = "GROUPDESK_TEST_SCRIBE";
 /// Marks our lines, to tell them from those of the test harness.
 const MARK: char = '@';
-const HORIZON: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
@@ -88,14 +61,6 @@ fn say(what: &str) {
     out.flush().expect("somebody listens");
 }
 
-fn id(text: &str) -> UserGroupId {
-    UserGroupId::parse(text).expect("a valid ID")
-}
-
-fn noon() -> Timestamp {
-    "2026-11-02T12:00:00Z".parse().expect("a time")
-}
-
 fn fingerprint(of: &str) -> Fingerprint {
     let mut bytes = [7; 32];
     for (at, byte) in of.bytes().enumerate() {
@@ -104,112 +69,33 @@ fn fingerprint(of: &str) -> Fingerprint {
     Fingerprint::from_bytes(bytes)
 }
 
-fn entry(group: &str) -> Entry {
-    Entry {
-        at: noon(),
-        by: "ana@bastion2".into(),
-        profile: PROFILE.into(),
-        user_group_id: id(group),
-        operation: Operation::Update,
-        ending: Ending::Updated,
-        previous_fingerprint: None,
-        fingerprint: Some(fingerprint(group)),
-        reason: None,
-        changes: None,
-        note: Some("a line of some length, so that pages fill".repeat(4)),
-    }
-}
-
-fn observation(group: &str) -> Observation {
-    Observation {
-        id: id(group),
-        sent: DesiredFields {
-            name: Some(group.into()),
-            ..DesiredFields::default()
-        },
-        returned: Some(Returned {
-            name: Some(group.into()),
-            team_id: Some(7),
-            properties: None,
-            environment_tag: None,
-            fingerprint: fingerprint(group),
-        }),
-        rotated_by: None,
-        at: noon(),
-        by: "ana@bastion2".into(),
-    }
-}
-
 /// Records a group and its history line in one transaction.
 pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), DirectoryError> {
-    let record = Record {
-        observation: Some(observation(group)),
-        entry: Some(entry(group)),
-        ..Record::default()
+    let entry = Entry {
+        note: Some("a line of some length, so that pages fill".repeat(4)),
+        ..entry(PROFILE, group, 0)
     };
-    directory
-        .record(try_place(directory, PROFILE)?, record)
-        .await
-        .map(|_| ())
+    let record = Record {
+        observation: Some(observation(group, fingerprint(group), 0)),
+        ..history_record(entry)
+    };
+    let place = try_place(directory, PROFILE)?;
+    directory.record(place, record).await.map(drop)
 }
 
 /// The four kinds of writes for one group, each reported once it is acknowledged.
 pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)) {
     note(directory, name).await.expect("written");
     said(&format!("told {name}"));
-    let intent = RotationIntent {
-        user_group_id: id(name),
-        previous: fingerprint(name),
-        by: "ana@bastion2".into(),
-        reason: Some("leaked".into()),
-        at: noon(),
-        profile: PROFILE.into(),
-        hands_off: false,
-        key: None,
-        item: None,
-        noted: None,
-        spares: std::time::Duration::ZERO,
-    };
-    let begun = directory
-        .begin_rotation(place(directory, PROFILE), intent)
-        .await;
-    let BeginResult::Started(rotation) = begun.expect("written") else {
-        panic!("the token is of this group alone")
-    };
+    let rotation = start(directory, intent(name, fingerprint(name))).await;
     said(&format!("intent {name}"));
     let before = Rotation::intended(fingerprint(name));
-    let step = RotationStep {
-        id: rotation,
-        from: before.state,
-        event: Event::Sending,
-        after: before.step(Event::Sending, HORIZON).expect("in order"),
-        at: noon(),
-        note: None,
-    };
-    let record = Record {
-        rotation: Some(step),
-        ..Record::default()
-    };
-    directory
-        .record(place(directory, PROFILE), record)
-        .await
-        .expect("written");
+    let sending = step(rotation, before, Event::Sending, 0);
+    recorded(directory, step_record(sending)).await;
     said(&format!("sent {name}"));
-    let draft = Draft {
-        user_group_id: id(name),
-        creating: false,
-        loaded_from: None,
-        typed: DraftFields {
-            name: name.into(),
-            ..DraftFields::default()
-        },
-        base: DesiredFields::default(),
-        base_at: noon(),
-        changed_at: noon(),
-    };
-    let saved = directory
-        .save_draft(place(directory, PROFILE), draft, "ana", None)
-        .await;
+    let draft = fields::draft(name, second(0));
+    let place = place(directory, PROFILE);
+    let saved = directory.save_draft(place, draft, "ana", None).await;
     saved.expect("written");
     said(&format!("draft {name}"));
 }

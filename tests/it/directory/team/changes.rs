@@ -1,39 +1,6 @@
 //! What is reported about the writes of others, whatever else happens at the server.
 
-use groupdesk::directory::Watch;
-
 use super::*;
-
-async fn write(directory: &Directory, group: &str) {
-    let record = observation_record(observation(group, OLD, 0));
-    let written = directory.record(place(directory, "eu"), record).await;
-    written.expect("written");
-}
-
-async fn watching(directory: &Directory) -> Watch {
-    let cursor = directory.cursor(place(directory, "eu")).await;
-    directory.watch(cursor.expect("read"))
-}
-
-/// The ids of the groups that a look reports.
-async fn reported(watch: &mut Watch, directory: &Directory) -> Vec<String> {
-    let changes = watch
-        .read_changes(place(directory, "eu"))
-        .await
-        .expect("read");
-    let groups = changes.into_iter().flat_map(|changes| changes.groups);
-    groups.map(|group| group.id.as_str().to_owned()).collect()
-}
-
-#[tokio::test]
-async fn writes_of_another_console_are_reported_and_own_ones_are_not() {
-    let installation = Opened::new();
-    let (ours, theirs) = (installation.open(), installation.open());
-    let mut watch = watching(&ours).await;
-    write(&ours, "ours").await;
-    write(&theirs, "theirs").await;
-    assert_eq!(reported(&mut watch, &ours).await, ["theirs"]);
-}
 
 #[tokio::test]
 async fn rows_of_an_open_transaction_are_reported_when_it_ends_and_others_once() {

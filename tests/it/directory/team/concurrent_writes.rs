@@ -54,15 +54,10 @@ async fn a_note_that_somebody_wrote_meanwhile_is_not_replaced() {
     };
     let directory = installation.open();
     let place = place(&directory, "eu");
-    let texts = [
-        "INSERT INTO annotations (place, user_group_id, note, labels, favourite) \
-         SELECT number, 'acme', 'first', '[]', FALSE FROM places",
-        "UPDATE annotations SET note = 'second'",
-    ];
-    for (text, (seen, stands)) in texts
-        .into_iter()
-        .zip([(None, "first"), (Some("first"), "second")])
-    {
+    let first = "INSERT INTO annotations (place, user_group_id, note, labels, favourite) \
+        SELECT number, 'acme', 'first', '[]', FALSE FROM places";
+    let second = "UPDATE annotations SET note = 'second'";
+    for (text, seen, stands) in [(first, None, "first"), (second, Some("first"), "second")] {
         let writing = directory.clone();
         let refused = against_transaction(team, (text, ""), async move {
             let change = note_change("ours", seen);

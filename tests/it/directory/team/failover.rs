@@ -5,19 +5,12 @@ use groupdesk::directory::{BatchRun, RunId};
 use super::*;
 use crate::support::{postgres::Server, wait::eventually};
 
-async fn write(directory: &Directory, place: groupdesk::directory::PlaceId, group: &str) {
-    let record = observation_record(observation(group, OLD, 0));
-    directory.record(place, record).await.expect("written");
-}
-
-/// Makes every open rotation and change an hour older.
-fn age(server: &Server, schema: &str) {
-    server.execute(
-        schema,
-        "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
-         UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
-         ALTER TABLE rotations ENABLE TRIGGER rotations_timed",
-    );
+/// Waits until the standby has all that was written.
+async fn until_replicated(server: &Server, standby: &Server, schema: &str) {
+    let written = server.execute(schema, "SELECT pg_current_wal_lsn()");
+    let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
+    let mut looking = standby.session(schema);
+    eventually("the standby has it", || looking.say(&arrived) == "t").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -28,50 +21,28 @@ async fn after_a_failover_horizons_start_again_and_all_changes_are_reported_agai
     server.set_up("over");
     let standby = tokio::task::block_in_place(|| server.standby());
     let team = server.at_either(&standby, "over");
-    let open = || Directory::open(&team).expect("it opens");
-    let (ours, theirs) = (open(), open());
-    let place = place(&ours, "eu");
-    write(&theirs, place, "before").await;
+    let [ours, theirs] = [(); 2].map(|()| Directory::open(&team).expect("it opens"));
+    write(&theirs, "before").await;
     let rotation = start(&theirs, intent("acme", OLD)).await;
-    age(&server, "over");
-    let old = ours.rotation(rotation).await.expect("read").expect("there");
-    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
-    let written = server.execute("over", "SELECT pg_current_wal_lsn()");
-    let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
-    let mut looking = standby.session("over");
-    eventually("the standby has it", || looking.say(&arrived) == "t").await;
-    tokio::task::block_in_place(|| standby.take_over(&server));
-
-    write(&theirs, place, "after").await;
-    let now = ours.rotation(rotation).await.expect("read").expect("there");
-    let (old, now) = (
-        old.boot_clock.expect("a time"),
-        now.boot_clock.expect("a time"),
-    );
-    let between = now.since(&old).expect("one machine");
-    assert!(
-        between > Duration::from_mins(50),
-        "its horizon is not over: {between:?}"
-    );
-    let stamped = standby.execute(
+    server.execute(
         "over",
-        "SELECT split_part(boot_clock, '@', 2) FROM rotations",
+        &postgres::an_hour_ago("rotations", "rotations_timed"),
     );
-    assert_eq!(
-        stamped,
-        standby.execute("over", "SELECT timeline()"),
-        "written down, once"
-    );
-    assert_eq!(
-        standby.execute("over", "SELECT count(*) FROM audit WHERE what = 'timeline'"),
-        "1"
-    );
-    let told = watch
-        .read_changes(place)
-        .await
-        .expect("read")
-        .expect("something");
-    let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
+    let began = async || row(&ours, rotation).await.boot_clock.expect("a time");
+    let old = began().await;
+    let mut watch = watching(&ours).await;
+    until_replicated(&server, &standby, "over").await;
+    tokio::task::block_in_place(|| standby.take_over(&server));
+    write(&theirs, "after").await;
+    let between = began().await.since(&old).expect("one machine");
+    let is_new = between > Duration::from_mins(50);
+    assert!(is_new, "its horizon is not over: {between:?}");
+    let ask = |text: &str| standby.execute("over", text);
+    let stamped = ask("SELECT split_part(boot_clock, '@', 2) FROM rotations");
+    assert_eq!(stamped, ask("SELECT timeline()"));
+    let noted = ask("SELECT count(*) FROM audit WHERE what = 'timeline'");
+    assert_eq!(noted, "1", "written down, once");
+    let told = reported(&mut watch, &ours).await;
     assert_eq!(told, ["before", "after"], "including earlier changes");
 }
 
@@ -83,33 +54,23 @@ async fn with_only_a_standby_nothing_is_answered_until_it_is_promoted() {
     server.set_up("read");
     let standby = tokio::task::block_in_place(|| server.standby());
     let team = server.at_either(&standby, "read");
-    let open = || Directory::open(&team).expect("it opens");
-    let ours = open();
+    let ours = Directory::open(&team).expect("it opens");
     let place = place(&ours, "eu");
-    write(&ours, place, "before").await;
-    let written = server.execute("read", "SELECT pg_current_wal_lsn()");
-    let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
-    let mut looking = standby.session("read");
-    eventually("the standby has it", || looking.say(&arrived) == "t").await;
-    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    write(&ours, "before").await;
+    until_replicated(&server, &standby, "read").await;
+    let mut watch = watching(&ours).await;
     tokio::task::block_in_place(|| server.stop());
-
     let read = ours.groups(place).await.map(drop);
     let refused = read.expect_err("it is out of date").to_string();
     assert!(refused.contains("is a standby"), "{refused}");
-    let record = observation_record(observation("after", OLD, 0));
-    let refused = ours.record(place, record).await;
+    let refused = ours.record(place, both("after", 0)).await;
     refused.expect_err("no writes are possible");
-
     tokio::task::block_in_place(|| standby.promote());
-    write(&ours, place, "after").await;
+    write(&ours, "after").await;
     watch.read_changes(place).await.expect("read");
-    assert!(
-        watch.write_refusal().is_none(),
-        "{:?}",
-        watch.write_refusal()
-    );
-    assert_eq!(ours.groups(place).await.expect("read").len(), 2);
+    let refusal = watch.write_refusal();
+    assert!(refusal.is_none(), "{refusal:?}");
+    assert_eq!(groups(&ours).await.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,33 +78,22 @@ async fn a_server_that_was_made_read_only_takes_no_write_over_an_open_connection
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = server.set_up("switched");
-    let ours = Directory::open(&team).expect("it opens");
-    let place = place(&ours, "eu");
-    write(&ours, place, "before").await;
-    let reload = "SELECT pg_reload_conf()";
-    server.execute(
-        "switched",
-        "ALTER SYSTEM SET default_transaction_read_only = on",
-    );
-    server.execute("switched", reload);
-    let mut looking = server.session("switched");
-    eventually("it is read-only", || {
-        looking.say("SHOW default_transaction_read_only") == "on"
-    })
-    .await;
-    let record = observation_record(observation("after", OLD, 0));
-    let refused = ours.record(place, record).await;
+    let ours = Directory::open(&server.set_up("switched")).expect("it opens");
+    write(&ours, "before").await;
+    let mut admin = server.session("switched");
+    let mut set = |setting: &str| {
+        admin.say(&format!("ALTER SYSTEM {setting}"));
+        admin.say("SELECT pg_reload_conf()");
+        admin.say("SHOW default_transaction_read_only")
+    };
+    let on = "SET default_transaction_read_only = on";
+    eventually("it is read-only", || set(on) == "on").await;
+    let refused = ours.record(place(&ours, "eu"), both("after", 0)).await;
     let refused = refused.expect_err("it is read-only").to_string();
     assert!(refused.contains("read only"), "{refused}");
-
-    server.execute(
-        "switched",
-        "ALTER SYSTEM RESET default_transaction_read_only",
-    );
-    server.execute("switched", reload);
-    write(&ours, place, "after").await;
-    assert_eq!(ours.groups(place).await.expect("read").len(), 2);
+    set("RESET default_transaction_read_only");
+    write(&ours, "after").await;
+    assert_eq!(groups(&ours).await.len(), 2);
 }
 
 /// The server answers that the transaction is committed, with a warning that no standby has it.
@@ -154,8 +104,7 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     };
     let team = server.set_up("alone");
     let directory = Directory::open(&team).expect("it opens");
-    let place = place(&directory, "eu");
-    write(&directory, place, "first").await;
+    write(&directory, "first").await;
     // One session for all: the write ends within its ten seconds, and starting a client each time can take longer.
     let mut admin = server.session("alone");
     let mut say = |text: &str| admin.say(text);
@@ -167,11 +116,7 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     .await;
     let writing = {
         let directory = directory.clone();
-        tokio::spawn(async move {
-            directory
-                .record(place, history_record(entry("eu", "acme", 1)))
-                .await
-        })
+        tokio::spawn(async move { recorded(&directory, both("acme", 1)).await })
     };
     let waiting = "SELECT max(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     eventually("it waits for a standby", || !say(waiting).is_empty()).await;
@@ -184,12 +129,8 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     assert!(!writing.is_finished(), "the outcome is still unknown");
     say("ALTER SYSTEM SET synchronous_standby_names = ''");
     say("SELECT pg_reload_conf()");
-    writing.await.expect("it ended").expect("written");
-    let lines = directory
-        .history(HistoryFilter::default())
-        .await
-        .expect("read");
-    assert_eq!(lines.len(), 1, "once");
+    writing.await.expect("it ended");
+    assert_eq!(lines(&directory).await.len(), 1, "once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -226,9 +167,7 @@ async fn with_a_required_standby_nothing_is_written_without_one() {
     let place = place(&installation.open(), "eu");
     let directory = Directory::open(&team.clone().only_synchronous()).expect("it opens");
     assert!(directory.groups(place).await.expect("read").is_empty());
-    let refused = directory
-        .record(place, history_record(entry("eu", "acme", 0)))
-        .await;
+    let refused = directory.record(place, both("acme", 0)).await;
     let error = refused.expect_err("refused").to_string();
     assert!(error.contains("require_synchronous"), "{error}");
 }
@@ -260,12 +199,8 @@ async fn the_silence_of_a_run_is_measured_by_the_server() {
     };
     let before = heard().await;
     let server = postgres::server().expect("a server");
-    server.execute(
-        team.schema(),
-        "ALTER TABLE scheduled_runs DISABLE TRIGGER scheduled_runs_heard_of; \
-         UPDATE scheduled_runs SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
-         ALTER TABLE scheduled_runs ENABLE TRIGGER scheduled_runs_heard_of",
-    );
+    let older = postgres::an_hour_ago("scheduled_runs", "scheduled_runs_heard_of");
+    server.execute(team.schema(), &older);
     let silent = before.since(&heard().await).expect("one clock");
     assert!(silent > Duration::from_mins(50), "{silent:?}");
 }
@@ -278,34 +213,24 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
         return;
     };
     let directory = installation.open();
-    let place = place(&directory, "eu");
-    write(&directory, place, "acme").await;
+    write(&directory, "acme").await;
     let rotation = start(&directory, intent("acme", OLD)).await;
     let schema = team.schema();
     for role in ["owner", "viewer", "operator", "admin"] {
         other.execute("public", &format!("CREATE ROLE {schema}_{role}"));
     }
-    other.execute(
-        "public",
-        &format!("GRANT {schema}_viewer TO {schema}_operator"),
-    );
+    let granted = format!("GRANT {schema}_viewer TO {schema}_operator");
+    other.execute("public", &granted);
     other.let_in("ana", schema, &["operator"]);
     let dump = postgres::server().expect("a server").dump(schema);
     let mut restoring = other.writer(&dump);
     eventually("it is put back", || !restoring.is_running()).await;
-    let there = Directory::open(&postgres::at(other.folder(), schema)).expect("the same key");
-    let groups = there.groups(place).await.expect("read");
-    assert_eq!(groups, directory.groups(place).await.expect("read"));
-    let mut watch = there.watch(there.cursor(place).await.expect("read"));
-    let ours = Directory::open(&postgres::at(other.folder(), schema)).expect("it opens");
-    let row = ours.rotation(rotation).await.expect("read").expect("there");
-    assert_eq!(row.rotation, Rotation::intended(OLD));
-    write(&ours, place, "after").await;
-    let told = watch
-        .read_changes(place)
-        .await
-        .expect("read")
-        .expect("something");
-    let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
-    assert_eq!(told, ["after"]);
+    let open = || Directory::open(&postgres::at(other.folder(), schema)).expect("the same key");
+    let (there, ours) = (open(), open());
+    assert_eq!(groups(&there).await, groups(&directory).await);
+    let mut watch = watching(&there).await;
+    let kept = row(&ours, rotation).await.rotation;
+    assert_eq!(kept, Rotation::intended(OLD));
+    write(&ours, "after").await;
+    assert_eq!(reported(&mut watch, &there).await, ["after"]);
 }

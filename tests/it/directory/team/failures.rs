@@ -14,100 +14,70 @@ use tokio::{
 use super::*;
 use crate::support::cutter::Cutter;
 
-fn fault_of<T: std::fmt::Debug>(refused: Result<T, DirectoryError>) -> TeamFault {
-    match refused {
-        Err(DirectoryError::Team { fault, .. }) => fault,
-        other => panic!("{other:?}"),
-    }
+/// A directory whose tables were changed by this SQL; `None` without a server.
+fn broken(text: &str) -> Option<(Opened, Directory)> {
+    let installation = Opened::new();
+    installation.team.as_ref()?;
+    let directory = installation.open();
+    place(&directory, "eu");
+    installation.tamper(text);
+    Some((installation, directory))
 }
 
-/// A record with a group and a history line.
-fn both(group: &str, at: i64) -> Record {
-    Record {
-        observation: Some(observation(group, OLD, at)),
-        ..history_record(entry("eu", group, at))
-    }
-}
-
-async fn lines(directory: &Directory) -> usize {
-    let lines = directory.history(HistoryFilter::default()).await;
-    lines.expect("read").len()
+async fn try_write(directory: &Directory, record: Record) -> TeamFault {
+    fault_of(directory.record(place(directory, "eu"), record).await)
 }
 
 #[tokio::test]
 async fn a_value_that_cannot_be_sent_aborts_the_whole_record() {
-    let installation = Opened::new();
-    if installation.team.is_none() {
+    let narrow = "ALTER TABLE user_groups ALTER COLUMN team_id TYPE INTEGER";
+    let Some((_kept, directory)) = broken(narrow) else {
         return;
-    }
-    let directory = installation.open();
-    let place = place(&directory, "eu");
-    installation.tamper("ALTER TABLE user_groups ALTER COLUMN team_id TYPE INTEGER");
+    };
     let mut record = both("acme", 0);
     let observation = record.observation.as_mut().expect("one");
-    let returned = observation.returned.as_mut().expect("an answer");
-    returned.team_id = Some(1 << 40);
-    let refused = directory.record(place, record).await;
-    assert!(matches!(
-        fault_of(refused),
-        TeamFault::Server(ServerFault::Other(_))
-    ));
-    assert_eq!(lines(&directory).await, 0, "without its group");
+    observation.returned.as_mut().expect("an answer").team_id = Some(1 << 40);
+    let fault = try_write(&directory, record).await;
+    assert_is!(fault, TeamFault::Server(ServerFault::Other(_)));
+    assert!(lines(&directory).await.is_empty(), "without its group");
 }
 
 /// It is refused before its COMMIT is sent.
 #[tokio::test]
 async fn the_connection_is_usable_after_a_syntax_error() {
-    let installation = Opened::new();
-    if installation.team.is_none() {
+    let renamed = "ALTER TABLE fingerprints RENAME COLUMN first_seen TO seen_first";
+    let Some((installation, directory)) = broken(renamed) else {
         return;
-    }
-    let directory = installation.open();
-    let place = place(&directory, "eu");
-    installation.tamper("ALTER TABLE fingerprints RENAME COLUMN first_seen TO seen_first");
-    let refused = directory.record(place, both("acme", 0)).await;
-    assert_eq!(
-        fault_of(refused),
-        TeamFault::Server(ServerFault::Other("42703".into()))
-    );
-    assert_eq!(lines(&directory).await, 0);
+    };
+    let fault = try_write(&directory, both("acme", 0)).await;
+    assert_eq!(fault, TeamFault::Server(ServerFault::Other("42703".into())));
+    assert!(lines(&directory).await.is_empty());
     installation.tamper("ALTER TABLE fingerprints RENAME COLUMN seen_first TO first_seen");
-    let written = directory.record(place, both("acme", 0)).await;
-    written.expect("written");
+    recorded(&directory, both("acme", 0)).await;
 }
 
 #[tokio::test]
 async fn an_undecodable_answer_does_not_make_the_commit_fail() {
-    let installation = Opened::new();
-    if installation.team.is_none() {
+    let Some((installation, directory)) = broken("SELECT 1") else {
         return;
-    }
-    let directory = installation.open();
-    let place = place(&directory, "eu");
+    };
     start(&directory, intent("acme", OLD)).await;
     installation.tamper("ALTER TABLE rotations ALTER COLUMN sent_at TYPE DOUBLE PRECISION");
-    let told = directory.record(place, both("acme", 0)).await;
-    assert_eq!(fault_of(told), TeamFault::Server(ServerFault::Unclear));
-    assert_eq!(lines(&directory).await, 1, "it was committed, once");
+    let fault = try_write(&directory, both("acme", 0)).await;
+    assert_eq!(fault, TeamFault::Server(ServerFault::Unclear));
+    assert_eq!(lines(&directory).await.len(), 1, "it was committed, once");
 }
 
 #[tokio::test]
 async fn a_uniqueness_violation_is_reported_as_such() {
-    let installation = Opened::new();
-    if installation.team.is_none() {
+    let unique = "CREATE UNIQUE INDEX one_line ON history (user_group_id)";
+    let Some((_kept, directory)) = broken(unique) else {
         return;
-    }
-    let directory = installation.open();
-    let place = place(&directory, "eu");
-    installation.tamper("CREATE UNIQUE INDEX one_line ON history (user_group_id)");
-    let first = directory.record(place, both("acme", 0)).await;
-    first.expect("written");
-    let second = directory.record(place, both("acme", 1)).await;
-    assert_eq!(
-        fault_of(second),
-        TeamFault::Server(ServerFault::Other("23505".into()))
-    );
-    assert_eq!(lines(&directory).await, 1);
+    };
+    recorded(&directory, both("acme", 0)).await;
+    let fault = try_write(&directory, both("acme", 1)).await;
+    assert_eq!(fault, TeamFault::Server(ServerFault::Other("23505".into())));
+    assert_eq!(lines(&directory).await.len(), 1);
 }
 
 /// Answers connections as a server that accepts no more of them, for so long; later ones get no answer.
@@ -151,18 +121,15 @@ async fn a_locked_row_is_not_waited_for_repeatedly() {
     let cutter = Cutter::new(server.folder());
     let directory =
         Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
-    let place = place(&directory, "eu");
-    let first = directory.record(place, both("acme", 0)).await;
-    first.expect("written");
+    recorded(&directory, both("acme", 0)).await;
     let mut other = server.session(team.schema());
     other.say("BEGIN; SELECT FROM user_groups FOR UPDATE");
     let begun = || cutter.plan.begun.load(Ordering::SeqCst);
     let before = begun();
-    let refused = directory.record(place, both("acme", 1)).await;
-    assert_eq!(fault_of(refused), TeamFault::Server(ServerFault::Busy));
+    let fault = try_write(&directory, both("acme", 1)).await;
+    assert_eq!(fault, TeamFault::Server(ServerFault::Busy));
     let tries = begun() - before;
     assert!((1..=3).contains(&tries), "{tries} tries");
     other.say("COMMIT");
-    let written = directory.record(place, both("acme", 1)).await;
-    written.expect("written");
+    recorded(&directory, both("acme", 1)).await;
 }

@@ -12,6 +12,7 @@ use super::*;
 use crate::support::{
     long,
     postgres::{Server, Writer},
+    random::Random,
 };
 
 const SCHEMA: &str = "feeding";
@@ -20,19 +21,6 @@ const WRITERS: usize = 4;
 const GROUPS: usize = 900;
 /// The version of each group, a number that only grows.
 type Versions = BTreeMap<String, i64>;
-
-/// A pseudo-random sequence, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-}
 
 /// The transactions of one writer, of some changes each: committed or rolled back, entirely or in part, some slowly.
 /// Returns the number of changes, too.
@@ -133,7 +121,7 @@ async fn no_change_is_missed_even_if_the_server_is_killed() {
     write_groups(&server, &directory).await;
     let wanted = if long::all() { 1_000_000 } else { 2_400 };
     let transactions = if long::all() { 25 } else { 5 };
-    let mut drawn = Random(2_026);
+    let mut drawn = Random::new(2_026);
     let mut listener = Listener::new(&directory).await;
     let (begun, mut changes, mut rounds, mut crashes) = (Instant::now(), 0, 0, 0);
     while changes < wanted {

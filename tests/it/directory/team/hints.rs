@@ -20,11 +20,6 @@ async fn told_of(watch: &mut Watch, place: PlaceId, group: &str) {
     told.unwrap_or_else(|_| panic!("nothing is told of {group}"));
 }
 
-async fn write(directory: &Directory, place: PlaceId, group: &str) {
-    let record = observation_record(observation(group, OLD, 0));
-    directory.record(place, record).await.expect("written");
-}
-
 /// Without hints it would look only every five seconds, which takes longer than the deadline.
 #[tokio::test(flavor = "multi_thread")]
 async fn thirty_writes_of_another_console_are_each_reported_without_polling() {
@@ -39,7 +34,7 @@ async fn thirty_writes_of_another_console_are_each_reported_without_polling() {
     let telling = async {
         for number in 0..30 {
             let group = format!("g{number}");
-            write(&theirs, place, &group).await;
+            write(&theirs, &group).await;
             told_of(&mut watch, place, &group).await;
         }
     };
@@ -56,7 +51,7 @@ async fn writes_without_a_hint_are_still_reported() {
     };
     let ours = installation.open();
     let place = place(&ours, "eu");
-    write(&ours, place, "acme").await;
+    write(&ours, "acme").await;
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     // The first when the connection is up, the second because it is time to look.
     for _ in 0..2 {
@@ -83,7 +78,7 @@ async fn the_last_write_of_a_burst_and_writes_after_a_lost_connection_are_report
     let place = place(&ours, "eu");
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     for number in 0..50 {
-        write(&theirs, place, &format!("g{number}")).await;
+        write(&theirs, &format!("g{number}")).await;
     }
     told_of(&mut watch, place, "g49").await;
     let server = postgres::server().expect("a server");
@@ -92,6 +87,6 @@ async fn the_last_write_of_a_burst_and_writes_after_a_lost_connection_are_report
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%LISTEN groupdesk_' || \
          (SELECT left(replace(instance::text, '-', ''), 16) FROM installation) || '%' AND pid <> pg_backend_pid()",
     );
-    write(&theirs, place, "later").await;
+    write(&theirs, "later").await;
     told_of(&mut watch, place, "later").await;
 }

@@ -26,27 +26,16 @@ async fn a_write_whose_commit_was_cut_off_is_there_once_and_acknowledged() {
     let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
-    let place = place(&directory, "eu");
+    let commit = |how| cutter.plan.commit.store(how, Ordering::SeqCst);
     for n in 0..60_i64 {
-        cutter
-            .plan
-            .commit
-            .store([WHOLE, BEFORE, BEHIND][n as usize % 3], Ordering::SeqCst);
-        let record = Record {
-            observation: Some(observation("acme", OLD, n)),
-            ..history_record(entry("eu", "acme", n))
-        };
-        let written = directory.record(place, record).await;
-        let written = written.expect("decided by its stamp");
+        commit([WHOLE, BEFORE, BEHIND][n as usize % 3]);
+        let written = recorded(&directory, both("acme", n)).await;
         assert_eq!(written.group.expect("a group").last_seen, Some(second(n)));
     }
     assert_eq!(cutter.plan.cuts.load(Ordering::SeqCst), 40);
-    let lines = directory
-        .history(HistoryFilter::default())
-        .await
-        .expect("read");
-    let times: Vec<_> = lines.iter().rev().map(|line| line.value.at).collect();
-    assert_eq!(times, (0..60).map(second).collect::<Vec<_>>());
+    let lines = lines(&directory).await;
+    let times = lines.iter().rev().map(|line| line.value.at);
+    assert!(times.eq((0..60).map(second)), "{lines:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +44,6 @@ async fn a_rotation_whose_commits_were_cut_off_completes() {
     let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
-    let place = place(&directory, "eu");
     for cut in [WHOLE, BEFORE, BEHIND] {
         let group = format!("g{cut}");
         cutter.plan.commit.store(cut, Ordering::SeqCst);
@@ -66,10 +54,7 @@ async fn a_rotation_whose_commits_were_cut_off_completes() {
             cutter.plan.commit.store(cut, Ordering::SeqCst);
             let step = step(id, rotation, event, at);
             rotation = step.after;
-            directory
-                .record(place, step_record(step))
-                .await
-                .expect("decided by its stamp");
+            recorded(&directory, step_record(step)).await;
         }
         let events = directory.journal_events(id).await.expect("read");
         assert_eq!(events.len(), 3, "the intent and two steps");
@@ -84,17 +69,11 @@ async fn a_repeated_request_gets_the_answer_of_the_first() {
     let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
-    let place = place(&directory, "eu");
-    for (n, cut) in [BEFORE, BEHIND].into_iter().enumerate() {
+    for (cut, count) in [(BEFORE, 1), (BEHIND, 2)] {
         cutter.plan.commit.store(cut, Ordering::SeqCst);
         cutter.plan.asked_in_vain.store(true, Ordering::SeqCst);
-        let line = entry("eu", "acme", n as i64);
-        directory
-            .record(place, history_record(line))
-            .await
-            .expect("decided by its stamp");
-        let lines = directory.history(HistoryFilter::default()).await;
-        assert_eq!(lines.expect("read").len(), n + 1, "cut {cut}");
+        recorded(&directory, both("acme", count)).await;
+        assert_eq!(lines(&directory).await.len() as i64, count, "cut {cut}");
     }
     assert_eq!(cutter.plan.cuts.load(Ordering::SeqCst), 4);
 }
@@ -122,26 +101,21 @@ async fn an_error_that_does_not_rule_out_the_commit_is_decided_by_the_stamp() {
         ("ERROR", "57014"),
         ("SCHWERER FEHLER", "23505"),
     ];
-    let mut lines = 0;
+    let mut expected = 0;
     for error in errors {
         for how in [ERROR_BEHIND, ERROR_BEFORE] {
             *cutter.plan.error.lock().expect("no thread panics") = error;
             cutter.plan.commit.store(how, Ordering::SeqCst);
-            let record = Record {
-                observation: Some(observation("acme", OLD, lines)),
-                ..history_record(entry("eu", "acme", lines))
-            };
-            let written = directory.record(place, record).await;
-            let count = directory.history(HistoryFilter::default()).await;
-            let count = i64::try_from(count.expect("read").len()).expect("few");
+            let written = directory.record(place, both("acme", expected)).await;
+            let count = lines(&directory).await.len() as i64;
             match written {
-                Ok(_) => lines += 1,
+                Ok(_) => expected += 1,
                 Err(told) if how == ERROR_BEFORE && error.0 == "ERROR" => {
                     assert!(told.to_string().contains("nothing was recorded"), "{told}");
                 }
-                Err(told) => panic!("{error:?} {how}: {told}; {count} lines after {lines}"),
+                Err(told) => panic!("{error:?} {how}: {told}; {count} lines"),
             }
-            assert_eq!(count, lines, "{error:?} {how}");
+            assert_eq!(count, expected, "{error:?} {how}");
         }
     }
     let cuts = cutter.plan.cuts.load(Ordering::SeqCst);
@@ -165,11 +139,7 @@ async fn a_write_on_a_silent_connection_is_there_once_and_acknowledged() {
             // Moves the whole cutter into the future: its folder must stay, too.
             let Cutter { folder, plan } = cutter;
             plan.commit.store(how, Ordering::SeqCst);
-            let record = Record {
-                observation: Some(observation(&group, OLD, 1)),
-                ..history_record(entry("eu", &group, 1))
-            };
-            let written = directory.record(place, record).await;
+            let written = directory.record(place, both(&group, 1)).await;
             assert_eq!(plan.cuts.load(Ordering::SeqCst), 1);
             drop(folder);
             written
@@ -183,10 +153,7 @@ async fn a_write_on_a_silent_connection_is_there_once_and_acknowledged() {
     let behind = behind.expect("decided by its stamp").group;
     assert_eq!(behind.expect("a group").last_seen, Some(second(1)));
     let directory = Directory::open(team).expect("it opens");
-    let lines = directory
-        .history(HistoryFilter::default())
-        .await
-        .expect("read");
+    let lines = lines(&directory).await;
     let mut ids: Vec<_> = lines
         .iter()
         .map(|line| line.value.user_group_id.as_str())
@@ -207,10 +174,7 @@ async fn all_that_is_done_while_packets_are_dropped_ends_within_one_deadline() {
         return;
     };
     let place = place(&directory, "eu");
-    directory
-        .record(place, history_record(entry("eu", "acme", 0)))
-        .await
-        .expect("written");
+    recorded(&directory, both("acme", 0)).await;
     cutter.plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
     let began = Instant::now();
     // The first finds out at its commit, the others wait with it: another write about the same group, and two reads.
@@ -227,14 +191,7 @@ async fn all_that_is_done_while_packets_are_dropped_ends_within_one_deadline() {
     };
     let (first, (second, reads)) = tokio::join!(first, waiting);
     let took = began.elapsed();
-    let fault = |error| match error {
-        DirectoryError::Team { fault, .. } => fault,
-        other => panic!("{other}"),
-    };
-    assert_eq!(
-        fault(first.expect_err("lost")),
-        TeamFault::Server(ServerFault::Unclear)
-    );
+    assert_eq!(fault_of(first), TeamFault::Server(ServerFault::Unclear));
     assert!(second.expect_err("lost").is_unreachable());
     for read in reads {
         assert!(read.expect_err("lost").is_unreachable());

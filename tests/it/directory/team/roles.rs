@@ -41,49 +41,21 @@ const OWNER: u8 = 3;
 const NOBODY: u8 = 4;
 
 /// SQL statements, and the first role that may execute them.
+#[rustfmt::skip] // A table: one case per line.
 const STATEMENTS: &[(&str, u8)] = &[
-    (
-        "SELECT FROM user_groups, history, rotations, audit, schema_versions",
-        VIEWER,
-    ),
+    ("SELECT FROM user_groups, history, rotations, audit, schema_versions", VIEWER),
     ("SELECT care()", VIEWER),
     ("SELECT FROM fingerprint_key", OPERATOR),
     ("UPDATE fingerprint_key SET key = key", OWNER),
-    (
-        "INSERT INTO writes (stamp) VALUES (gen_random_uuid())",
-        OPERATOR,
-    ),
-    (
-        "INSERT INTO writes (stamp, at) VALUES (gen_random_uuid(), 'epoch')",
-        OWNER,
-    ),
+    ("INSERT INTO writes (stamp) VALUES (gen_random_uuid())", OPERATOR),
+    ("INSERT INTO writes (stamp, at) VALUES (gen_random_uuid(), 'epoch')", OWNER),
     ("DELETE FROM writes", OWNER),
     // Append-only tables.
-    (
-        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
-         VALUES (1, session_user || '@desk1', 'eu', 'acme', 'get', 'found', 1)",
-        OPERATOR,
-    ),
-    (
-        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
-         VALUES (1, 'somebody@desk1', 'eu', 'acme', 'get', 'found', 1)",
-        OWNER,
-    ),
-    (
-        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
-         VALUES (1, session_user || 'x@desk1', 'eu', 'acme', 'get', 'found', 1)",
-        OWNER,
-    ),
-    (
-        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place, db_user) \
-         VALUES (1, session_user, 'eu', 'acme', 'get', 'found', 1, 'desk')",
-        OWNER,
-    ),
-    (
-        "INSERT INTO history (number, at, by, profile, user_group_id, operation, ending, place) OVERRIDING SYSTEM VALUE \
-         VALUES (99, 1, session_user, 'eu', 'acme', 'get', 'found', 1)",
-        OWNER,
-    ),
+    ("INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) VALUES (1, session_user || '@desk1', 'eu', 'acme', 'get', 'found', 1)", OPERATOR),
+    ("INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) VALUES (1, 'somebody@desk1', 'eu', 'acme', 'get', 'found', 1)", OWNER),
+    ("INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) VALUES (1, session_user || 'x@desk1', 'eu', 'acme', 'get', 'found', 1)", OWNER),
+    ("INSERT INTO history (at, by, profile, user_group_id, operation, ending, place, db_user) VALUES (1, session_user, 'eu', 'acme', 'get', 'found', 1, 'desk')", OWNER),
+    ("INSERT INTO history (number, at, by, profile, user_group_id, operation, ending, place) OVERRIDING SYSTEM VALUE VALUES (99, 1, session_user, 'eu', 'acme', 'get', 'found', 1)", OWNER),
     ("UPDATE history SET by = 'x'", NOBODY),
     ("UPDATE history SET place = 1", OWNER),
     ("DELETE FROM history", NOBODY),
@@ -102,89 +74,40 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("UPDATE rotations SET by = by", OWNER),
     ("DELETE FROM mutations", OWNER),
     ("TRUNCATE rotations CASCADE", OWNER),
-    (
-        "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) \
-         VALUES (1, 'globex', 'create', 'intended', 'desk', 'eu', 1)",
-        OWNER,
-    ),
-    (
-        "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) \
-         VALUES (1, 'globex', 'create', 'intended', session_user, 'eu', 1)",
-        OPERATOR,
-    ),
+    ("INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) VALUES (1, 'globex', 'create', 'intended', 'desk', 'eu', 1)", OWNER),
+    ("INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) VALUES (1, 'globex', 'create', 'intended', session_user, 'eu', 1)", OPERATOR),
     // Groups.
-    (
-        "INSERT INTO user_groups (place, user_group_id, origin) VALUES (1, 'globex', '{}')",
-        OPERATOR,
-    ),
+    ("INSERT INTO user_groups (place, user_group_id, origin) VALUES (1, 'globex', '{}')", OPERATOR),
     ("UPDATE user_groups SET name = 'x'", OPERATOR),
     ("UPDATE user_groups SET user_group_id = 'x'", OWNER),
     ("DELETE FROM user_groups", OWNER),
     // Places and their properties.
-    (
-        "INSERT INTO places (name, made_at, made_by) VALUES ('us', 1, session_user)",
-        OPERATOR,
-    ),
+    ("INSERT INTO places (name, made_at, made_by) VALUES ('us', 1, session_user)", OPERATOR),
     ("UPDATE places SET made_by = session_user", OWNER),
     ("UPDATE places SET name = 'us'", OPERATOR),
     ("DELETE FROM place_keys", OWNER),
     ("UPDATE place_keys SET state = 'withdrawn'", OPERATOR),
     ("UPDATE place_keys SET fingerprint = sha256('x')", OWNER),
-    (
-        "INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, session_user)",
-        OPERATOR,
-    ),
-    (
-        "INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, 'x')",
-        OWNER,
-    ),
-    (
-        "UPDATE alarms SET acknowledged_at = 1, acknowledged_by = session_user, reason = 'r'",
-        OPERATOR,
-    ),
-    (
-        "UPDATE alarms SET acknowledged_at = 1, acknowledged_by = 'x', reason = 'r'",
-        OWNER,
-    ),
+    ("INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, session_user)", OPERATOR),
+    ("INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, 'x')", OWNER),
+    ("UPDATE alarms SET acknowledged_at = 1, acknowledged_by = session_user, reason = 'r'", OPERATOR),
+    ("UPDATE alarms SET acknowledged_at = 1, acknowledged_by = 'x', reason = 'r'", OWNER),
     ("UPDATE alarms SET what = 'y'", OWNER),
     ("DELETE FROM alarms", OWNER),
     // One's own rows and those of others.
-    (
-        "INSERT INTO bindings (profile, url, place, at) VALUES ('eu', 'u', 1, 1)",
-        OPERATOR,
-    ),
-    (
-        "INSERT INTO all_bindings (author, profile, url, place, at) VALUES ('desk', 'eu', 'u', 1, 1)",
-        OWNER,
-    ),
-    (
-        "INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
-         VALUES (1, 'globex', FALSE, '', '[]', '', '{}', 1, 1, session_user)",
-        OPERATOR,
-    ),
+    ("INSERT INTO bindings (profile, url, place, at) VALUES ('eu', 'u', 1, 1)", OPERATOR),
+    ("INSERT INTO all_bindings (author, profile, url, place, at) VALUES ('desk', 'eu', 'u', 1, 1)", OWNER),
+    ("INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) VALUES (1, 'globex', FALSE, '', '[]', '', '{}', 1, 1, session_user)", OPERATOR),
     ("DELETE FROM drafts", OPERATOR),
     ("UPDATE all_drafts SET name = 'x'", OWNER),
     ("DELETE FROM all_drafts", OWNER),
-    (
-        "INSERT INTO saved_views (name, filter, sort, reverse, best_first, columns, at, by) \
-         VALUES ('mine', '', 'id', FALSE, FALSE, '', 1, session_user)",
-        OPERATOR,
-    ),
+    ("INSERT INTO saved_views (name, filter, sort, reverse, best_first, columns, at, by) VALUES ('mine', '', 'id', FALSE, FALSE, '', 1, session_user)", OPERATOR),
     // No change in views of other people.
-    (
-        "WITH changed AS (UPDATE saved_views SET filter = 'x' RETURNING 1) SELECT 1 / count(*) FROM changed",
-        OWNER,
-    ),
-    (
-        "WITH gone AS (DELETE FROM saved_views RETURNING 1) SELECT 1 / count(*) FROM gone",
-        OWNER,
-    ),
+    ("WITH changed AS (UPDATE saved_views SET filter = 'x' RETURNING 1) SELECT 1 / count(*) FROM changed", OWNER),
+    ("WITH gone AS (DELETE FROM saved_views RETURNING 1) SELECT 1 / count(*) FROM gone", OWNER),
     ("SELECT merge_of_all(1, 1)", OWNER),
     // The tables themselves.
-    (
-        "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (99, 99, 99)",
-        OWNER,
-    ),
+    ("INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (99, 99, 99)", OWNER),
     ("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE", OWNER),
     ("UPDATE installation SET moved_to = 'x'", OWNER),
     ("ALTER TABLE history DISABLE TRIGGER USER", OWNER),
@@ -282,13 +205,6 @@ fn operators_can_delete_only_from_the_listed_tables() {
     }
 }
 
-fn refused<T: std::fmt::Debug>(answer: Result<T, DirectoryError>) -> TeamFault {
-    match answer {
-        Err(DirectoryError::Team { fault, .. }) => fault,
-        other => panic!("{other:?}"),
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     let schema = "viewed";
@@ -304,49 +220,28 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     assert_eq!(operator.user(), Some("viewed_operator_person"));
     let place = place(&viewer, "eu");
     assert_eq!(viewer.groups(place).await.expect("read").len(), 1);
-    assert_eq!(
-        refused(
-            viewer
-                .record(place, history_record(entry("eu", "acme", 0)))
-                .await
-        ),
-        TeamFault::NeedsRole {
-            needs: Role::Operator,
-            has: Role::Viewer
-        }
-    );
+    let line = || history_record(entry("eu", "acme", 0));
+    let (needs, has) = (Role::Operator, Role::Viewer);
+    let refused = fault_of(viewer.record(place, line()).await);
+    assert_eq!(refused, TeamFault::NeedsRole { needs, has });
     // The database itself refuses a history line in another name.
-    let forged = operator
-        .record(place, history_record(entry("eu", "acme", 0)))
-        .await;
-    assert_eq!(
-        refused(forged),
-        TeamFault::Server(ServerFault::NotAllowed("42501".into()))
-    );
-    let mut line = entry("eu", "acme", 0);
-    line.by = "viewed_operator_person@desk7".into();
-    operator
-        .record(place, history_record(line))
-        .await
-        .expect("written");
+    let forged = fault_of(operator.record(place, line()).await);
+    let not_allowed = ServerFault::NotAllowed("42501".into());
+    assert_eq!(forged, TeamFault::Server(not_allowed));
+    let mut own = entry("eu", "acme", 0);
+    own.by = "viewed_operator_person@desk7".into();
+    recorded(&operator, history_record(own)).await;
     let others = operator.merge_places(place, place, second(0), "x").await;
-    assert_eq!(
-        refused(others),
-        TeamFault::NeedsRole {
-            needs: Role::Admin,
-            has: Role::Operator
-        }
-    );
+    let (needs, has) = (Role::Admin, Role::Operator);
+    assert_eq!(fault_of(others), TeamFault::NeedsRole { needs, has });
     // A revoked right is gone with the next statement.
     let desk = postgres::at_as("desk", server.folder(), schema);
     revoke(&desk, "viewed_operator_person").expect("revoked");
-    let after = operator
-        .record(place, history_record(entry("eu", "acme", 1)))
-        .await;
-    assert!(matches!(
-        refused(after),
+    let after = fault_of(operator.record(place, line()).await);
+    assert_is!(
+        after,
         TeamFault::Server(ServerFault::NotAllowed(_) | ServerFault::NotThere)
-    ));
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -356,7 +251,6 @@ async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
         return;
     };
     let directory = installation.open();
-    let place = place(&directory, "eu");
     let rotation = start(&directory, intent("acme", OLD)).await;
     let mut standing = Rotation::intended(OLD);
     for (event, at) in [
@@ -365,18 +259,12 @@ async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
     ] {
         let step = step(rotation, standing, event, at);
         standing = step.after;
-        directory
-            .record(place, step_record(step))
-            .await
-            .expect("written");
+        recorded(&directory, step_record(step)).await;
     }
     // No rotation belongs to this line.
     let mut line = entry("eu", "globex", 3);
     (line.operation, line.ending) = (Operation::Rotate, Ending::Rotated);
-    directory
-        .record(place, history_record(line))
-        .await
-        .expect("written");
+    recorded(&directory, history_record(line)).await;
     let filter = AuditFilter {
         user_group_id: Some(id("acme")),
         ..AuditFilter::default()

@@ -18,7 +18,7 @@ async fn what_is_recorded_takes_two() {
     // The first of each kind also prepares its statements.
     for (number, group) in ["first", "second"].into_iter().enumerate() {
         let begun = directory.begin_rotation(place, intent(group, OLD)).await;
-        assert!(matches!(begun, Ok(BeginResult::Started(_))), "{begun:?}");
+        assert_is!(begun, Ok(BeginResult::Started(_)));
         if number > 0 {
             assert_eq!(trips(), 2, "an intent");
         }

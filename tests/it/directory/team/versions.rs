@@ -22,14 +22,6 @@ static UP_TO: [&[Migration]; 4] = [
     &LATER,
 ];
 
-fn fault_of<T>(answer: Result<T, DirectoryError>) -> TeamFault {
-    match answer {
-        Err(DirectoryError::Team { fault, .. }) => fault,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("it was done"),
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     let installation = Opened::new();
@@ -50,30 +42,17 @@ async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     assert_eq!(migrate(UP_TO[1], false).from, NEWEST, "nothing was done");
 
     assert_eq!(migrate(UP_TO[1], true).from, NEWEST);
-    let written = directory
-        .record(place, history_record(entry("eu", "acme", 0)))
-        .await;
-    written.expect("also as one that is older");
+    // Also as one that is older.
+    recorded(&directory, both("acme", 0)).await;
 
     migrate(UP_TO[2], true);
-    let refused = directory
-        .record(place, history_record(entry("eu", "acme", 1)))
-        .await;
+    let refused = directory.record(place, both("acme", 1)).await;
     assert_eq!(fault_of(refused), TeamFault::NotWritable);
     let again = Directory::open(&team).expect("it may be read");
     assert_eq!(fault_of(again.may(Role::Operator)), TeamFault::NotWritable);
-    assert_eq!(
-        again
-            .history(HistoryFilter::default())
-            .await
-            .expect("read")
-            .len(),
-        1
-    );
-    watch
-        .read_changes(place)
-        .await
-        .expect("it may be looked at");
+    assert_eq!(lines(&again).await.len(), 1);
+    let looked = watch.read_changes(place).await;
+    looked.expect("it may be looked at");
 
     migrate(UP_TO[3], true);
     let (found, known) = (NEWEST + 3, NEWEST);
@@ -82,12 +61,10 @@ async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     assert_eq!(fault_of(watch.read_changes(place).await), newer);
     let status = tokio::task::block_in_place(|| team_status(&team)).expect("told");
     assert_eq!((status.schema, status.is_readable), (NEWEST + 3, false));
-    assert_eq!(
-        fault_of(tokio::task::block_in_place(|| {
-            groupdesk::directory::migrate(&postgres::as_admin(&team), MIGRATIONS, true)
-        })),
-        newer
-    );
+    let admin = postgres::as_admin(&team);
+    let back =
+        tokio::task::block_in_place(|| groupdesk::directory::migrate(&admin, MIGRATIONS, true));
+    assert_eq!(fault_of(back), newer);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,27 +91,15 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
     // Requested while the migration waits: it runs after the migration, and sees the new tables.
     let writing = {
         let directory = directory.clone();
-        tokio::spawn(async move {
-            directory
-                .record(place, history_record(entry("eu", "acme", 0)))
-                .await
-        })
+        tokio::spawn(async move { directory.record(place, both("acme", 0)).await })
     };
     let behind = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'schema_versions'::regclass";
     eventually("it waits, too", || looking.say(behind) == "2").await;
     writer.say("COMMIT");
     migrating.await.expect("it ended").expect("migrated");
-    assert_eq!(
-        fault_of(writing.await.expect("it ended")),
-        TeamFault::NotWritable
-    );
-    assert!(
-        directory
-            .history(HistoryFilter::default())
-            .await
-            .expect("read")
-            .is_empty()
-    );
+    let refused = writing.await.expect("it ended");
+    assert_eq!(fault_of(refused), TeamFault::NotWritable);
+    assert!(lines(&directory).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,33 +1,25 @@
 //! The database is away while an answer arrives: a console keeps what has become of the request, and records it when the
 //! database is back.
 
-use groupdesk::{
-    directory::Directory,
-    domain::{change::DesiredFields, history::Ending, rotation::State, update::Edit},
-    operations::UnknownIdPolicy,
-};
-use serde_json::json;
+use super::*;
 
-use super::super::journal;
-use crate::support::{
-    postgres::{self, Server},
-    proxy::{FaultyProxy, Gate, ProxyFault, Then},
-    wait::eventually,
-    world::{Side, World, id},
-};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_is_back() {
-    let Some(server) = postgres::own() else {
-        return;
-    };
+/// A console of a team with a server of its own, which keeps what has become of its requests.
+async fn console(server: &Server) -> (World, FaultyProxy, Operations) {
     let team = server.set_up("desk");
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
     let directory = Directory::open(&team).expect("it opens");
     let installation = world.installation(Side::Testing).on(&directory);
     let console = installation.through(proxy.base_url()).operations();
-    let console = console.keeping_outcomes();
+    (world, proxy, console.keeping_outcomes())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_is_back() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let (world, proxy, console) = console(&server).await;
     let (acme, other, lost, new) = (id("acme"), id("other"), id("lost"), id("new"));
     let mut edit = None;
     for group in [&acme, &other, &lost] {
@@ -106,13 +98,7 @@ async fn an_outcome_that_a_read_only_server_refused_is_recorded_when_there_is_a_
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = server.set_up("desk");
-    let world = World::new().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let directory = Directory::open(&team).expect("it opens");
-    let installation = world.installation(Side::Testing).on(&directory);
-    let console = installation.through(proxy.base_url()).operations();
-    let console = console.keeping_outcomes();
+    let (world, proxy, console) = console(&server).await;
     let acme = id("acme");
     world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
     let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;

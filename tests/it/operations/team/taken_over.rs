@@ -1,26 +1,9 @@
 //! A laptop dies in each state of a rotation. Somebody at another one ends what it began as soon as the clock of the
 //! database allows it, whatever the laptops' clocks say.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-use groupdesk::{
-    directory::{Directory, DirectoryError, Record, RotationId, RotationStep},
-    domain::{
-        rotation::{Event, RotateOutcome, Rotation, State},
-        token::{Fingerprint, Token},
-    },
-    operations::{Operations, Recovered, UnknownIdPolicy},
-};
-use serde_json::json;
-
-use super::super::{
-    Scene, journal,
-    settle::{MODEL_HORIZON, leave_behind, noon},
-};
-use crate::support::{
-    postgres,
-    world::{LI, Side, id, place},
-};
+use super::*;
 
 /// The events of a rotation that was sent, with an unknown outcome.
 const UNCLEAR: [Event; 2] = [Event::Sending, Event::Answered(RotateOutcome::Unclear)];
@@ -61,11 +44,8 @@ async fn rotations_of_a_dead_laptop_in_each_state_are_ended_by_another() {
         ("unknown-applied", &UNCLEAR),
         ("rotated", &[]),
     ] {
-        scene
-            .world
-            .seed(Side::Testing, group, group, &[], &json!({}));
-        let met = ana.look_up(&id(group), UnknownIdPolicy::Exists).await;
-        let old = met.expect("known").group.fingerprint.expect("read").value;
+        let met = scene.meet(group).await;
+        let old = met.group.fingerprint.expect("read").value;
         let row = if group == "rotated" {
             // Its answer arrived and was recorded.
             let done = ana
@@ -95,8 +75,11 @@ async fn rotations_of_a_dead_laptop_in_each_state_are_ended_by_another() {
 
     // Its process may still be at work; but where it does not know the outcome itself, anybody may find out.
     let left = recover(&li).await;
-    let left_alone: Vec<_> = left.iter().map(|(group, _)| group.as_str()).collect();
-    assert_eq!(left_alone, ["intended", "sent", "sent-applied", "unknown"]);
+    let left_alone: BTreeSet<_> = left.iter().map(|(group, _)| group.as_str()).collect();
+    assert_eq!(
+        left_alone,
+        BTreeSet::from(["intended", "sent", "sent-applied", "unknown"])
+    );
     assert!(
         left.iter().all(|(_, again_in)| again_in.is_some()),
         "{left:?}"
@@ -113,15 +96,11 @@ async fn rotations_of_a_dead_laptop_in_each_state_are_ended_by_another() {
     assert_eq!(states(&li).await, expected);
 
     // An hour passes at the database, and nowhere else.
-    let age = ["rotations", "mutations"].map(|table| {
-        format!(
-            "ALTER TABLE {table} DISABLE TRIGGER {table}_timed; UPDATE {table} SET boot_clock = \
-             split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
-             ALTER TABLE {table} ENABLE TRIGGER {table}_timed; "
-        )
-    });
     let server = postgres::server().expect("a server");
-    server.execute(team.schema(), &age.concat());
+    for table in ["rotations", "mutations"] {
+        let older = postgres::an_hour_ago(table, &format!("{table}_timed"));
+        server.execute(team.schema(), &older);
+    }
     let left = recover(&li).await;
     assert_eq!(left, [], "each of them is ended");
     let expected = [
@@ -154,24 +133,14 @@ async fn rotations_of_a_dead_laptop_in_each_state_are_ended_by_another() {
 
     // It wakes up: its answers come too late, and none of them is recorded.
     for (group, row, old) in begun {
-        let from = Rotation::intended(old);
-        let after = from.step(Event::Sending, MODEL_HORIZON).expect("in order");
-        let step = RotationStep {
-            id: row,
-            from: from.state,
-            event: Event::Sending,
-            after,
-            at: noon(),
-            note: None,
-        };
-        let record = Record {
-            rotation: Some(step),
-            ..Record::default()
-        };
+        let before = Rotation::intended(old);
+        let step = fields::step(row, before, Event::Sending, MODEL_HORIZON, noon());
+        let record = fields::step_record(step);
         let directory = late.directory();
         let written = directory.record(place(directory, "testing"), record).await;
-        assert!(
-            matches!(written, Err(DirectoryError::MovedOn { .. })),
+        assert_is!(
+            written,
+            Err(DirectoryError::MovedOn { .. }),
             "{group}: {written:?}"
         );
     }

@@ -20,16 +20,8 @@ use groupdesk::{
     },
 };
 
-use super::{PATIENCE, assert_soon, wait_for_end};
-use crate::{
-    console::a_world,
-    pty::assert_taken,
-    support::{
-        long,
-        pty::{Program, Session},
-        world::Side,
-    },
-};
+use super::{super::prelude::*, PATIENCE, assert_soon, wait_for_end};
+use crate::console::a_world;
 
 /// Where to panic; set only for processes started by these tests.
 const WHERE: &str = "GROUPDESK_TEST_BANG";

@@ -1,5 +1,4 @@
-//! The programs that run in a terminal: the shipped binary, and the test binary itself for behaviour that the shipped
-//! one has no way to trigger.
+//! The program that runs in a terminal: the shipped binary.
 
 use super::{Program, Session};
 

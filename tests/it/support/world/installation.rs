@@ -92,12 +92,6 @@ impl Installation {
         self
     }
 
-    /// Sets the environment that commands of this installation get.
-    pub(crate) fn environment(mut self, environment: Environment) -> Self {
-        self.environment = environment;
-        self
-    }
-
     /// Changes any other setting of the profile.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Profile)) -> Self {
         change(&mut self.profile);

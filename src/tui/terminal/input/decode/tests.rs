@@ -10,13 +10,25 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 const ALT: KeyModifiers = KeyModifiers::ALT;
 const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
 
-/// Decodes bytes that arrive in one read, followed by silence.
-fn of(bytes: impl AsRef<[u8]>) -> Vec<InputEvent> {
+/// What arrives in so many reads.
+fn in_reads<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Decoder, Vec<InputEvent>) {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
-    decoder.take(bytes.as_ref(), &mut out);
+    for piece in pieces {
+        decoder.take(piece, &mut out);
+    }
+    (decoder, out)
+}
+
+/// Decodes bytes that arrive in one read, followed by silence.
+fn of(bytes: impl AsRef<[u8]>) -> Vec<InputEvent> {
+    let (mut decoder, mut out) = in_reads([bytes.as_ref()]);
     out.extend(decoder.on_timeout());
     out
+}
+
+fn letter(c: char) -> InputEvent {
+    pressed(KeyCode::Char(c), NONE)
 }
 
 fn pressed(code: KeyCode, modifiers: KeyModifiers) -> InputEvent {
@@ -81,21 +93,10 @@ fn an_answer_of_the_terminal_is_never_typed() {
         assert_eq!(of(bytes), std::slice::from_ref(&answer), "{bytes:?}");
         // The connection may split the sequence anywhere, and what is typed after it counts as typed.
         for cut in 0..bytes.len() {
-            let mut decoder = Decoder::default();
-            let mut out = Vec::new();
-            decoder.take(&bytes.as_bytes()[..cut], &mut out);
-            decoder.take(&bytes.as_bytes()[cut..], &mut out);
-            decoder.take(b"q", &mut out);
-            let typed = pressed(KeyCode::Char('q'), NONE);
-            assert_eq!(out, [answer.clone(), typed], "{bytes:?} at {cut}");
+            let (first, second) = bytes.as_bytes().split_at(cut);
+            let (_, out) = in_reads([first, second, b"q"]);
+            assert_eq!(out, [answer.clone(), letter('q')], "{bytes:?} at {cut}");
         }
-    }
-    for other in [
-        "\x1b]4;1;rgb:0/0/0\x07",
-        "\x1b]11;grey\x07",
-        "\x1b]11;rgb:0/0\x07",
-    ] {
-        assert_eq!(of(other), [], "{other:?}");
     }
     assert_eq!(of("\x1b]"), [pressed(KeyCode::Char(']'), ALT)]);
 }
@@ -113,6 +114,9 @@ fn what_is_no_key_is_nothing() {
         b"\x80",
         b"\x1b[0~",
         b"\x1b[57441u",
+        b"\x1b]4;1;rgb:0/0/0\x07",
+        b"\x1b]11;grey\x07",
+        b"\x1b]11;rgb:0/0\x07",
     ] {
         assert_eq!(of(bytes), [], "{bytes:?}");
     }
@@ -120,37 +124,30 @@ fn what_is_no_key_is_nothing() {
 
 #[test]
 fn the_mouse_is_counted_from_the_corner() {
-    let at = |kind| {
-        InputEvent::Event(Event::Mouse(MouseEvent {
+    let left = MouseButton::Left;
+    for (bytes, kind) in [
+        ("\x1b[<0;12;7M", MouseEventKind::Down(left)),
+        ("\x1b[<0;12;7m", MouseEventKind::Up(left)),
+        ("\x1b[<65;12;7M", MouseEventKind::ScrollDown),
+        ("\x1b[M\x20\x2c\x27", MouseEventKind::Down(left)),
+    ] {
+        let expected = MouseEvent {
             kind,
             column: 11,
             row: 6,
             modifiers: NONE,
-        }))
-    };
-    let left = MouseButton::Left;
-    assert_eq!(of("\x1b[<0;12;7M"), [at(MouseEventKind::Down(left))]);
-    assert_eq!(of("\x1b[<0;12;7m"), [at(MouseEventKind::Up(left))]);
-    assert_eq!(of("\x1b[<65;12;7M"), [at(MouseEventKind::ScrollDown)]);
-    assert_eq!(of("\x1b[M\x20\x2c\x27"), [at(MouseEventKind::Down(left))]);
+        };
+        assert_eq!(of(bytes), [InputEvent::Event(Event::Mouse(expected))]);
+    }
 }
 
 #[test]
 fn a_paste_is_text_whatever_it_holds() {
     let keys = "q\r\x03\x1b[A\x1b[200~\x1bT";
     let bytes = format!("a\x1b[200~{keys}\x1b[201~b");
-    let wanted = [
-        pressed(KeyCode::Char('a'), NONE),
-        pasted(keys),
-        pressed(KeyCode::Char('b'), NONE),
-    ];
-    assert_eq!(of(&bytes), wanted);
-    for size in 1..bytes.len() {
-        let mut decoder = Decoder::default();
-        let mut out = Vec::new();
-        for piece in bytes.as_bytes().chunks(size) {
-            decoder.take(piece, &mut out);
-        }
+    let wanted = [letter('a'), pasted(keys), letter('b')];
+    for size in 1..=bytes.len() {
+        let (_, out) = in_reads(bytes.as_bytes().chunks(size));
         assert_eq!(out, wanted, "in pieces of {size}");
     }
 }
@@ -181,24 +178,18 @@ fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
 
 #[test]
 fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
-    let wanted = [
-        pressed(KeyCode::Esc, NONE),
-        pasted("Ty"),
-        pressed(KeyCode::Char('j'), NONE),
-    ];
-    let mut decoder = Decoder::default();
-    let mut out = Vec::new();
-    decoder.take(b"\x1b", &mut out);
-    out.extend(decoder.on_timeout());
-    decoder.take(b"[200~Ty\x1b[201~j", &mut out);
-    assert_eq!(out, wanted);
+    let after_escape = |pieces: &[&[u8]]| {
+        let (mut decoder, mut out) = in_reads([&b"\x1b"[..]]);
+        out.extend(decoder.on_timeout());
+        for piece in pieces {
+            decoder.take(piece, &mut out);
+        }
+        out
+    };
+    let wanted = [pressed(KeyCode::Esc, NONE), pasted("Ty"), letter('j')];
+    assert_eq!(after_escape(&[b"[200~Ty\x1b[201~j"]), wanted);
     // Typed by hand, it is what it looks like.
-    out.clear();
-    decoder.take(b"\x1b", &mut out);
-    out.extend(decoder.on_timeout());
-    decoder.take(b"[", &mut out);
-    decoder.take(b"200~", &mut out);
-    assert_eq!(out.len(), 6);
+    assert_eq!(after_escape(&[b"[", b"200~"]).len(), 6);
 }
 
 /// The rest of a mouse report, taken for typed keys, would open panes and change fields.
@@ -214,19 +205,13 @@ fn a_sequence_that_was_cut_by_the_line_is_no_keys() {
         let whole = of(bytes);
         assert_eq!(whole.len(), 1, "{bytes:?}");
         for at in 1..bytes.len() {
-            let mut decoder = Decoder::default();
-            let mut out = Vec::new();
-            let (first, second) = bytes.split_at(at);
-            decoder.take(first.as_bytes(), &mut out);
-            decoder.take(second.as_bytes(), &mut out);
-            assert_eq!(out, whole, "{bytes:?} at {at}");
+            let (first, second) = bytes.as_bytes().split_at(at);
+            assert_eq!(in_reads([first, second]).1, whole, "{bytes:?} at {at}");
         }
     }
     // The Escape key, pressed before other keys.
     for (first, then) in [("\x1b", "x"), ("a\x1b", "\x1b"), ("\x1b", "é")] {
-        let mut decoder = Decoder::default();
-        let mut out = Vec::new();
-        decoder.take(first.as_bytes(), &mut out);
+        let (mut decoder, mut out) = in_reads([first.as_bytes()]);
         assert_eq!(decoder.timeout(), Some(ESCAPE_TIMEOUT));
         decoder.take(then.as_bytes(), &mut out);
         out.extend(decoder.on_timeout());
@@ -269,11 +254,6 @@ proptest! {
 
     #[test]
     fn pieces_do_not_matter_where_more_is_to_come(bytes in "[a-zA-Z東é\r\t]{0,40}", size in 1_usize..9) {
-        let mut decoder = Decoder::default();
-        let mut out = Vec::new();
-        for piece in bytes.as_bytes().chunks(size) {
-            decoder.take(piece, &mut out);
-        }
-        prop_assert_eq!(out, of(&bytes));
+        prop_assert_eq!(in_reads(bytes.as_bytes().chunks(size)).1, of(&bytes));
     }
 }

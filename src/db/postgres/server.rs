@@ -1,0 +1,402 @@
+//! The address of a server, the protection of connections to it, and authentication.
+
+use std::{
+    borrow::Cow,
+    future::poll_fn,
+    net::IpAddr,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use rustls::ClientConfig;
+use tokio::task::JoinHandle;
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Connection, NoTls, Socket,
+    config::{ChannelBinding, Host, LoadBalanceHosts, SslMode, TargetSessionAttrs},
+    error::Severity,
+    tls::TlsStream,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use zeroize::Zeroizing;
+
+use super::fault::{Failure, NO_TLS, ServerFault, Then};
+
+/// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
+/// schema.
+pub(super) const SETTINGS: &str = "\
+SET synchronous_commit = on; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '15s'; \
+SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
+
+/// Set in the startup message. A pooler, which would share sessions, rejects or drops it.
+const OWN_SESSION: &str = "-c groupdesk.session=own";
+
+/// The lock timeout of [`SETTINGS`].
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long to wait for a server, in everything that is done for one request.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a connection may be silent while a request is in progress.
+const SILENT: Duration = Duration::from_secs(10);
+/// How long each of several servers is waited for, so that the next one is tried within the patience.
+const CONNECT_TIMEOUT_EACH: Duration = Duration::from_secs(3);
+
+/// Fetched once, and again after it was refused. The error text says why there is no password.
+pub(crate) type Password = Arc<
+    dyn Fn() -> Pin<Box<dyn Future<Output = Result<Zeroizing<Vec<u8>>, String>> + Send>>
+        + Send
+        + Sync,
+>;
+
+/// The address of a server, the schema to use, and what its user has set.
+#[derive(Clone)]
+pub(crate) struct Server {
+    config: Arc<Config>,
+    /// A plain name.
+    pub(crate) schema: String,
+    /// False for a Unix socket, and if the address disables TLS for this machine.
+    pub(crate) needs_tls: bool,
+    /// The certificates to trust, and our own.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+    pub(crate) password: Option<Password>,
+    /// The last password used; cleared after it was refused.
+    known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
+    /// The value bound for [`crate::db::Value::Writer`].
+    pub(super) writer: i64,
+    /// Whether to send NOTIFY hints after writes; not if nobody listens.
+    pub(crate) hints: bool,
+    /// Inserts the stamp row of a write (`$1`). Fails when writes are not allowed, and so aborts the transaction.
+    pub(crate) stamp: Cow<'static, str>,
+    /// Executed whenever a connection is opened; its failure is ignored.
+    pub(crate) on_connect: Option<&'static str>,
+    /// Number of commits, on all connections, whose outcome had to be asked for after the connection broke.
+    pub(super) decided: Arc<AtomicU64>,
+    /// When it was first found to be gone, on any connection; `None` once one was opened again.
+    lost_at: Arc<Mutex<Option<Instant>>>,
+    /// One patience is for all requests of the process together: it executes one command.
+    pub(super) is_of_command: Arc<AtomicBool>,
+    pub(crate) timelines: Option<TimelineCheck>,
+    /// A server that was left behind answers: others are tried in any order.
+    is_any_order: Arc<AtomicBool>,
+}
+
+/// For a table in which every write inserts a row of its own.
+const STAMP: &str = "INSERT INTO writes (stamp) VALUES (($1::text)::uuid)";
+
+/// Told the identity of a cluster and its timeline whenever a server that can be written was found; refuses one that was
+/// left behind, with the reason.
+pub(crate) type TimelineCheck = Arc<dyn Fn(&str, i64) -> Result<(), String> + Send + Sync>;
+
+/// A session: its client, the task of its connection, and whether the server has sent a warning.
+pub(super) type Connected = (Client, JoinHandle<()>, Arc<AtomicBool>);
+
+/// What is wrong with an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddressFault {
+    NotAnAddress,
+    Password,
+    /// `sslmode` is something other than `verify-full`, or is `disable` for another machine.
+    Unprotected,
+}
+
+impl Server {
+    /// `schema` is a plain name.
+    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self, AddressFault> {
+        // A connection string of the form host=db1 password=x would be shown as it is.
+        if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+            return Err(AddressFault::NotAnAddress);
+        }
+        let (address, mode) = without_mode(url);
+        let mut config: Config = address.parse().map_err(|_| AddressFault::NotAnAddress)?;
+        if config.get_password().is_some() {
+            return Err(AddressFault::Password);
+        }
+        // `hostaddr` would override where the connection goes, whatever the host name says.
+        if !config.get_hostaddrs().is_empty() {
+            return Err(AddressFault::NotAnAddress);
+        }
+        let hosts = config.get_hosts();
+        let sockets = hosts.iter().filter(|host| matches!(host, Host::Unix(_)));
+        let sockets = sockets.count();
+        // With a mixture of sockets and hosts, only some connections would be protected.
+        if hosts.is_empty() || sockets != 0 && sockets != hosts.len() {
+            return Err(AddressFault::NotAnAddress);
+        }
+        let needs_tls = match mode {
+            _ if sockets > 0 => false,
+            None | Some("verify-full") => true,
+            Some("disable") if hosts.iter().all(is_this_machine) => false,
+            Some(_) => return Err(AddressFault::Unprotected),
+        };
+        let several = hosts.len() > 1;
+        let options = config.get_options().unwrap_or_default();
+        let options = format!("{options} {OWN_SESSION}");
+        config
+            .application_name("groupdesk")
+            .options(options.trim_start())
+            .connect_timeout(if several {
+                CONNECT_TIMEOUT_EACH
+            } else {
+                SILENT
+            })
+            .keepalives_idle(SILENT)
+            .keepalives_interval(SILENT / 3)
+            .keepalives_retries(3)
+            .tcp_user_timeout(SILENT)
+            .ssl_mode(if needs_tls {
+                SslMode::Require
+            } else {
+                SslMode::Disable
+            });
+        Ok(Self {
+            config: Arc::new(config),
+            schema: schema.to_owned(),
+            needs_tls,
+            tls: None,
+            password: None,
+            known: Arc::default(),
+            writer: 0,
+            hints: true,
+            stamp: STAMP.into(),
+            on_connect: None,
+            decided: Arc::default(),
+            lost_at: Arc::default(),
+            is_of_command: Arc::default(),
+            timelines: None,
+            is_any_order: Arc::default(),
+        })
+    }
+
+    /// Host or folder, port, database and user of each possible server.
+    pub(crate) fn reaches(&self) -> Vec<(String, u16, String, String)> {
+        let (ports, user) = (
+            self.config.get_ports(),
+            self.config.get_user().unwrap_or_default(),
+        );
+        let database = self.config.get_dbname().unwrap_or(user);
+        let hosts = self.config.get_hosts().iter().enumerate();
+        let each = hosts.map(|(at, host)| {
+            let host = match host {
+                Host::Tcp(name) => name.trim_matches(['[', ']']).to_owned(),
+                Host::Unix(folder) => folder.display().to_string(),
+            };
+            let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+            (host, port, database.to_owned(), user.to_owned())
+        });
+        each.collect()
+    }
+
+    /// Draws a writer number, which distinguishes its writes from those of others.
+    pub(crate) fn with_new_writer(mut self) -> Self {
+        let mut writer = [0; 8];
+        // Without randomness, its own writes may look like those of another writer.
+        let _ = getrandom::fill(&mut writer);
+        self.writer = i64::from_le_bytes(writer);
+        self
+    }
+
+    /// The number of commits during which the connection broke and whose outcome the server has told since.
+    pub(crate) fn decided(&self) -> u64 {
+        self.decided.load(Ordering::Relaxed)
+    }
+
+    /// Refuses a server that another one has taken over from. If there are several, the next attempt may meet that one.
+    pub(super) fn check_timeline(&self, cluster: &str, timeline: i64) -> Result<(), Failure> {
+        let Some(check) = &self.timelines else {
+            return Ok(());
+        };
+        check(cluster, timeline).map_err(|why| {
+            let several = self.config.get_hosts().len() > 1;
+            self.is_any_order.store(several, Ordering::SeqCst);
+            let then = if several {
+                Then::Reconnect
+            } else {
+                Then::GiveUp
+            };
+            (ServerFault::Outdated(why), then)
+        })
+    }
+
+    pub(super) fn note_lost(&self) {
+        lock(&self.lost_at).get_or_insert_with(Instant::now);
+    }
+
+    pub(super) fn note_found(&self) {
+        *lock(&self.lost_at) = None;
+    }
+
+    pub(super) fn lost_at(&self) -> Option<Instant> {
+        *lock(&self.lost_at)
+    }
+
+    /// Whether requests after a loss wait no more, because a command already waited for all of them.
+    pub(crate) fn set_is_of_command(&self, is_of_command: bool) {
+        self.is_of_command.store(is_of_command, Ordering::Relaxed);
+    }
+
+    /// Fetches the password, if that was not done yet.
+    pub(super) async fn fetch_password(&self) -> Result<(), Failure> {
+        let Some(password) = self.password.as_ref().filter(|_| self.known().is_none()) else {
+            return Ok(());
+        };
+        let password = password().await;
+        let password =
+            password.map_err(|why| (ServerFault::NoPassword(Some(why)), Then::GiveUp))?;
+        *self.known() = Some(password);
+        Ok(())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
+        lock(&self.known)
+    }
+
+    /// Opens a session with the first server that can be written. Inside a runtime.
+    pub(super) async fn connect(&self) -> Result<Connected, Failure> {
+        self.connect_with_listener(|_| {}).await
+    }
+
+    /// As [`Self::connect`], passing the payload of notifications to `on_notify`.
+    pub(super) async fn connect_with_listener(
+        &self,
+        on_notify: impl FnMut(&str) + Send + 'static,
+    ) -> Result<Connected, Failure> {
+        self.fetch_password().await?;
+        let mut config = Config::clone(&self.config);
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        if self.is_any_order.load(Ordering::SeqCst) {
+            config.load_balance_hosts(LoadBalanceHosts::Random);
+        }
+        if let Some(password) = &*self.known() {
+            config.password(&**password);
+            if self.needs_tls {
+                // Never send the password in clear text or as MD5, and never to a man in the middle.
+                config.channel_binding(ChannelBinding::Require);
+            }
+        }
+        let is_here = config.get_hosts().iter().all(is_this_machine);
+        let failed = |error| {
+            let mut failure = ServerFault::of_connecting(&error);
+            if let ServerFault::Unsafe(why) = &mut failure.0
+                && why == NO_TLS
+                && is_here
+            {
+                why.push_str(", and on this machine it need not: add sslmode=disable to its URL");
+            }
+            if let ServerFault::NotAllowed(_) = failure.0 {
+                // The password may have been changed.
+                *self.known() = None;
+            }
+            failure
+        };
+        let warned: Arc<AtomicBool> = Arc::default();
+        let warn = Arc::clone(&warned);
+        match &self.tls {
+            Some(tls) if self.needs_tls => {
+                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
+                let (client, connection) = config.connect(tls).await.map_err(failed)?;
+                Ok((client, drive(connection, on_notify, warn), warned))
+            }
+            None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
+            _ => {
+                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+                Ok((client, drive(connection, on_notify, warn), warned))
+            }
+        }
+    }
+}
+
+/// Drives the connection; callers that wait for an answer see when it breaks.
+fn drive<T>(
+    mut connection: Connection<Socket, T>,
+    mut on_notify: impl FnMut(&str) + Send + 'static,
+    warned: Arc<AtomicBool>,
+) -> JoinHandle<()>
+where
+    T: TlsStream + Unpin + Send + 'static,
+{
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            match message {
+                AsyncMessage::Notification(note) => on_notify(note.payload()),
+                AsyncMessage::Notice(notice)
+                    if notice.parsed_severity() == Some(Severity::Warning) =>
+                {
+                    warned.store(true, Ordering::SeqCst);
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+/// Nothing panics while it holds the lock.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_this_machine(host: &Host) -> bool {
+    let Host::Tcp(name) = host else {
+        return true;
+    };
+    let name = name.trim_matches(['[', ']']);
+    name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+/// Removes `sslmode`, because the client library does not know `verify-full`.
+fn without_mode(url: &str) -> (String, Option<&str>) {
+    let Some((address, query)) = url.split_once('?') else {
+        return (url.to_owned(), None);
+    };
+    let (modes, rest): (Vec<&str>, Vec<&str>) = query
+        .split('&')
+        .partition(|pair| pair.starts_with("sslmode="));
+    let mode = modes.last().and_then(|mode| mode.strip_prefix("sslmode="));
+    (format!("{address}?{}", rest.join("&")), mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs_tls(url: &str) -> Result<bool, AddressFault> {
+        Server::parse(url, "groupdesk").map(|server| server.needs_tls)
+    }
+
+    #[test]
+    fn a_connection_over_a_network_is_protected_and_an_address_holds_no_password() {
+        use AddressFault::{NotAnAddress, Password, Unprotected};
+        for (rest, expected) in [
+            ("ana@db1/desk", Ok(true)),
+            ("ana@db1,db2:5433/desk?sslmode=verify-full", Ok(true)),
+            ("ana@127.0.0.1/desk", Ok(true)),
+            ("ana@/desk?host=/run/postgresql", Ok(false)),
+            ("ana@%2Frun%2Fpostgresql/desk", Ok(false)),
+            ("ana@127.0.0.1:5433/desk?sslmode=disable", Ok(false)),
+            (
+                "ana@[::1]/desk?connect_timeout=5&sslmode=disable",
+                Ok(false),
+            ),
+            ("ana@db1/desk?sslmode=disable", Err(Unprotected)),
+            ("ana@db1/desk?sslmode=require", Err(Unprotected)),
+            ("ana:hunter2@db1/desk", Err(Password)),
+            ("ana@db1/desk?password=hunter2", Err(Password)),
+            ("ana@/desk", Err(NotAnAddress)),
+            (
+                "ana@localhost/desk?sslmode=disable&hostaddr=203.0.113.9",
+                Err(NotAnAddress),
+            ),
+            (
+                "ana@/desk?host=/run/postgresql&hostaddr=203.0.113.9",
+                Err(NotAnAddress),
+            ),
+            ("ana@db1,%2Frun/desk", Err(NotAnAddress)),
+        ] {
+            let url = format!("postgres://{rest}");
+            assert_eq!(needs_tls(&url), expected, "{url}");
+        }
+        assert_eq!(needs_tls("postgresql://ana@db1/desk"), Ok(true));
+        assert_eq!(needs_tls("https://db1/desk"), Err(NotAnAddress));
+    }
+}
