@@ -119,11 +119,12 @@ fn safe(line: &str, output: &[u8]) -> String {
     shown(&without_possible_keys(&line))
 }
 
-/// The last line of stderr that says something.
+/// The last line of stderr that says something, and is not the trace of a shell (`+ test …`), which has every key.
 fn last_line(complaints: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(complaints);
     let mut lines = text.lines().rev().map(str::trim);
-    lines.find(|line| !line.is_empty()).map(str::to_owned)
+    let says = |line: &&str| !line.is_empty() && !line.starts_with('+');
+    lines.find(says).map(str::to_owned)
 }
 
 /// What may be told at the terminal of stderr behind the first `told` bytes: each line, and how many bytes have been told

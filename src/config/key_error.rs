@@ -8,8 +8,7 @@ use crate::domain::{proposal::quoted, text::visible};
 /// In bytes. Far more than any key; a file this long must be the wrong one.
 pub(super) const LARGEST: usize = 64 * 1024;
 
-const NO_TERMINAL: &str =
-    "; it cannot ask here: unlock what it needs before, or use a command that opens a window";
+const NO_TERMINAL: &str = "; it cannot ask here (in the background or with --no-input): unlock what it needs before, or use a command that opens a window";
 
 /// Why there is no API key. Names the source, never what was found there.
 #[derive(Debug, thiserror::Error)]

@@ -82,8 +82,8 @@ pub(super) fn of_variable(
 }
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
-/// `host=db1 dbname=desk`, `ben@db1/desk`; or is a new file that would have an option, a variable, quotes or a token as its
-/// name. A file of such a name is written with its folder: `./a:b`. A `~` at its beginning is replaced before.
+/// `host=db1 dbname=desk`, `ben@db1/desk`; or is a new file that would have an option, a variable, quotes, a sign of the
+/// shell or a token in its name, or ends as if copied along. A file of such a name is written with its folder: `./a:b`. A `~` at its beginning is replaced before.
 pub fn is_no_file(text: &str) -> bool {
     // A variable may hold one by mistake.
     let is_token = !text.contains('/') && shape(text) == Some(Shape::Token);

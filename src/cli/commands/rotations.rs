@@ -183,11 +183,12 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
         changes: &mut changes,
     };
     let exit = follow(session, signals, run, report).await?;
-    let changes = changes?;
     let place = operations.bound_place_name();
     let value = |one: &Recovered| json::recovered(one, place.as_deref());
     let text = || human::rotations(rotations.iter().map(Recovered::row), operations.now());
     output::list(session.json, &rotations, value, "no open rotations", text)?;
+    // What was found out is printed, whatever becomes of the rest.
+    let changes = changes?;
     for change in &changes {
         output::alarm(&format!(
             "the result of {} m{} of \"{}\" is still unknown: no response shows whether it took effect; {}",

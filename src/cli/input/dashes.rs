@@ -67,7 +67,10 @@ pub(crate) fn refuse(
             };
             return Err(refused(&word, &options, &advice));
         }
-        if let Some(option) = behind_odd_blanks(&word).find_map(|part| exactly(part, &options)) {
+        if let Some(option) = behind_odd_blanks(&word)
+            .filter(|part| !is_punctuation(part))
+            .find_map(|part| exactly(part, &options))
+        {
             return Err(CliError::Usage(format!(
                 "the blank before {option} is not a usual space, so it is not read as an option; nothing was sent. Type that \
                  space again"
@@ -88,6 +91,12 @@ pub(crate) fn refuse(
         before = word;
     }
     Ok(())
+}
+
+/// A dash with a blank behind it, as in "perdu — profil".
+fn is_punctuation(part: &str) -> bool {
+    let rest = part.trim_start_matches(|c| c == '-' || is_long(c));
+    rest.starts_with(char::is_whitespace)
 }
 
 /// Whether the value of this option may begin with a dash, as `-label:vip` of a filter does.
@@ -251,6 +260,7 @@ mod tests {
             &["list", "-"],
             &["create", "a", "--name", "a\u{a0}— x\u{a0}-5\u{a0}--x"],
             &["create", "a", "--", "a\u{a0}--yes"],
+            &["rotate", "a", "--reason=perdu\u{a0}— profile x"],
         ] {
             assert_eq!(refusal(words), None, "{words:?}");
         }

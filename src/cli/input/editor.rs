@@ -101,20 +101,24 @@ pub(crate) async fn changed(
         }
     };
     let edit = loop {
-        text = match edited(environment, CONFIG, &text, &mut signals, may_keep).await {
+        let left = match edited(environment, CONFIG, &text, &mut signals, may_keep).await {
             Ok(text) => text,
             Err(error) => {
                 keep_settings(&text);
                 return Err(error);
             }
         };
-        if text.trim_end() == before.trim_end() {
-            break None;
-        }
         // As an editor leaves it on a full disk; without a profile it would be valid.
-        if text.trim().is_empty() {
+        if left.trim().is_empty() && !before.trim().is_empty() {
+            if text != before {
+                keep_settings(&text);
+            }
             let why = "the editor left an empty file; nothing was changed";
             return Err(CliError::Usage(why.into()));
+        }
+        text = left;
+        if text.trim_end() == before.trim_end() {
+            break None;
         }
         let wrong = match change(&text) {
             Ok(edit) => break Some(edit),

@@ -24,7 +24,7 @@ pub(crate) async fn ensure_groups(
     if unknown.is_empty() {
         return Ok(());
     }
-    for id in &unknown {
+    for id in unknown.iter().take(NAMED) {
         operations.no_secret_as_id(id).await?;
     }
     session.say_elsewhere().await?;

@@ -15,7 +15,7 @@ use crate::{
         error::CliError,
         session::{InFlight, Session, overrides},
     },
-    config::{DirectoryAt, directory_of},
+    config::{DirectoryAt, directory_of, is_address},
     domain::pasted::{Pasted, Shape, may_have_token, shape, suspicious_words},
     operations::Failure,
 };
@@ -65,6 +65,9 @@ pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Cl
 /// Arguments that name something: an ID or a filter may contain digits of its own, but no whole token that is no known ID.
 const NAMES: [&str; 6] = ["id", "ids", "as_id", "proof", "filter", "id_or_number"];
 
+/// Commands that open the directory in their own way, or not at all.
+const UNOPENED: [&str; 3] = ["directory", "config", "completions"];
+
 /// A value of the command line that looks like a token, and its argument.
 pub(crate) struct Suspect {
     field: String,
@@ -105,7 +108,7 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
                 Some(Shape::Fragment) => !is_name,
                 None => false,
             };
-            if is_shaped || !is_name && may_have_token(&text) {
+            if is_shaped || !is_name && !is_address(&text) && may_have_token(&text) {
                 let field = field.clone();
                 found.push(Suspect {
                     field,
@@ -118,7 +121,12 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)
     {
-        found.extend(of_command(below, command, root));
+        let mut below = of_command(below, command, root);
+        // Looking one up would open, or migrate, what these are to look at first.
+        if UNOPENED.contains(&name) {
+            below.retain(|suspect| suspect.is_shaped);
+        }
+        found.extend(below);
     }
     found
 }
@@ -190,9 +198,15 @@ pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>
         for word in suspicious_words(&argument) {
             text = text.replace(word, "…");
         }
-        // Of other shapes it may be one that is known.
+        // Of other shapes it may be one that is known. The parser quotes `--option=VALUE` without the option.
         if may_have_token(&argument) {
             text = text.replace(argument.as_ref(), "…");
+            if let Some((option, value)) = argument.split_once('=')
+                && option.starts_with('-')
+                && !value.is_empty()
+            {
+                text = text.replace(value, "…");
+            }
         }
     }
     text
@@ -201,6 +215,16 @@ pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_value_of_an_option_is_not_repeated_by_the_parser() {
+        let token = "Tok/en+4e8A==.Zq_7~Kx!";
+        for argument in [format!("--limit={token}"), token.to_owned()] {
+            let said = format!("invalid value '{token}' for '--limit <N>'");
+            let told = masked(said, std::iter::once(argument.into()));
+            assert!(!told.contains("4e8A"), "{told}");
+        }
+    }
 
     fn refused(arguments: &[&str]) -> Option<String> {
         refuse(arguments.iter().map(OsString::from))

@@ -72,6 +72,8 @@ pub(super) fn texts(text: &str) -> Vec<Dumped> {
     if text.len() < 2 * SHORTEST || !text.contains(|c: char| c.is_ascii_digit()) {
         return Vec::new();
     }
+    // A string that grows leaves copies of itself in memory; no token is longer.
+    let room = text.len().min(2 * super::LONGEST);
     let mut found = Vec::new();
     for notation in ALL {
         let mut now: Option<Dumped> = None;
@@ -82,7 +84,7 @@ pub(super) fn texts(text: &str) -> Vec<Dumped> {
             } else if let Some((text, _)) = &mut now {
                 push(text, &run);
             } else {
-                let mut text = Zeroizing::new(String::with_capacity(run.len()));
+                let mut text = Zeroizing::new(String::with_capacity(room));
                 push(&mut text, &run);
                 now = Some((text, number));
             }
@@ -102,7 +104,8 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
         Some((address, rest)) if address.len() >= ADDRESS && is_hex(address) => rest,
         _ => line,
     };
-    let (mut longest, mut run) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
+    let empty = || Zeroizing::new(Vec::with_capacity(line.len() + 8));
+    let (mut longest, mut run) = (empty(), empty());
     let words = line.split(|c: char| !c.is_ascii_alphanumeric());
     for word in words.filter(|word| !word.is_empty()) {
         let bytes = Some(word).filter(|word| word.len() <= LONGEST_WORD);

@@ -370,7 +370,10 @@ async fn read_for_dry_run(
         let why = failure.or(alarm.map(ToString::to_string));
         unread.extend(why.map(|why| format!("{}: {why}", read.user_group_id)));
     });
-    let halt = sum.await.and_then(|sum| sum.halt);
+    let sum = sum
+        .await
+        .ok_or(CliError::Interrupted { in_flight: false })?;
+    let halt = sum.halt;
     unread.extend(halt.map(|halt| format!("not all groups were read: {halt}")));
     Ok(unread)
 }
