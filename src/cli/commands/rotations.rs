@@ -231,6 +231,10 @@ impl RunReport for Report<'_> {
                 _ => progress.alarm(line(one)),
             }
         }
+        checked
+            .why
+            .iter()
+            .for_each(|why| progress.alarm(why.clone()));
         let rotations = checked.rotations.iter().cloned();
         self.rotations.extend(rotations);
         Some(checked.counts)

@@ -58,7 +58,7 @@ pub(crate) struct Summary {
     pub(crate) is_left: bool,
 }
 
-/// Waits for a run without reporting it; passes on what has ended. Returns the sum, unless the run broke off.
+/// Waits for a run without reporting it; hands over what has ended. Returns the sum, unless the run was interrupted.
 pub(crate) async fn unreported<K: Kind>(
     mut run: Run<K>,
     mut each: impl FnMut(K::End),

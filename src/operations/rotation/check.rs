@@ -54,10 +54,12 @@ impl fmt::Display for CheckCounts {
     }
 }
 
-/// What became of the open rotations of one group.
+/// What became of one group.
 #[derive(Debug)]
 pub struct Checked {
     pub rotations: Vec<Recovered>,
+    /// Why the read settled nothing, with the ID, if no rotation says so: only a create or an update is open.
+    pub why: Option<String>,
     /// Counts over all groups after this one.
     pub counts: CheckCounts,
 }
@@ -184,13 +186,52 @@ impl Operations {
         let ended = rows
             .into_iter()
             .map(|row| self.recovery_result(row, why.as_deref(), alarm.as_ref()));
-        Ok(Some((ended.collect(), failure)))
+        Ok(Some(Read {
+            rotations: ended.collect(),
+            alarm,
+            failure,
+        }))
     }
 }
 
-/// What the check of one group found, with the failure of its last read; `None` if the run was stopped before it. An
-/// error if the journal cannot be read.
-type Outcome = Result<Option<(Vec<Recovered>, Option<Failure>)>, DirectoryError>;
+/// What the check of one group found; `None` if the run was stopped before it. An error if the journal cannot be read.
+type Outcome = Result<Option<Read>, DirectoryError>;
+
+struct Read {
+    rotations: Vec<Recovered>,
+    alarm: Option<Warning>,
+    /// Of the last read.
+    failure: Option<Failure>,
+}
+
+impl Read {
+    fn why(&self) -> Option<String> {
+        let failure = self.failure.as_ref().map(Failure::to_string);
+        failure.or_else(|| self.alarm.as_ref().map(Warning::to_string))
+    }
+
+    /// Only what the service or the directory fails at counts: what is wrong with one group alone must not keep the
+    /// groups behind it from their turn, in each check again.
+    fn consequence(&self, id: &UserGroupId) -> Consequence {
+        let is_elsewhere =
+            |alarm: &Warning| alarm.is_wrong_environment() || *alarm == Warning::CreatedByGet;
+        match &self.failure {
+            // The next read might create the next group.
+            _ if self.alarm.as_ref().is_some_and(is_elsewhere) => {
+                Consequence::Stop(Halt::Alarm(id.clone()))
+            }
+            Some(Failure::Unreachable(error)) if error.is_lost() => Consequence::Bad,
+            Some(failure @ Failure::Unreachable(_)) => {
+                Consequence::Stop(Halt::Cannot(failure.to_string()))
+            }
+            Some(failure) if failure.concerns_all() => failure.into(),
+            // The next group may be one that the directory knows.
+            Some(Failure::NotKnown { .. }) => Consequence::Neutral,
+            // There was a response.
+            Some(_) | None => Consequence::Good,
+        }
+    }
+}
 
 impl Check {
     fn new(operations: &Operations) -> Self {
@@ -335,7 +376,7 @@ impl Work for Check {
         (id, outcome): (UserGroupId, Outcome),
         context: &Context<Checking>,
     ) -> Consequence {
-        let (rotations, failure) = match outcome {
+        let read = match outcome {
             Ok(Some(found)) => found,
             Ok(None) => return Consequence::NotStarted,
             Err(error) => {
@@ -347,13 +388,13 @@ impl Work for Check {
         self.left.remove(&id);
         self.counts.checked += 1;
         self.counts.not_started -= 1;
-        let counts = self.counts;
-        context.tell(Event::Ended(Box::new(Checked { rotations, counts })));
-        match &failure {
-            None => Consequence::Good,
-            // The next group may be one that the directory knows.
-            Some(Failure::NotKnown { .. }) => Consequence::Neutral,
-            Some(failure) => failure.into(),
-        }
+        let consequence = read.consequence(&id);
+        let why = read.why().filter(|_| read.rotations.is_empty());
+        context.tell(Event::Ended(Box::new(Checked {
+            rotations: read.rotations,
+            why: why.map(|why| format!("{id}: {why}")),
+            counts: self.counts,
+        })));
+        consequence
     }
 }

@@ -94,25 +94,65 @@ async fn an_id_that_the_directory_does_not_know_is_never_read() {
     assert_eq!(scene.world.find_stored(Side::Testing, "ghost"), None);
 }
 
-#[tokio::test]
-async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each() {
+/// Five groups, each with a rotation that was sent.
+async fn five_open() -> Scene {
     let scene = Scene::new().await;
     for number in 0..5 {
         let group = format!("group-{number}");
         scene.meet(&group).await;
         leave_behind(&scene.ana, &group, NEW, &[Event::Sending]).await;
     }
+    scene
+}
+
+/// Why groups were not checked.
+fn left(all: &[Recovered]) -> Vec<&str> {
+    let why = all.iter().filter_map(|one| match one {
+        Recovered::Open(open) => Some(open.why.as_str()),
+        Recovered::Settled(_) | Recovered::Alarmed(..) => None,
+    });
+    why.filter(|why| why.starts_with("not checked")).collect()
+}
+
+/// They would be the first ones in each check, so that those behind them never had their turn.
+#[tokio::test]
+async fn groups_that_cannot_be_read_keep_no_other_one_from_its_turn() {
+    let scene = five_open().await;
+    let refusal = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let refused = || ProxyFault::swallowed(Then::Instead(refusal.to_vec()));
+    scene.next("GET", [(); 4].map(|()| refused()));
+    let late = after(&scene, HORIZON);
+    let all = late.recover(&[], 1, |_| {}).await.expect("readable");
+    assert_eq!(left(&all), [""; 0]);
+    let open = late.open_rotations().await.expect("readable");
+    assert_eq!(open.len(), 4, "the last one was read: {open:?}");
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn no_further_group_is_read_in_another_environment() {
+    let scene = five_open().await;
+    let before = scene.proxy.count("GET");
+    scene.proxy.next("GET", tagged("Customer"));
+    let late = after(&scene, HORIZON);
+    let all = late.recover(&[], 1, |_| {}).await.expect("readable");
+    assert_eq!(scene.proxy.count("GET") - before, 1);
+    assert_eq!(left(&all).len(), 4, "{all:?}");
+}
+
+#[tokio::test]
+async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each() {
+    let scene = five_open().await;
     let before = scene.proxy.count("GET");
     scene.next("GET", [(); 5].map(|()| lost()));
     let late = after(&scene, HORIZON);
     let all = late.recover(&[], 1, |_| {}).await.expect("readable");
     assert_eq!(states(&all), [State::Unknown; 5]);
     assert_eq!(scene.proxy.count("GET") - before, 3, "then it gives up");
-    let is_left = |one: &&Recovered| match one {
-        Recovered::Open(open) => open.why == "not checked, stopped after 3 failures in a row",
-        Recovered::Settled(_) | Recovered::Alarmed(..) => false,
-    };
-    assert_eq!(all.iter().filter(is_left).count(), 2, "{all:?}");
+    assert_eq!(
+        left(&all),
+        ["not checked, stopped after 3 failures in a row"; 2]
+    );
     for _ in 0..2 {
         recover(&late).await;
     }
