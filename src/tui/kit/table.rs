@@ -104,8 +104,8 @@ fn fit(columns: Vec<Column>, width: u16) -> Layout {
     Layout::fit(columns, width.saturating_sub(GUTTER + 1), gap)
 }
 
-/// Like [`draw`], but the header says which columns are not shown: those of `hidden`, and those that do not fit. Returns
-/// how many those at the right are.
+/// Like [`draw`], but the header says which columns are not shown: those of `hidden`, and those that do not fit. Returns the
+/// number of those at the right.
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
 pub fn draw_scrolled<'a, R>(
     buffer: &mut Buffer,

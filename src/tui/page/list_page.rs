@@ -364,7 +364,9 @@ impl<R: Rows> ListPage<R> {
             (None, Action::Refresh) if self.kind.job().is_none() => {
                 Err("nothing to refresh".into())
             }
-            (None, Action::ScrollRight) if self.hidden.get() == 0 => Err("all are shown".into()),
+            (None, Action::ScrollRight) if self.hidden.get() == 0 => {
+                Err("the last are shown".into())
+            }
             (None, Action::ScrollLeft) if self.scrolled == 0 => Err("the first are shown".into()),
             (None, Action::NextField) if R::HAS_SCOPE && self.is_of_all => Ok(Some("this profile")),
             (None, Action::NextField) if R::HAS_SCOPE => Ok(Some("all profiles")),

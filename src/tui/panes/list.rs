@@ -446,7 +446,7 @@ impl View for List {
                 Some("no details here".into())
             }
             Action::ScrollRight if view::on_screen(self, context).layout.hidden == 0 => {
-                Some("all are shown".into())
+                Some("the last are shown".into())
             }
             Action::ScrollLeft if self.skipped == 0 => Some("the first are shown".into()),
             Action::NextFlag | Action::PreviousFlag => self.why_no_flag(context),

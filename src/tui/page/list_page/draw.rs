@@ -97,6 +97,10 @@ impl<R> Col<R> {
         (self.cell)(row, context).text
     }
 
+    fn is_empty(&self, rows: &[&R], context: &Context) -> bool {
+        self.is_optional && rows.iter().all(|row| self.text(row, context).is_empty())
+    }
+
     fn fitted(&self, rows: &[&R], context: &Context) -> Column {
         let cells = rows
             .iter()
@@ -177,16 +181,30 @@ impl<R: Rows> ListPage<R> {
 
     fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {
         let theme = context.theme;
-        let is_wide = area.width >= WIDE || self.is_of_all || self.scrolled > 0;
-        let mut columns = self.kind.columns(is_wide);
-        let left_out = self.kind.columns(true).len() - columns.len();
-        let mut scrolled = 0;
-        columns.retain(|column| {
-            let is_scrolled = column.column.priority > 0 && scrolled < self.scrolled;
-            scrolled += usize::from(is_scrolled);
-            !is_scrolled
-        });
         let rows = self.shown(context);
+        let is_narrow = area.width < WIDE && !self.is_of_all;
+        let filled = |is_wide| {
+            let columns = self.kind.columns(is_wide);
+            let filled = columns.iter().filter(|one| !one.is_empty(&rows, context));
+            filled.count()
+        };
+        let mut left_out = if is_narrow {
+            filled(true).saturating_sub(filled(false))
+        } else {
+            0
+        };
+        // The first step to the right only adds what is left out; there may be room for it.
+        let mut scrolled = self.scrolled;
+        if scrolled > 0 && left_out > 0 {
+            (scrolled, left_out) = (scrolled - 1, 0);
+        }
+        let mut columns = self.kind.columns(!is_narrow || self.scrolled > 0);
+        let mut gone = 0;
+        columns.retain(|column| {
+            let is_gone = column.column.priority > 0 && gone < scrolled;
+            gone += usize::from(is_gone);
+            !is_gone
+        });
         let area = titled_rows(buffer, area, &self.kind.heading(), true, theme);
         let nothing = if rows.is_empty() {
             self.nothing(context)
@@ -208,7 +226,7 @@ impl<R: Rows> ListPage<R> {
         let rows = (&rows[..], &self.cursor);
         let key = context.keys.key(R::PLACE, Action::ScrollRight);
         let hidden = Hidden {
-            scrolled: self.scrolled,
+            scrolled,
             more: left_out,
             key: &key,
         };
@@ -230,7 +248,7 @@ impl<R: Rows> ListPage<R> {
             .read_at
             .filter(|_| is_stored && context.is_directory_lost())
         {
-            format!("from memory, read {}", context.clock(at))
+            format!("from memory, read {}", context.when(at))
         } else if self.failed.is_some() {
             format!("not read, {key} reads again")
         } else if self.filter.is_empty() {

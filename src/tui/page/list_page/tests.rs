@@ -294,7 +294,7 @@ fn rows_that_cannot_be_read_again_are_said_to_be_from_memory() {
     let mut world = World::with(2);
     let memory = format!(
         "from memory, read {}",
-        world.context.clock(world.context.now)
+        world.context.when(world.context.now)
     );
     let since = world.context.now;
     for (why, is_lost) in [(OutageReason::Away, true), (OutageReason::Viewer, false)] {
