@@ -337,6 +337,8 @@ impl View for Compare {
     }
 
     fn job_panicked(&mut self, context: &mut Context) {
+        // What still arrives belongs to another read.
+        self.read_in.take_if(|_| !self.reading.is_waiting());
         let key = context.keys.key(Focus::Compare, Action::Refresh);
         let text = format!("Internal error, the read stopped; {key} reads again");
         self.notes.push(text);

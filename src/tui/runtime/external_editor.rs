@@ -291,12 +291,17 @@ impl EditFile {
     }
 }
 
-/// Where a text is kept that is not used: the folder of the session ends with it, and others may be missing or full.
+/// Where a text is kept that is not used, if the folders before it are missing or full. That of the session is the last
+/// one, because it ends with the session.
 pub fn keeping_folders(get: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let named = ["TMPDIR", "XDG_RUNTIME_DIR", "HOME"].map(|name| get(name).map(PathBuf::from));
-    let [first, runtime, home] = named;
+    let named = ["TMPDIR", "HOME", "XDG_RUNTIME_DIR"].map(|name| {
+        get(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    });
+    let [first, home, runtime] = named;
     let first = first.unwrap_or_else(std::env::temp_dir);
-    let others = [runtime, home].into_iter().flatten();
+    let others = [home, runtime].into_iter().flatten();
     [first].into_iter().chain(others).collect()
 }
 
