@@ -242,13 +242,29 @@ impl Failure {
             _ => false,
         }
     }
+
+    /// Whether it follows from what colleagues and the directory say about this group: nothing was sent, so it says
+    /// nothing about the service or the next group.
+    pub(crate) fn concerns_one_group(&self) -> bool {
+        match self.bare() {
+            Self::ChangedSince { .. }
+            | Self::Held(_)
+            | Self::RotationTaken { .. }
+            | Self::JustRotated { .. }
+            | Self::TokenChanged { by: Some(_), .. } => true,
+            _ => false,
+        }
+    }
 }
 
-/// A failure that the next item would meet too stops the run; any other counts towards those in a row.
+/// A failure that the next item would meet too stops the run; one that a colleague caused has no consequence; any other
+/// counts towards those in a row.
 impl From<&Failure> for Consequence {
     fn from(failure: &Failure) -> Self {
         if failure.concerns_all() {
             Self::Stop(Halt::Cannot(failure.to_string()))
+        } else if failure.concerns_one_group() {
+            Self::Neutral
         } else {
             Self::Bad
         }

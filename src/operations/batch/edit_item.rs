@@ -70,18 +70,15 @@ impl ItemContext {
     }
 
     async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
-        match failure {
-            // The failure concerns this group, and says nothing about the service.
-            Failure::ChangedSince { .. } | Failure::Held(_) | Failure::NotKnownEnough(_) => {
-                let why = match &failure {
-                    Failure::Held(holder) => format!("skipped: {holder}"),
-                    other => format!("skipped: {other}"),
-                };
-                let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
-                outcome.await.harmless()
-            }
-            other => self.failed(item, other, begun).await,
+        if !failure.concerns_one_group() && !matches!(failure, Failure::NotKnownEnough(_)) {
+            return self.failed(item, failure, begun).await;
         }
+        let why = match &failure {
+            Failure::Held(holder) => format!("skipped: {holder}"),
+            other => format!("skipped: {other}"),
+        };
+        let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
+        outcome.await.harmless()
     }
 
     /// Determines by a read, as far as possible, what became of an update that an earlier run sent.

@@ -284,8 +284,7 @@ impl ItemContext {
                 self.outcome_from_journal(item, ItemStatus::Conflict, why, begun)
                     .await
             }
-            // Somebody else has done what this item was for.
-            Failure::JustRotated { .. } | Failure::TokenChanged { by: Some(_), .. } => {
+            failure if failure.concerns_one_group() => {
                 let failed = self.not_sent(item, Ending::NotApplied, &why, begun).await;
                 failed.harmless()
             }

@@ -271,11 +271,9 @@ impl Work for Queue {
         row.counts = self.counts;
         let consequence = match &row.end {
             RowEnd::NotStarted if run.control.command().is_stop() => Consequence::NotStarted,
-            // Somebody else changed the group or its annotations first, or more differs than was confirmed: that says nothing
-            // about the next row.
-            RowEnd::NotStarted
-            | RowEnd::NotThere
-            | RowEnd::Failed(Failure::ChangedSince { .. }) => Consequence::Neutral,
+            // Somebody else changed the annotations first, or more differs than was confirmed: that says nothing about the
+            // next row.
+            RowEnd::NotStarted | RowEnd::NotThere => Consequence::Neutral,
             RowEnd::Done { .. } if row.end.leaves_annotations() => Consequence::Neutral,
             RowEnd::Failed(failure @ Failure::NotKnownEnough(_)) => {
                 Consequence::Stop(Halt::Cannot(failure.to_string()))

@@ -383,6 +383,46 @@ async fn two_batches_of_the_same_groups_rotate_each_token_once() {
     }
 }
 
+/// It says nothing about the service or the groups behind them.
+#[tokio::test]
+async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
+    let scene = Scene::new().await;
+    let ids: Vec<_> = (0..5).map(|number| id(&format!("g{number:02}"))).collect();
+    for id in &ids {
+        scene.meet(id.as_str()).await;
+    }
+    let ben = scene.world.installation(Side::Testing).by(LI).operations();
+    let plan = ben.plan_batch(&ids, true).await.expect("readable");
+    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    let (held, free) = ids.split_at(4);
+    let gate = Gate::new();
+    let rotations: Vec<_> = held
+        .iter()
+        .map(|id| {
+            scene.proxy.next("POST", ProxyFault::passed().held(&gate));
+            let (ana, id) = (scene.ana.clone(), id.clone());
+            tokio::spawn(async move { ana.rotate(&id, None, KNOWN).await })
+        })
+        .collect();
+    for _ in held {
+        gate.reached().await;
+    }
+    let limits = RunLimits {
+        concurrency: 1,
+        ..RunLimits::default()
+    };
+    let mut run = ben.run_batch(batch, limits, None).await.expect("permitted");
+    while run.progress.recv().await.is_some() {}
+    assert_eq!(scene.world.rotations(Side::Testing, free[0].as_str()), 1);
+    held.iter().for_each(|_| gate.open());
+    for rotation in rotations {
+        rotation.await.expect("it ends").expect("rotated");
+    }
+    for id in held {
+        assert_eq!(scene.world.rotations(Side::Testing, id.as_str()), 1);
+    }
+}
+
 /// The losers of a race are told who won.
 #[tokio::test]
 async fn all_losers_are_told_who_rotated_it_and_when() {
