@@ -22,7 +22,7 @@ use self::{
     commands::{Cli, contract, tree},
     error::CliError,
     input::{
-        dashes, gone,
+        dashes, not_there,
         secrets::{self, Suspect},
     },
     output::{
@@ -164,7 +164,7 @@ fn report_parse_error(error: &clap::Error) -> Exit {
     let text = PARSE_ERRORS
         .iter()
         .fold(text, |text, (rust, plain)| text.replace(rust, plain));
-    let instead = gone::instead(error).map(|instead| format!("it was removed; {instead}"));
+    let instead = not_there::instead(error);
     match &instead {
         // The advice of the parser would be about something else.
         Some(instead) => {

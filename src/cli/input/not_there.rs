@@ -1,0 +1,150 @@
+//! What people type that groupdesk does not have, with what to use instead: what earlier versions had, and other words for a
+//! command.
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// The command, the option or word that it no longer has, and what to use instead.
+const GONE: [(&str, &str, &str); 7] = [
+    ("", "--jq", "to filter JSON: groupdesk list --json | jq ..."),
+    (
+        "doctor",
+        "--probe",
+        "to state what the service does: groupdesk profile behaviour NAME",
+    ),
+    (
+        "rotate",
+        "--resume",
+        "to resume a batch: groupdesk batches resume",
+    ),
+    (
+        "rotate",
+        "--retry-failed",
+        "to retry what was certainly not done: groupdesk batches retry BATCH",
+    ),
+    (
+        "rotate",
+        "--join",
+        "to join a batch that is running: groupdesk batches resume BATCH --join",
+    ),
+    (
+        "profile",
+        "edit",
+        "to edit the configuration file: groupdesk config edit",
+    ),
+    (
+        "[",
+        "view",
+        "to save and remove views: v in the list of the console; to use one: --filter @NAME",
+    ),
+];
+
+/// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
+const MEANT: [(&str, &str); 9] = [
+    (
+        "delete remove rm destroy drop erase",
+        "the service cannot delete groups",
+    ),
+    (
+        "find search ls group groups query grep",
+        "to find groups: groupdesk list --filter WORDS; the group of a token: groupdesk whose",
+    ),
+    (
+        "new add",
+        "to create a group: groupdesk create ID; to add a profile: groupdesk profile add NAME",
+    ),
+    (
+        "set change modify put rename",
+        "to change a group: groupdesk update ID --name NAME; the service cannot change an ID",
+    ),
+    (
+        "undo revert restore log logs changes",
+        "to see who changed what, with the values before: groupdesk history. The console can undo a change; a rotation \
+         cannot be undone",
+    ),
+    (
+        "leak leaked revoke renew regenerate",
+        "to find the group of a token: groupdesk whose; to replace the token: groupdesk rotate ID",
+    ),
+    (
+        "token tokens secret password",
+        "to get the token of a group: groupdesk get ID --token-out FILE; to replace it: groupdesk rotate ID",
+    ),
+    (
+        "login auth profiles init setup",
+        "to add a profile: groupdesk profile add NAME; to list profiles: groupdesk profile list",
+    ),
+    (
+        "status todo check",
+        "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor",
+    ),
+];
+
+/// What to use instead of what the command line could not read, if an earlier version had that or people call a command so.
+pub(crate) fn instead(error: &Error) -> Option<String> {
+    let is_unread = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+    );
+    let unread = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let unread = unread.into_iter().find_map(|kind| error.get(kind));
+    let Some(ContextValue::String(unread)) = unread.filter(|_| is_unread) else {
+        return None;
+    };
+    let (unread, _) = unread.split_once('=').unwrap_or((unread, ""));
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let found = GONE.iter().find(|(command, gone, _)| {
+        *gone == unread && usage.contains(&format!("groupdesk {command}"))
+    });
+    if let Some((_, _, instead)) = found {
+        return Some(format!("it was removed; {instead}"));
+    }
+    let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.contains("groupdesk [");
+    let mut meant = MEANT.iter().filter(|_| is_command);
+    let meant = meant.find(|(words, _)| words.split(' ').any(|word| word == unread));
+    meant.map(|(_, instead)| (*instead).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::commands::tree::command;
+
+    #[test]
+    fn what_is_not_there_is_refused_with_what_to_use_instead() {
+        for (line, words) in [
+            ("list --jq .[]", "| jq"),
+            ("list --jq=.[]", "| jq"),
+            ("doctor --probe acme-eu", "profile behaviour"),
+            ("rotate --resume", "batches resume"),
+            ("rotate --retry-failed 2", "batches retry"),
+            ("rotate --join", "batches resume BATCH --join"),
+            ("profile edit live", "config edit"),
+            ("view list", "--filter @NAME"),
+            ("delete acme-eu", "cannot delete"),
+            ("search acme", "list --filter"),
+            ("undo", "history"),
+            ("batches undo", ""),
+            ("lst", ""),
+            ("batches edit 12", ""),
+            ("environment view live", ""),
+            ("update a --probe b", ""),
+        ] {
+            let words_of_line = ["groupdesk"].into_iter().chain(line.split(' '));
+            let error = command().try_get_matches_from(words_of_line);
+            let told = instead(&error.expect_err("it is not there"));
+            assert_eq!(told.is_none(), words.is_empty(), "{line}: {told:?}");
+            assert!(told.is_none_or(|told| told.contains(words)), "{line}");
+        }
+    }
+    #[test]
+    fn no_word_for_a_command_is_one() {
+        for (words, _) in MEANT {
+            for word in words.split(' ') {
+                assert!(command().find_subcommand(word).is_none(), "{word}");
+            }
+        }
+    }
+}
