@@ -115,6 +115,19 @@ mod tests {
     }
 
     #[test]
+    fn only_a_profile_that_uses_a_proxy_lets_curl_use_one() {
+        let direct = profile();
+        let proxied = Profile {
+            proxy_from_environment: true,
+            ..profile()
+        };
+        for (profile, uses_proxy) in [(direct, false), (proxied, true)] {
+            let command = as_curl(&profile, Method::Put, &request());
+            assert_eq!(!command.contains("--noproxy '*'"), uses_proxy, "{command}");
+        }
+    }
+
+    #[test]
     fn a_real_shell_hands_curl_exactly_the_request_and_no_key_in_an_argument() {
         let folder = tempfile::tempdir().expect("a folder");
         // A substitute for curl that writes its arguments and its standard input.

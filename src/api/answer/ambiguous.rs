@@ -305,3 +305,25 @@ fn other_group(rotation: bool) -> &'static str {
         "a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What would send the API key to another host is never proposed.
+    #[test]
+    fn a_redirect_to_another_host_is_only_to_be_checked() {
+        let url = |text: &str| reqwest::Url::parse(text).expect("a URL");
+        let here = url("http://a.invalid/user");
+        for (there, expected) in [
+            ("https://a.invalid/user", RedirectHint::UseHttps),
+            ("http://a.invalid/user/", RedirectHint::AddSlash),
+            ("https://b.invalid/user", RedirectHint::Check),
+            ("http://b.invalid/user/", RedirectHint::Check),
+            ("https://a.invalid/user?to=b", RedirectHint::Check),
+            ("https://a.invalid/other", RedirectHint::Check),
+        ] {
+            assert_eq!(hint(&here, &url(there)), expected, "{there}");
+        }
+    }
+}

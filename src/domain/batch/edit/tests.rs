@@ -91,6 +91,34 @@ fn verdict(
 }
 
 #[test]
+fn only_groups_that_change_count_towards_the_limit() {
+    let groups = [
+        group("other", Some("9"), 399),
+        group("same", Some("214"), 399),
+        group("one", Some("213"), 399),
+        group("two", Some("213"), 399),
+    ];
+    let mut rules = rules();
+    rules.group.most = 1;
+    let plan = EditPlan::of(
+        set(),
+        groups.iter().map(|group| candidate(group, &set())),
+        &rules,
+    );
+    let verdict = |id: &str| {
+        let row = plan.rows.iter().find(|row| row.id.as_str() == id);
+        row.map(|row| row.verdict.clone()).expect("planned")
+    };
+    assert_eq!(verdict("one"), Verdict::Change);
+    assert_eq!(verdict("same"), Verdict::Same);
+    assert_eq!(verdict("other"), Verdict::Skipped(EditSkip::Other));
+    assert!(matches!(
+        verdict("two"),
+        Verdict::Skipped(EditSkip::Group(_))
+    ));
+}
+
+#[test]
 fn ready_ones_come_first_and_each_is_planned_once() {
     let groups = [
         group("same", Some("214"), 399),
