@@ -219,6 +219,11 @@ impl DirectoryError {
         is_away || self.is_unreachable()
     }
 
+    /// Whether somebody else has advanced this change, and nothing else is wrong.
+    pub fn is_of_others(&self) -> bool {
+        matches!(self, Self::MovedOn { .. } | Self::ClaimMoved { .. })
+    }
+
     /// Whether there is no connection: then nothing was recorded, and the same request may be made again.
     pub fn is_unreachable(&self) -> bool {
         matches!(

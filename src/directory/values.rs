@@ -221,6 +221,8 @@ pub struct RotationRow {
     pub handoff: HandOff,
     /// Belongs to `sent_at`, or to `started_at` if nothing was sent.
     pub boot_clock: Option<BootTime>,
+    /// The process that began it, if its system can name it.
+    pub process: Option<String>,
 }
 
 /// One row of the append-only journal of a rotation; the first is the intent.

@@ -46,12 +46,10 @@ impl From<&DirectoryError> for Class {
         match error {
             DirectoryError::NotBound(_) => Self::Key,
             DirectoryError::Team { .. } => Self::Directory,
-            // Somebody else was faster.
-            DirectoryError::MovedOn { .. }
-            | DirectoryError::ClaimMoved { .. }
-            | DirectoryError::ItemEnded { .. }
+            DirectoryError::ItemEnded { .. }
             | DirectoryError::UnderWay { .. }
             | DirectoryError::StillOpen { .. } => Self::Guarded,
+            error if error.is_of_others() => Self::Guarded,
             _ => Self::Usage,
         }
     }
@@ -224,6 +222,9 @@ pub enum Failure {
     /// A read with an unusable answer; nothing was changed by it.
     #[error("{0}")]
     Unreadable(String),
+    /// The answer to a read is older than what this directory has recorded of the group since; nothing was taken from it.
+    #[error("{0}")]
+    Stale(Warning),
     /// The read before a change got no usable answer, so the change was not sent.
     #[error(
         "\"{id}\" NOT {changed}: the read before it failed: {}; no change was sent",
@@ -325,11 +326,13 @@ impl Failure {
         match self {
             // Where no connection was made, the failure says itself that nothing was sent.
             // What cannot be recorded is the read: no change was sent.
-            Self::Unreachable(CallError::Lost { .. }) | Self::Unreadable(_) => Self::ReadBefore {
-                id: id.clone(),
-                changed,
-                failure: Box::new(self),
-            },
+            Self::Unreachable(CallError::Lost { .. }) | Self::Unreadable(_) | Self::Stale(_) => {
+                Self::ReadBefore {
+                    id: id.clone(),
+                    changed,
+                    failure: Box::new(self),
+                }
+            }
             Self::NotWritten(error) => Self::ReadBefore {
                 id: id.clone(),
                 changed,
@@ -379,6 +382,7 @@ impl Failure {
                 | Self::Busy { .. }
                 | Self::Unreachable(_)
                 | Self::Unreadable(_)
+                | Self::Stale(_)
                 | Self::Key(_)
                 | Self::Client(_)
                 | Self::NothingSent(_)
@@ -392,6 +396,7 @@ impl Failure {
             Self::Refused { .. }
             | Self::Busy { .. }
             | Self::Unreadable(_)
+            | Self::Stale(_)
             | Self::NotApplied { .. } => Class::Refused,
             Self::NotKnown { .. }
             | Self::ReadOnly { .. }

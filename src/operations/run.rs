@@ -235,10 +235,10 @@ impl Failure {
             | Self::KeyRefused { .. }
             | Self::Client(_)
             | Self::Forbidden { .. }
-            | Self::ReadOnly { .. }
-            | Self::NothingSent(_)
-            | Self::NotKept(_)
-            | Self::NotWritten(_) => true,
+            | Self::ReadOnly { .. } => true,
+            Self::NothingSent(error) | Self::NotKept(error) | Self::NotWritten(error) => {
+                !error.is_of_others()
+            }
             _ => false,
         }
     }
@@ -246,12 +246,17 @@ impl Failure {
     /// Whether it follows from what colleagues and the directory say about this group: nothing was sent, so it says
     /// nothing about the service or the next group.
     pub(crate) fn concerns_one_group(&self) -> bool {
-        match self.bare() {
+        match self {
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
+                failure.concerns_one_group()
+            }
             Self::ChangedSince { .. }
             | Self::Held(_)
             | Self::RotationTaken { .. }
             | Self::JustRotated { .. }
-            | Self::TokenChanged { by: Some(_), .. } => true,
+            | Self::TokenChanged { by: Some(_), .. }
+            | Self::Stale(_) => true,
+            Self::NothingSent(error) => error.is_of_others(),
             _ => false,
         }
     }

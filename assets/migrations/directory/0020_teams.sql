@@ -83,6 +83,9 @@ CREATE INDEX user_groups_changed ON user_groups (place, change) WHERE change > 0
 ALTER TABLE user_groups ADD COLUMN title TEXT;
 CREATE INDEX user_groups_by_title ON user_groups (place, title);
 
+-- The process that began it, as in `batch_runs`: so that its own machine sees at once that nobody works on it any more.
+ALTER TABLE rotations ADD COLUMN process TEXT;
+
 -- The rotations of one group are found without reading those of others.
 CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 

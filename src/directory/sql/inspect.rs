@@ -1,7 +1,7 @@
 //! Inspects a directory file without changing it: creates no key, migrates nothing, changes no permissions. Returns
 //! counts, never contents of rows. Ids are completed for a shell in the same way, without a lock that would block a writer.
 
-use std::{fmt::Write, path::Path};
+use std::{fmt::Write, path::Path, time::Duration};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::{
     db::{Tx, file, values},
-    directory::{BindingPreview, Caller, DirectoryError, Place, Result},
-    domain::token::Fingerprinter,
-    platform::private_files::with_suffix,
+    directory::{BindingPreview, Caller, DirectoryError, Place, Result, columns},
+    domain::{rotation::settle_window, token::Fingerprinter},
+    platform::{boot_time::BootTime, clock::Clock, private_files::with_suffix, process},
 };
 
 /// The state of a directory file.
@@ -41,6 +41,8 @@ pub struct Inspected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
     pub groups: u32,
+    /// Open rotations, creates, updates and hand-offs whose process may still be working on them; not among those below.
+    pub in_progress: u32,
     /// Rotations with an unknown outcome.
     pub open_rotations: u32,
     /// Creates and updates of which it is not known whether they took effect.
@@ -112,29 +114,50 @@ fn faults(connection: &Connection) -> Result<usize, Fault> {
 }
 
 /// Counts of what a person may have to look after, over all places.
-const CONTENTS: &str = concat!(
-    "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
+const CONTENTS: &str = "\
+SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), \
+ (SELECT COUNT(*) FROM drafts), (SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)";
+
+/// What is open, and whether its process may be at work in this state.
+const OPEN: &str = concat!(
+    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process FROM rotations WHERE ",
     open_states!(),
-    "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
-     (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts), \
-     (SELECT COUNT(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')), \
-     (SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)"
+    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(sent_at, started_at), boot_clock, process FROM rotations \
+     WHERE handoff = 'pending' \
+     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL FROM mutations \
+     WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
 );
 
 fn contents(connection: &Connection) -> Result<Contents, Fault> {
-    Ok(connection.query_row(CONTENTS, [], |row| {
-        Ok(Contents {
-            groups: row.get(0)?,
-            open_rotations: row.get(1)?,
-            pending_hand_offs: row.get(2)?,
-            failed_hand_offs: row.get(3)?,
-            drafts: row.get(4)?,
-            open_changes: row.get(5)?,
-            latest: row
-                .get::<_, Option<i64>>(6)?
-                .and_then(|at| Timestamp::from_microsecond(at).ok()),
-        })
-    })?)
+    let tx = Tx::of(connection);
+    let counts: Option<(u32, u32, u32, Option<i64>)> = tx.one(CONTENTS, values![])?;
+    let (groups, failed_hand_offs, drafts, latest) = counts.unwrap_or_default();
+    let mut contents = Contents {
+        groups,
+        in_progress: 0,
+        open_rotations: 0,
+        open_changes: 0,
+        pending_hand_offs: 0,
+        failed_hand_offs,
+        drafts,
+        latest: latest.and_then(columns::timestamp),
+    };
+    // The profile that each was sent with, and so its own window, is unknown.
+    let (now, window) = (Clock::System.moment(), settle_window(Duration::ZERO));
+    let open: Vec<(String, bool, i64, Option<String>, Option<String>)> = tx.all(OPEN, values![])?;
+    for (what, moves, at, clock, process) in open {
+        let has_ended = process.as_deref().and_then(process::has_ended) == Some(true);
+        let clock = clock.as_deref().and_then(BootTime::parse);
+        let since = columns::timestamp(at).map(|at| now.since_recorded(clock.as_ref(), at));
+        let is_recent = since.is_some_and(|since| since < window);
+        *match what.as_str() {
+            _ if moves && is_recent && !has_ended => &mut contents.in_progress,
+            "rotation" => &mut contents.open_rotations,
+            "hand-off" => &mut contents.pending_hand_offs,
+            _ => &mut contents.open_changes,
+        } += 1;
+    }
+    Ok(contents)
 }
 
 /// Maximum number of suggestions; a shell continues with their common prefix.

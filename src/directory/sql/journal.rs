@@ -18,6 +18,7 @@ use crate::{
         history::Entry,
         rotation::{Event, State},
     },
+    platform::process,
 };
 
 impl Directory {
@@ -101,16 +102,16 @@ SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 \
 /// a rotation that was recorded after the last one that the caller looked at has replaced the token.
 pub(super) const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
- boot_clock, profile, key, hands_off) \
-SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10 \
+ boot_clock, profile, key, hands_off, process) \
+SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11 \
 WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
   AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
   AND state IN ('intended', 'sent', 'unknown')) \
- AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $11 AND position = $12 \
+ AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $12 AND position = $13 \
   AND (rotation_id IS NOT NULL OR outcome IS NOT NULL)) \
  AND NOT EXISTS (SELECT 1 FROM last_changes WHERE place = $1 AND user_group_id = $2 AND part = 'token' \
-  AND rotation IS NOT NULL AND number > $13) \
+  AND rotation IS NOT NULL AND number > $14) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const HOLDER: &str = "\
@@ -181,6 +182,7 @@ fn claim(
         &intent.profile,
         intent.key,
         intent.hands_off,
+        process::this(),
         intent.item.map(|item| item.batch),
         intent.item.map(|item| item.position),
         until,

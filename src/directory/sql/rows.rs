@@ -30,7 +30,7 @@ record!(Rotation, "rotations" { state, previous, fingerprint, refused, read_unch
 record!(HandOff, "rotations" { state = "COALESCE(handoff, 'none')", exit = "handoff_exit", note = "handoff_note" });
 record!(RotationRow, "rotations" {
     id, place, profile, hands_off, user_group_id, rotation, by, reason, started_at, sent_at, note, handoff,
-    boot_clock = "since(boot_clock)" or None,
+    boot_clock = "since(boot_clock)" or None, process,
 });
 record!(Mutation, "mutations" {
     id, user_group_id, operation, state, rotation = "rotation_id", by, profile, started_at, sent_at or None,

@@ -1,7 +1,6 @@
 //! Gathers what needs attention, over all places of the given profiles. Reads only the directory; no API key is needed.
 
 use std::{
-    collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -11,12 +10,9 @@ use jiff::Timestamp;
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
     config::guard,
-    directory::{
-        Batch, DirectoryError, Mutation, Place, PlaceId, RotationFilter, RotationId, RotationRow,
-    },
+    directory::{DirectoryError, Mutation, Place, PlaceId, RotationFilter, RotationRow},
     domain::{
         age::{self, DEFAULT_LIMIT},
-        batch::RunnerState,
         group::UserGroupId,
         handoff::HandOffState,
         known::KnownGroup,
@@ -136,10 +132,10 @@ impl Gathering<'_> {
         {
             self.change(&change);
         }
-        let mut batches = self.operations.batches_in(self.place).await?;
         for state in [HandOffState::Failed, HandOffState::Pending] {
-            self.hand_offs(state, &batches).await?;
+            self.hand_offs(state).await?;
         }
+        let mut batches = self.operations.batches_in(self.place).await?;
         let not_done = self.operations.not_done(self.place, &batches).await?;
         if with_groups {
             let those = batches.iter_mut();
@@ -207,29 +203,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// Rotations of batches whose process is known to be gone: nobody is about to hand their tokens off.
-    async fn orphaned(&self, batches: &[Batch]) -> Result<HashSet<RotationId>, DirectoryError> {
-        let mut orphaned = HashSet::new();
-        for batch in batches {
-            let runner = batch.runner.as_ref();
-            if runner.is_some_and(|runner| runner.state == RunnerState::Killed) {
-                let directory = self.operations.directory();
-                let items = match directory.batch_items(self.place, batch.id).await {
-                    // Environments were merged in between.
-                    Err(DirectoryError::NoBatch(_)) => continue,
-                    items => items?,
-                };
-                orphaned.extend(items.into_iter().filter_map(|item| item.rotation));
-            }
-        }
-        Ok(orphaned)
-    }
-
-    async fn hand_offs(
-        &mut self,
-        state: HandOffState,
-        batches: &[Batch],
-    ) -> Result<(), DirectoryError> {
+    async fn hand_offs(&mut self, state: HandOffState) -> Result<(), DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place),
             handoff: Some(state),
@@ -241,18 +215,10 @@ impl Gathering<'_> {
         let is_tried =
             state == HandOffState::Pending && guard::forbidden(guards, Guarded::HandOff).is_none();
         let may_be_in_hand = |row: &RotationRow| {
-            is_tried
-                && row.handoff.note.is_none()
-                && self.operations.settle_window_left(row).is_some()
-        };
-        // Reads all items of those batches, therefore only if it matters.
-        let orphaned = if rows.iter().any(may_be_in_hand) {
-            self.orphaned(batches).await?
-        } else {
-            HashSet::new()
+            is_tried && row.handoff.note.is_none() && self.operations.may_be_at_work(row)
         };
         for row in rows {
-            if !may_be_in_hand(&row) || orphaned.contains(&row.id) {
+            if !may_be_in_hand(&row) {
                 let kind = ConcernKind::HandOff {
                     rotation: row.id,
                     id: row.user_group_id,

@@ -4,6 +4,7 @@ use crate::{
     directory::{Mutation, RotationRow},
     domain::{mutation, rotation::State},
     operations::Operations,
+    platform::process,
 };
 
 impl Operations {
@@ -13,7 +14,13 @@ impl Operations {
             row.rotation.state,
             State::Intended | State::Sent | State::Rotated
         );
-        moves && self.settle_window_left(row).is_some()
+        moves && self.may_be_at_work(row)
+    }
+
+    /// Whether the process that began this rotation may be there, and the time for what it does is not over.
+    pub(in crate::operations) fn may_be_at_work(&self, row: &RotationRow) -> bool {
+        let has_ended = row.process.as_deref().and_then(process::has_ended);
+        has_ended != Some(true) && self.settle_window_left(row).is_some()
     }
 
     /// As [`Self::is_rotation_in_progress`], for a create or an update.

@@ -386,6 +386,10 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
             instead.unwrap_or("For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`."),
         );
     }
+    if contents.in_progress > 0 {
+        let changes = counted(contents.in_progress as usize, "change");
+        report.ok(AREA, format!("{changes} in progress"));
+    }
     let waits = contents.pending_hand_offs;
     let failed = contents.failed_hand_offs;
     if waits + failed > 0 {

@@ -148,7 +148,7 @@ impl Operations {
         let is_fit = |read: &Done| {
             not_created(id, read)?;
             match read.warnings.iter().find(|warning| warning.is_stale()) {
-                Some(stale) => Err(unread(Failure::Unreadable(stale.to_string()))),
+                Some(stale) => Err(unread(Failure::Stale(stale.clone()))),
                 None => Ok(!read.warnings.iter().any(Warning::is_alarm)),
             }
         };

@@ -289,7 +289,7 @@ fn group_read(
     };
     let done = match answer {
         Ok(done) if done.warnings.iter().any(Warning::is_stale) => {
-            read.failure = Some(Failure::Unreadable(Warning::StaleAnswer.to_string()));
+            read.failure = Some(Failure::Stale(Warning::StaleAnswer));
             return read;
         }
         Ok(done) => done,

@@ -195,8 +195,7 @@ impl Operations {
         self.check_environment(&read.group, assurance)?;
         let token = read
             .returned_token
-            .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))
-            .map_err(|failure| failure.before(id, "rotated"))?;
+            .ok_or_else(|| Failure::Stale(Warning::StaleAnswer).before(id, "rotated"))?;
         let current = self.directory().fingerprinter().of(&token);
         let settled: Vec<_> = read.warnings.iter().filter_map(Warning::settled).collect();
         // If an earlier rotation just turned out to have succeeded, it is what was wanted; another one has to be asked

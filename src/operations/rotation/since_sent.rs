@@ -60,6 +60,7 @@ mod tests {
             note: None,
             handoff: HandOff::default(),
             boot_clock: None,
+            process: None,
         }
     }
 

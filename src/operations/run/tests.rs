@@ -6,7 +6,11 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::domain::batch::StopCause;
+use crate::{
+    directory::{DirectoryError, MutationId, RotationId},
+    domain::{batch::StopCause, group::UserGroupId, rotation::State},
+    operations::Warning,
+};
 
 #[derive(Debug)]
 struct Numbers;
@@ -195,4 +199,33 @@ async fn a_stop_that_leaves_nothing_out_is_no_halt() {
     let asked = Some(Halt::Asked(StopCause::Signal));
     assert_eq!(verdicts(good(), 3, 1).await, (1, asked));
     assert_eq!(verdicts(good(), 3, 3).await, (3, None));
+}
+
+#[test]
+fn what_others_did_to_one_group_has_no_consequence_for_the_next() {
+    let (id, from, now) = (RotationId(1), State::Intended, State::NotApplied);
+    let moved = || DirectoryError::MovedOn { id, from, now };
+    let claim = DirectoryError::ClaimMoved { id: MutationId(1) };
+    let group = UserGroupId::parse("acme").expect("a valid ID");
+    let stale = Failure::Stale(Warning::StaleAnswer).before(&group, "rotated");
+    for failure in [
+        Failure::NothingSent(moved()),
+        Failure::NothingSent(claim).of_change(&group, "updated"),
+        stale,
+    ] {
+        assert_eq!(
+            Consequence::from(&failure),
+            Consequence::Neutral,
+            "{failure}"
+        );
+    }
+    // It was sent, and nobody knows what became of it.
+    let lost = Failure::NotWritten(moved());
+    assert_eq!(Consequence::from(&lost), Consequence::Bad);
+    let stopped = DirectoryError::Stopped { path: "d".into() };
+    let consequence = Consequence::from(&Failure::NothingSent(stopped));
+    assert!(
+        matches!(consequence, Consequence::Stop(_)),
+        "{consequence:?}"
+    );
 }

@@ -496,6 +496,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
         note: None,
         handoff: HandOff::default(),
         boot_clock: None,
+        process: None,
     }
 }
 

@@ -269,24 +269,25 @@ async fn hand_offs_due(scene: &Scene) -> usize {
 
 #[tokio::test]
 async fn the_hand_off_of_a_killed_process_needs_attention_at_once() {
-    let scene = Scene::new(1).await;
-    let begun = scene.world.folder().join("begun");
-    // It ends with the process that runs it.
-    let script = format!(
-        ": > {}; while kill -0 $PPID; do sleep 0.1; done 2>&-",
-        begun.display()
-    );
-    let rotate = args("rotate --filter g --yes --json");
-    let mut command = with_handoff(&scene, &rotate, &script);
-    let child = command.spawn().expect("it starts");
-    let pid = pid(&child);
-    let ended = tokio::spawn(wait(child));
-    eventually("the command runs", || begun.exists()).await;
-    assert_eq!(hand_offs_due(&scene).await, 0, "its process is at work");
-    kill_process(pid, Signal::KILL).expect("it runs");
-    ended.await.expect("no panic");
-    let due = usize::from(cfg!(target_os = "linux"));
-    assert_eq!(hand_offs_due(&scene).await, due);
+    for rotate in ["rotate --filter g --yes --json", "rotate g000 --yes --json"] {
+        let scene = Scene::new(1).await;
+        let begun = scene.world.folder().join("begun");
+        // It ends with the process that runs it.
+        let script = format!(
+            ": > {}; while kill -0 $PPID; do sleep 0.1; done 2>&-",
+            begun.display()
+        );
+        let mut command = with_handoff(&scene, &args(rotate), &script);
+        let child = command.spawn().expect("it starts");
+        let pid = pid(&child);
+        let ended = tokio::spawn(wait(child));
+        eventually("the command runs", || begun.exists()).await;
+        assert_eq!(hand_offs_due(&scene).await, 0, "its process is at work");
+        kill_process(pid, Signal::KILL).expect("it runs");
+        ended.await.expect("no panic");
+        let due = usize::from(cfg!(target_os = "linux"));
+        assert_eq!(hand_offs_due(&scene).await, due, "{rotate}");
+    }
 }
 
 #[tokio::test]

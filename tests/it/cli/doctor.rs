@@ -227,6 +227,26 @@ async fn concerns_are_counted_without_names() {
     assert_eq!(severity, "warning");
     assert!(advice.contains("rotations check"), "{advice}");
     assert!(!report.to_string().contains("acme"), "{report:#}");
+
+    // One that may be at work is nothing to look after, unless its process has ended.
+    let at_work = "1 change in progress";
+    let ended = if cfg!(target_os = "linux") {
+        "1 open rotation: result unknown"
+    } else {
+        at_work
+    };
+    let mut all = files(home.folder.path()).into_iter();
+    let file = all.find(|file| file.ends_with("directory.db"));
+    let file = file.expect("a directory");
+    for (process, found) in [("process", ended), ("NULL", at_work)] {
+        let sent = format!(
+            "UPDATE rotations SET state = 'sent', process = {process}, boot_clock = NULL, sent_at = 9000000000000000"
+        );
+        let directory = rusqlite::Connection::open(&file).expect("open");
+        assert_eq!(directory.execute(&sent, []).expect("done"), 1);
+        drop(directory);
+        finding(&home.json(0, "doctor").await, found);
+    }
 }
 
 #[tokio::test]

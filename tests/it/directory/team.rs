@@ -132,6 +132,8 @@ async fn the_age_of_a_rotation_is_measured_by_the_database() {
         };
         begun.push(start(console, intent).await);
     }
+    let process = row(&consoles[0], begun[0]).await.process;
+    assert_eq!(process.is_some(), cfg!(target_os = "linux"), "{process:?}");
     let began = async |id| row(&consoles[0], id).await.boot_clock.expect("a clock");
     let (first, second) = (began(begun[0]).await, began(begun[1]).await);
     let between = second.since(&first).expect("one machine");

@@ -423,6 +423,38 @@ async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
     }
 }
 
+/// Nor do those that a colleague has just rotated, read from a replica that lags behind.
+#[tokio::test]
+async fn groups_that_a_lagging_replica_shows_before_their_rotation_do_not_stop_a_batch() {
+    let scene = Scene::new().await;
+    let ids: Vec<_> = (0..4).map(|number| id(&format!("g{number:02}"))).collect();
+    let mut old = Vec::new();
+    for id in &ids {
+        scene.meet(id.as_str()).await;
+        old.push(scene.world.stored(Side::Testing, id.as_str()).token);
+    }
+    let ben = scene.installation().by(LI).operations();
+    let plan = ben.plan_batch(&ids, true).await.expect("readable");
+    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    for id in &ids[..3] {
+        let rotated = scene.ana.rotate(id, None, KNOWN).await;
+        rotated.expect("rotated");
+    }
+    for old in old.into_iter().take(3) {
+        let lagging = move |answer: &mut Value| answer["user_group"]["token"] = json!(old);
+        scene.proxy.next("GET", ProxyFault::change(lagging));
+    }
+    let limits = RunLimits {
+        concurrency: 1,
+        ..RunLimits::default()
+    };
+    let mut run = ben.run_batch(batch, limits, None).await.expect("permitted");
+    while run.progress.recv().await.is_some() {}
+    for id in &ids {
+        assert_eq!(scene.world.rotations(Side::Testing, id.as_str()), 1, "{id}");
+    }
+}
+
 /// The losers of a race are told who won.
 #[tokio::test]
 async fn all_losers_are_told_who_rotated_it_and_when() {

@@ -199,7 +199,8 @@ CREATE TABLE rotations (
     boot_clock     TEXT,
     key            BIGINT,
     hands_off      BOOLEAN NOT NULL DEFAULT FALSE,
-    merged         BIGINT  NOT NULL DEFAULT 0
+    merged         BIGINT  NOT NULL DEFAULT 0,
+    process        TEXT
 );
 
 -- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert
