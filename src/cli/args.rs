@@ -25,6 +25,7 @@ use super::{
     error::CliError,
     output::{colour::When, form::Form},
 };
+use crate::domain::text::has_variable;
 
 /// Global options.
 #[derive(Debug, Clone, Args)]
@@ -114,6 +115,12 @@ impl TypedValueParser for OutputParser {
         let forms: Vec<_> = forms.possible_values()?.collect();
         Some(Box::new(forms.into_iter()))
     }
+}
+
+/// A new name that is kept. One that a script did not replace is none.
+pub(crate) fn new_name(text: &str) -> Result<String, &'static str> {
+    let name = (!has_variable(text)).then(|| text.to_owned());
+    name.ok_or("it has a variable that only a shell or a template replaces; write the name itself")
 }
 
 /// What a group shall be; what is not said stays.

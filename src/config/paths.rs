@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    net::IpAddr,
     path::{Path, PathBuf},
 };
 
@@ -12,6 +13,7 @@ use super::{
 use crate::domain::{
     dash::begins_long,
     pasted::{Shape, shape},
+    text::has_variable,
 };
 
 const FOLDER: &str = "groupdesk";
@@ -90,7 +92,11 @@ pub fn is_no_file(text: &str) -> bool {
     // What a shell replaces, and what was copied along.
     let name = text.rsplit('/').next().unwrap_or_default();
     let is_odd = name.contains(['"', '\'', '`', '*', '?', '<', '>', '|', ';'])
-        || name.ends_with([',', ')', '}']);
+        || name.ends_with([',', ')', '}'])
+        // A file that SQLite keeps beside another one, and a server.
+        || ["-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end))
+        || ["localhost", "postgres", "postgresql"].contains(&text)
+        || text.parse::<IpAddr>().is_ok();
     let is_odd = text.starts_with(['"', '\'', '`'])
         || is_odd && !text.starts_with("./") && !text.starts_with('/');
     let is_mistyped = is_token || begins_long(text) || is_odd;
@@ -99,7 +105,6 @@ pub fn is_no_file(text: &str) -> bool {
 
 /// Why a new file cannot have such a name, mostly not even with its folder.
 pub fn unusable(text: &str) -> Option<UnusablePath> {
-    let is_variable = |part: &str| part.starts_with('$') || part.contains("${");
     // Folders that exist have the name that is written.
     let new = Path::new(text)
         .ancestors()
@@ -109,7 +114,7 @@ pub fn unusable(text: &str) -> Option<UnusablePath> {
         UnusablePath::Blank
     } else if text.contains(char::is_control) {
         UnusablePath::Control
-    } else if !text.starts_with("./") && new.any(|part| is_variable(&part)) {
+    } else if !text.starts_with("./") && new.any(|part| has_variable(&part)) {
         UnusablePath::Variable
     } else {
         return None;
@@ -244,12 +249,12 @@ mod tests {
             sqlite:///desk.db|file:desk.db|s3://bucket/desk.db|db1:5432/desk|[::1]:5432/desk|ben@db1/desk|\
             desk?host=/run/postgresql|/desk?host=/run/postgresql|//db1/desk|C:\\desk.db|:memory:|-|\
             \"postgres://db1/desk\"|\"desk.db\"|'desk.db'|desk.db |/data/desk.db\n|$DESK|${HOME}/desk.db|\
-            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|desk.db'|{{DESK}}";
+            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}";
         for text in addresses.split('|') {
             assert!(is_no_file(text), "{text}");
         }
         let files = "desk.db|/data/a=b.db|./a:b|../x@y|~/desk.db|a/b:c|./$DESK|./${DESK}/$DESK|desk$1.db|\
-            ./—desk.db|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db";
+            ./—desk.db|./desk.db-wal|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db";
         for text in files.split('|') {
             assert!(!is_no_file(text), "{text}");
         }

@@ -29,7 +29,7 @@ fn cause(source: &io::Error, path: &Path) -> String {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DirectoryError {
     /// The file or its folder cannot be created, opened or kept private.
-    #[error("cannot use the directory {}: {}; use another file with GROUPDESK_DIRECTORY", path.display(), cause(source, path))]
+    #[error("cannot use the directory {}: {}; use another file with --directory or GROUPDESK_DIRECTORY", path.display(), cause(source, path))]
     Unusable {
         path: PathBuf,
         source: Arc<io::Error>,
@@ -49,7 +49,7 @@ pub enum DirectoryError {
     LogAlone { path: PathBuf },
     #[error(
         "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or use another file \
-         with GROUPDESK_DIRECTORY",
+         with --directory or GROUPDESK_DIRECTORY",
         path.display()
     )]
     Newer {
@@ -59,7 +59,7 @@ pub enum DirectoryError {
     },
     #[error(
         "{0} was last used by a development version of groupdesk (schema {found}) that no release can upgrade; nothing was changed. \
-         Save its groups with that version (`groupdesk export`), use another file with GROUPDESK_DIRECTORY, and import them. If \
+         Save its groups with that version (`groupdesk export`), use another file with --directory or GROUPDESK_DIRECTORY, and import them. If \
          {0}.backup-v8 exists, it is the directory as groupdesk 0.2.0 left it",
         path.display()
     )]
@@ -73,13 +73,13 @@ pub enum DirectoryError {
     #[error("the disk of {} is full; free some space and try again", path.display())]
     Full { path: PathBuf },
     #[error(
-        "{} cannot be written; make the file and its folder writable for you, or choose another file with GROUPDESK_DIRECTORY",
+        "{} cannot be written; make the file and its folder writable for you, or choose another file with --directory or GROUPDESK_DIRECTORY",
         path.display()
     )]
     ReadOnly { path: PathBuf },
     #[error(
         "{} is on a file system where SQLite cannot share it (no write-ahead log); move it to a local disk, or choose another \
-         file with GROUPDESK_DIRECTORY",
+         file with --directory or GROUPDESK_DIRECTORY",
         path.display()
     )]
     NotShareable { path: PathBuf },

@@ -93,3 +93,13 @@ word_enum! {
         Properties = "properties",
     }
 }
+
+impl Field {
+    /// The words for the value that one group has.
+    pub const fn is_and_it(self) -> [&'static str; 2] {
+        match self {
+            Self::Name | Self::Mapping => ["is", "it"],
+            Self::Properties => ["are", "them"],
+        }
+    }
+}

@@ -34,6 +34,11 @@ pub enum InvalidId {
         "the user group ID begins with a long dash, which word processors write for -; remove it"
     )]
     LongDash,
+    #[error(
+        "the user group ID has a variable that only a shell or a template replaces; write the ID itself. A known group of such \
+         a name opens in the console"
+    )]
+    Variable,
 }
 
 /// As a person types it.
@@ -61,8 +66,19 @@ impl UserGroupId {
     }
 
     /// An id that a person typed, or wrote into a file. A long dash before it comes from an option or from a list of points
-    /// that a word processor changed, and a group of that name could never be deleted.
+    /// that a word processor changed, a variable from a script that did not replace it, and a group of that name could never
+    /// be deleted.
     pub fn typed(text: impl Into<String>) -> Result<Self, InvalidId> {
+        let id = Self::written(text)?;
+        if super::text::has_variable(id.as_str()) {
+            Err(InvalidId::Variable)
+        } else {
+            Ok(id)
+        }
+    }
+
+    /// An id in a file of groups, which has those of every name.
+    pub fn written(text: impl Into<String>) -> Result<Self, InvalidId> {
         let id = Self::parse(text)?;
         if super::dash::begins_long(id.as_str()) {
             Err(InvalidId::LongDash)
@@ -154,6 +170,38 @@ mod tests {
         );
         assert_eq!(UserGroupId::parse(""), Err(InvalidId::Empty));
         assert_eq!(UserGroupId::parse("a\0b"), Err(InvalidId::Nul));
+    }
+
+    #[test]
+    fn what_was_not_replaced_is_no_id_that_a_person_types() {
+        for id in [
+            "$ID",
+            "${ID}",
+            "acme-${ID}",
+            "acme-$ID",
+            "$(cat id)",
+            "`cat id`",
+            "%ID%",
+            "{{ID}}",
+            "$1",
+        ] {
+            assert_eq!(UserGroupId::typed(id), Err(InvalidId::Variable), "{id}");
+            assert!(UserGroupId::parse(id).is_ok(), "{id}");
+        }
+        for id in [
+            "acme$",
+            "5$",
+            "US$E",
+            "a$b1",
+            "100%",
+            "%",
+            "%a b%",
+            "a`b",
+            "{ID}",
+            "acme-$100",
+        ] {
+            assert!(UserGroupId::typed(id).is_ok(), "{id}");
+        }
     }
 
     #[test]

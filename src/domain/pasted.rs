@@ -11,6 +11,7 @@
 mod clean;
 mod decode;
 mod encoded;
+mod grouped;
 mod numbers;
 mod parts;
 mod shape;
@@ -30,7 +31,7 @@ use super::token::Token;
 use clean::{CUT, Removing, cleaned};
 use decode::{decoded, text_of};
 pub use parts::{Parts, may_have_token};
-use shape::{DIGITS, suspicion};
+use shape::{DIGITS, PIECE, suspicion};
 pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
 use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
 
@@ -119,8 +120,15 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     let mut collected = Collected::new(shortest);
     for (whole, line) in suspicions.iter().flat_map(|one| &one.whole) {
         collected.add(whole, *line, true);
+        // Its parts may stand in another order: the second half first.
+        let twice = Zeroizing::new(whole.repeat(2));
+        for from in (PIECE..whole.len()).step_by(PIECE) {
+            collected.add(&twice[from..from + whole.len()], *line, false);
+        }
     }
-    let mut unclear = suspicions.iter().filter_map(|one| one.line).min();
+    let lines_of_parts = suspicions.iter().map(|one| one.line);
+    let lines_of_parts = lines_of_parts.chain([grouped::line(&without_tags)]);
+    let mut unclear = lines_of_parts.flatten().min();
     let dumped = numbers::texts(&with_tags);
     for (text, line) in &dumped {
         let seen = suspicion(text);

@@ -113,6 +113,26 @@ pub fn oddities(text: &str) -> Vec<Oddity> {
         .collect()
 }
 
+/// Whether a name has what a shell or a template would have replaced: `$ID`, `${ID}`, `acme-$ID`, `$(cat id)`, `%ID%`,
+/// `{{ID}}`.
+pub fn has_variable(name: &str) -> bool {
+    let is_capital = |c: char| c.is_ascii_uppercase() || c == '_';
+    let mut behind = name.split('$').skip(1);
+    let is_inside = |rest: &str| {
+        let mut two = rest.chars().map(|c| is_capital(c) || c.is_ascii_digit());
+        let is_name = two.next() == Some(true) && two.next() == Some(true);
+        rest.starts_with(['{', '(']) || is_name && rest.starts_with(is_capital)
+    };
+    let between = |sign| name.strip_prefix(sign)?.strip_suffix(sign);
+    let is_word =
+        |word: &str| !word.is_empty() && !word.contains(|c: char| !c.is_alphanumeric() && c != '_');
+    name.starts_with('$')
+        || name.contains("{{")
+        || between('`').is_some()
+        || between('%').is_some_and(is_word)
+        || behind.any(is_inside)
+}
+
 /// The ASCII text that a non-ASCII character is easily mistaken for.
 fn ascii_twin(c: char) -> Option<String> {
     if c.is_ascii() {

@@ -384,7 +384,7 @@ impl Header {
                 continue;
             };
             let done = match column {
-                Column::Id => UserGroupId::typed(text)
+                Column::Id => UserGroupId::written(text)
                     .map(|parsed| id = Some(parsed))
                     .map_err(|error| error.to_string()),
                 Column::Name => {

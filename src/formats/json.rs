@@ -173,7 +173,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     for (key, value) in object {
         match (Column::parse(&key), value) {
             (None, _) => wrong.push(no_such_column(&key)),
-            (Some(Column::Id), Value::String(text)) => match UserGroupId::typed(text) {
+            (Some(Column::Id), Value::String(text)) => match UserGroupId::written(text) {
                 Ok(parsed) => id = Some(parsed),
                 Err(error) => wrong.push(error.to_string()),
             },

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::strict_json;
 use crate::domain::{
     change::DesiredFields,
+    facts::Field,
     group::{Mapping, Properties, UserGroupId},
 };
 
@@ -40,19 +41,20 @@ impl Parts {
             properties: Some(Properties::default()),
         };
         let known = known.unwrap_or(&new);
-        let unknown = |field: &str, columns: &str| {
+        let unknown = |field: Field, columns: &str| {
+            let ([is, it], field) = (field.is_and_it(), field.as_str());
             format!(
-                "the {field} of \"{id}\" is unknown, so single {columns} of it cannot be changed; use a column {field} with \
+                "the {field} of \"{id}\" {is} unknown, so single {columns} of {it} cannot be changed; use a column {field} with \
                  all of them"
             )
         };
         if !self.map.is_empty() {
             let known = known.mapping.clone();
-            fields.mapping = Some(known.ok_or_else(|| unknown("mapping", "rows"))?);
+            fields.mapping = Some(known.ok_or_else(|| unknown(Field::Mapping, "rows"))?);
         }
         if !self.properties.is_empty() {
             let known = known.properties.clone();
-            fields.properties = Some(known.ok_or_else(|| unknown("properties", "keys"))?);
+            fields.properties = Some(known.ok_or_else(|| unknown(Field::Properties, "keys"))?);
         }
         self.lay_over(fields);
         Ok(())

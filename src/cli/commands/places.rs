@@ -4,6 +4,7 @@
 use super::prelude::*;
 use crate::{
     cli::{
+        args::new_name,
         input::confirm::{Question, Review},
         output::human,
     },
@@ -37,6 +38,7 @@ enum Command {
         /// The environment
         name: String,
         /// Its new name
+        #[arg(value_parser = new_name)]
         to: String,
     },
     /// Merge two records of the same environment; keeps the data of both

@@ -102,13 +102,18 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
             None => argument.get_value_names().unwrap_or_default().join(" "),
         };
         let is_name = NAMES.contains(&id.as_str());
+        let mut names = argument.get_value_names().into_iter().flatten();
+        // Its sign is none of a token.
+        let parts = 1 + usize::from(names.any(|name| name.contains('=')));
         for text in values.filter_map(checked) {
             let is_shaped = match shape(&text) {
                 Some(Shape::Token) => true,
                 Some(Shape::Fragment) => !is_name,
                 None => false,
             };
-            if is_shaped || !is_name && !is_address(&text) && may_have_token(&text) {
+            if is_shaped
+                || !is_name && !is_address(&text) && text.splitn(parts, '=').any(may_have_token)
+            {
                 let field = field.clone();
                 found.push(Suspect {
                     field,
@@ -325,6 +330,14 @@ mod tests {
         );
         assert_eq!(found(&format!("groupdesk get {TOKEN}")), 1);
         assert_eq!(found("groupdesk create acme --name Acme --map 40=213"), 0);
+        assert_eq!(
+            found("groupdesk update acme --property tier=\"gold-2026-plan\""),
+            0
+        );
+        assert_eq!(
+            found("groupdesk update acme --property tier=\"Gold-2026-plan-x\""),
+            1
+        );
         assert_eq!(
             found("groupdesk import /nix/store/3b0c44298fc1c149afbf4c8996fb9242/f"),
             0

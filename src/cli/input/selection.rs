@@ -13,7 +13,7 @@ use crate::{
     domain::{
         dash::begins_long,
         group::UserGroupId,
-        text::{oddities, with_state},
+        text::{has_variable, oddities, with_state},
     },
     formats::ids_in,
     intake::{fault::Fault, ids, text},
@@ -121,7 +121,7 @@ impl Source {
         let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
         let ids = if let Some(numbered) = of_groups {
             let typed = numbered.into_iter().map(|(number, id)| {
-                let id = UserGroupId::typed(id);
+                let id = UserGroupId::written(id);
                 id.map_err(|error| wrong(&format!("line {number}: {error}")))
             });
             Ids::OfGroups(typed.collect::<Result<_, _>>()?)
@@ -167,7 +167,8 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
     let lines: Vec<_> = ids::lines(list).collect();
     let is_odd = |line: &ids::Line<'_>| {
         let is_plain = line.raw == line.plain && line.parts().count() == 1;
-        !is_plain || line.is_comment() || begins_long(line.raw) || !oddities(line.plain).is_empty()
+        let is_mistyped = begins_long(line.raw) || has_variable(line.raw);
+        !is_plain || line.is_comment() || is_mistyped || !oddities(line.plain).is_empty()
     };
     let odd = lines.iter().filter(|line| is_odd(line));
     let odd = odd.flat_map(|line| line.parts().chain([line.raw, line.plain]));

@@ -14,10 +14,10 @@ pub(super) const DIGITS: usize = 64;
 /// Hex digits in a row that may be a part of a token.
 pub const FRAGMENT: usize = 16;
 /// Shorter pieces are a part of a token only together with others.
-const PIECE: usize = 8;
+pub(super) const PIECE: usize = 8;
 /// Groups of digits that a person wrote apart, together.
 const PIECES: usize = 24;
-const SHORTEST_PIECE: usize = 4;
+pub(super) const SHORTEST_PIECE: usize = 4;
 /// Of hex digits, and in a date.
 const MONTHS: [&str; 2] = ["Feb", "Dec"];
 /// Hex digits of a UUID: an id, unless it is known as a token.
@@ -26,7 +26,7 @@ const UUID: usize = 32;
 const LONGEST: usize = 4096;
 /// Letters and digits that alternate, in a row.
 const MIXED: usize = 16;
-const CHANGES: usize = 3;
+pub(super) const CHANGES: usize = 3;
 /// Without a digit, letters of both cases that alternate.
 const MIXED_LETTERS: usize = 20;
 const LETTER_CHANGES: usize = 6;

@@ -26,6 +26,14 @@ fn tokens_with_a_pattern_are_found_within_a_word() {
     }
 }
 
+#[test]
+fn parts_in_another_order_are_found() {
+    for at in [8, 32, 56] {
+        let text = format!("{}\n{}", &HEX[at..], &HEX[..at]);
+        assert!(finds(text.as_bytes(), HEX), "{text}");
+    }
+}
+
 fn finds(bytes: &[u8], token: &str) -> bool {
     let reading = read(bytes, 4);
     let mut forms = reading.candidates.iter().flat_map(|found| &found.forms);
@@ -147,6 +155,9 @@ fn a_part_of_a_token_is_no_all_clear() {
         "The quick brown fox jumps over the lazy dog, 25 times.".into(),
         "9f:86:d0:81:88:4c of 2026-11-26 20:18:29".into(),
         "25 Dec 20:18:29\n25 Dec 20:18:30\n26 Feb 20:18:31\n".into(),
+        "db01 db02 db03 db04, host1 host2 host3 host4".into(),
+        "acme-0012 acme-0013 beta-0014 userGroup tokenName INFO".into(),
+        "fe80:1a2b:3c4d:5e6f and 10.0.12.31, 4711-8812-9912".into(),
         "12, 31, 45, 60, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78".into(),
     ] {
         assert!(clear(&text), "{text}");
@@ -166,6 +177,21 @@ fn a_part_of_a_token_is_no_all_clear() {
     for (length, between) in [(1, " "), (2, ":"), (2, " "), (2, "-"), (3, " ")] {
         let text = parts(&HEX[9..33], length).join(between);
         assert!(!clear(&format!("{OTHER} and {text}")), "{text}");
+    }
+    let base64 = "VGhpcyBpcyBhIHRva2VuIG9mIGFjbWUgZXVyb3BlIQ==";
+    for token in [TOKENS[2], TOKENS[4], "Tok/en+4e8Aq9ZxLmNo==", base64] {
+        for (length, between) in [
+            (4, " "),
+            (5, "."),
+            (6, " | "),
+            (8, "."),
+            (8, " "),
+            (8, "\n"),
+            (10, ", "),
+        ] {
+            let text = parts(token, length).join(between);
+            assert!(!clear(&format!("{OTHER} and {text}")), "{text}");
+        }
     }
     for (form, text) in forms(&HEX[..40]) {
         let beside = format!("{OTHER}\n{text}");

@@ -110,8 +110,9 @@ fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,
                 format!(
-                    "{} of the history of environment {name} were written with API key {fingerprint}, which was withdrawn",
-                    counted(key.recorded as usize, "line")
+                    "{} of the history of environment {name} {} written with API key {fingerprint}, which was withdrawn",
+                    counted(key.recorded as usize, "line"),
+                    if key.recorded == 1 { "was" } else { "were" }
                 ),
                 &format!(
                     "These values may come from another environment. {}",

@@ -28,6 +28,7 @@ impl fmt::Display for UnknownFields {
             return Ok(());
         };
         let (id, field) = (&self.id, objection.field().as_str());
+        let [is, it] = objection.field().is_and_it();
         let open = self.open.first();
         let open = open.map_or_else(
             || "an earlier change".to_owned(),
@@ -38,7 +39,7 @@ impl fmt::Display for UnknownFields {
                 uncertain: true, ..
             } => write!(
                 f,
-                "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known one; nothing was \
+                "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known value; nothing was \
                  sent. To look at that change: groupdesk history --open"
             ),
             UnsafeUpdate::PartialChange { at: Some(at), .. } => write!(
@@ -49,19 +50,19 @@ impl fmt::Display for UnknownFields {
             ),
             UnsafeUpdate::PartialChange { at: None, .. } => write!(
                 f,
-                "the {field} of \"{id}\" is unknown, and a single change would replace all of it; nothing was sent. To send \
-                 all of it: add --{field} FILE"
+                "the {field} of \"{id}\" {is} unknown, and a single change would replace all of {it}; nothing was sent. To send \
+                 all of {it}: add --{field} FILE"
             ),
             UnsafeUpdate::NotStated { .. } => write!(
                 f,
-                "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits it; nothing was sent. To \
+                "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits {it}; nothing was sent. To \
                  send last known values again: groupdesk profile behaviour {} --omitted-fields unknown",
                 quoted(&visible(&self.profile))
             ),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,
-                "the service clears the {field} that an update omits, and that of \"{id}\" is unknown; nothing was sent. To send \
-                 it: add --{field}"
+                "the service clears the {field} if an update omits {it}, and the last value of \"{id}\" is unknown; nothing was \
+                 sent. To send {it}: add --{field}"
             ),
             UnsafeUpdate::Uncertain { .. } => write!(
                 f,

@@ -138,7 +138,7 @@ fn references(connection: &Connection) -> Result<CheckResult> {
         "references",
         orphans,
         "no orphaned rows",
-        "orphaned rows found",
+        "orphaned rows",
     ))
 }
 
@@ -167,13 +167,13 @@ fn groups(connection: &Connection) -> Result<[CheckResult; 2]> {
             "groups",
             unreadable,
             &format!("{all}, all of them readable"),
-            "groups have a mapping or properties that cannot be read",
+            "groups with a mapping or properties that cannot be read",
         ),
         counted(
             "tokens",
             dead,
             "no current token was retired",
-            "groups have a token that was retired; rotate them",
+            "groups whose token was retired, which need a rotation",
         ),
     ])
 }
@@ -190,7 +190,7 @@ fn pairs(connection: &Connection) -> Result<CheckResult> {
         "environments",
         wrong,
         "an ID is in two environments only if they are Customer and Testing",
-        "IDs are in two environments that are not Customer and Testing",
+        "IDs in two environments that are not Customer and Testing",
     ))
 }
 
@@ -226,7 +226,7 @@ fn result(about: &'static str, is_fine: bool, found: String) -> CheckResult {
 fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResult {
     match count {
         0 => result(about, true, none.to_owned()),
-        _ => result(about, false, format!("{count} {some}")),
+        _ => result(about, false, format!("{some}: {count}")),
     }
 }
 

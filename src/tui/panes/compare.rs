@@ -114,12 +114,14 @@ impl Compare {
             None => Some("no row to copy".into()),
             Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => Some(format!(
-                "the {} in the other profile is unknown",
-                part.field.as_str()
+                "the {} in the other profile {} unknown",
+                part.field.as_str(),
+                part.field.is_and_it()[0]
             )),
             Some((part, _)) if part.field != Field::Name && !part.is_known_in(&here) => {
+                let [is, it] = part.field.is_and_it();
                 Some(format!(
-                    "the {} is unknown: copying one row would replace all of it; {} copies all",
+                    "the {} {is} unknown: copying one row would replace all of {it}; {} copies all",
                     part.field.as_str(),
                     context.keys.key(Focus::Compare, Action::BringAll)
                 ))

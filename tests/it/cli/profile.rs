@@ -8,7 +8,10 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{Home, each, has, set_mode},
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    assertions::{assert_has, in_one_line},
+    faults::{Fault, Faults, http, json as answer},
+};
 
 const KEY: &str = "canary-api-key-5up3r53cr3t";
 
@@ -110,6 +113,26 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
     let unchecked = "profile add eu --base-url https://a.example --api-key-env NOT_SET --no-check";
     home.exits(0, unchecked).await;
     assert!(config(&home).expect("written").contains("NOT_SET"));
+    let line = "profile add us --base-url https://a.example --no-check --api-key-command pass -- --show -q us";
+    home.exits(0, line).await;
+    let argv = r#"["pass", "--show", "-q", "us"]"#;
+    assert!(config(&home).expect("written").contains(argv));
+}
+
+#[tokio::test]
+async fn a_profile_that_contradicts_another_one_of_its_environment_is_not_written() {
+    let (home, _serving) = Home::served().await;
+    home.exits(0, "create acme --yes").await;
+    let (before, url) = (home.config(), home.url());
+    let line = format!(
+        "profile add z --base-url {url} --environment Testing --api-key-env LIVE_KEY --yes"
+    );
+    let ran = home.exits(2, &line).await;
+    assert_has(
+        &in_one_line(&ran.err),
+        "have different `environment` settings",
+    );
+    assert_eq!(home.config(), before);
 }
 
 #[tokio::test]

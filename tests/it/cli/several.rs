@@ -147,6 +147,27 @@ async fn a_word_with_a_long_dash_is_never_an_id_a_name_or_a_file() {
     ran.prints("— call first\n");
 }
 
+/// For every form of it: `domain::group`.
+#[tokio::test]
+async fn a_variable_that_a_script_did_not_replace_is_no_id_and_no_name() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    home.write("ids.txt", "acme\n$ID\n");
+    let variable = "a variable that only a shell";
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, "create $ID --yes", variable),
+        (2, "get ${ID} --exists", variable),
+        (2, "rotate $(id) --yes", variable),
+        (2, "copy acme --to live --as-id {{ID}}", variable),
+        (2, "rotate --from ids.txt --yes", variable),
+        (2, "environment rename live $ENV", variable),
+        (2, "serve keys create --environment $ENV", variable),
+        (2, "profile add $NAME --base-url https://a.example --api-key-env K --no-check", variable),
+    ]).await;
+    assert_eq!(service.connections(), 1, "only the meeting");
+    assert_eq!(home.run("list -o name").await.out, "acme\n");
+}
+
 #[tokio::test]
 async fn one_change_is_applied_to_many_groups_and_reversed() {
     let (home, _serving) = three().await;

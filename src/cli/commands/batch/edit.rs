@@ -269,8 +269,9 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     }
     if let Some((count, oldest)) = plan.unverified() {
         lines.push(format!(
-            "! for {count} of them, {} is sent again as last sent, the oldest {} by {}",
+            "! for {count} of them, {} {} sent again as last sent, the oldest {} by {}",
             oldest.field.as_str(),
+            oldest.field.is_and_it()[0],
             human::ago(oldest.at, session.operations.now()),
             visible(&oldest.by)
         ));

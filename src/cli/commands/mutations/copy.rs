@@ -91,8 +91,8 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     let wanted = edits.apply(&known)?;
     for field in [Field::Mapping, Field::Properties] {
         if !wanted.has(field) {
-            let name = field.as_str();
-            output::context(&format!("! {name} of \"{id}\" is unknown; not copied"));
+            let (name, [is, _]) = (field.as_str(), field.is_and_it());
+            output::context(&format!("! {name} of \"{id}\" {is} unknown; not copied"));
         }
     }
     proposals::select_profile(&to);

@@ -8,6 +8,7 @@ use clap::Args;
 use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
 use crate::{
     cli::{
+        args::new_name,
         commands::places,
         error::CliError,
         output::{self, shape::shape},
@@ -27,6 +28,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct Add {
     /// Short name of your choice
+    #[arg(value_parser = new_name)]
     name: String,
     /// URL of the service
     #[arg(long, value_name = "URL")]
@@ -39,6 +41,9 @@ pub(crate) struct Add {
     environment: Option<String>,
     #[command(flatten)]
     source: SourceArgs,
+    /// More arguments of --api-key-command, which may begin with a dash
+    #[arg(last = true, requires = "command", value_name = "ARG")]
+    last: Vec<String>,
     /// Additional CA certificates to trust (PEM)
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
@@ -77,7 +82,10 @@ struct SourceArgs {
     keyring: Option<String>,
 }
 
-pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
+pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, CliError> {
+    if let Some(command) = &mut arguments.source.command {
+        command.append(&mut arguments.last);
+    }
     let mut new = complete(context, &arguments).await?;
     let connector = context.connector();
     // Report invalid values before asking for a key.
@@ -137,6 +145,10 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
 async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Result<(), CliError> {
     let asked = match added.place_problem().await {
         Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
+        // Every command of such a profile would be refused.
+        Some(problem @ PlaceProblem::TagConflict { .. }) => {
+            return Err(Failure::from(problem).into());
+        }
         _ => None,
     };
     let answer = match (&arguments.same_environment, &asked) {

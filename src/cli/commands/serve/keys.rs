@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use super::storage::Storage;
 use crate::{
     cli::{
-        args::Global,
+        args::{Global, new_name},
         error::CliError,
         output::{self, human, shape::shape},
         process::exit::Exit,
@@ -43,13 +43,13 @@ enum Command {
 #[derive(Debug, Args)]
 struct CreateKey {
     /// Environment of the key; created if it does not exist
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = new_name)]
     environment: String,
     /// Tag of the environment; needed if another environment has a group with the same ID
     #[arg(long, value_parser = ["Customer", "Testing"])]
     tag: Option<String>,
     /// Who or what uses the key, such as a team or a host; shown by `keys list`, the access log and metrics
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = new_name)]
     name: Option<String>,
     /// When the key expires: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
     #[arg(long, value_name = "WHEN")]
@@ -58,6 +58,9 @@ struct CreateKey {
 
 pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
     let command = asked.command.unwrap_or(Command::List);
+    if !matches!(command, Command::Create(_)) {
+        storage.must_be_there()?;
+    }
     // A key that cannot be, and a look at what is not there, create no database.
     match &command {
         Command::Create(create) => {

@@ -141,6 +141,20 @@ impl Storage {
         }
     }
 
+    /// Refuses a file that an option names and that is not there, for what only reads or changes: it was mistyped.
+    pub(super) fn must_be_there(&self) -> Result<(), CliError> {
+        match self {
+            Self::File {
+                file,
+                is_named: true,
+            } if !self.is_there() => Err(CliError::Usage(format!(
+                "there is no database {}; nothing was done. Check the path",
+                file.display()
+            ))),
+            Self::File { .. } | Self::Shared(_) => Ok(()),
+        }
+    }
+
     pub(super) fn explain(&self, error: StoreError) -> CliError {
         match self {
             Self::File { file, .. } => CliError::from_store(file, error),
@@ -150,6 +164,7 @@ impl Storage {
 
     /// The file. Fails for a database on a server, which has its own tools for this.
     pub(super) fn file(&self, what: &str) -> Result<&Path, CliError> {
+        self.must_be_there()?;
         match self {
             Self::File { file, .. } => Ok(file),
             Self::Shared(_) => Err(CliError::Usage(format!(

@@ -218,25 +218,26 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
     }
     for objection in &review.plan.objections {
         let field = objection.field().as_str();
+        let [is, it] = objection.field().is_and_it();
         let text = match objection {
             UnsafeUpdate::PartialChange { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
-                    "groupdesk cannot read the {field}, and others may have changed it: this replaces all of it with the last \
+                    "groupdesk cannot read the {field}, and others may have changed {it}: this replaces all of {it} with the last \
                      known value{from} plus your change"
                 )
             }
             UnsafeUpdate::NotStated { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
-                    "it is unknown what the service does if {field} is omitted: the last known value{from} is sent"
+                    "it is unknown what the service does if {field} {is} omitted: the last known value{from} is sent"
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(
-                "omitting the {field} would clear it, and its value is unknown: fill it in as well"
+                "omitting the {field} would clear {it}, and the value is unknown: fill {it} in as well"
             ),
             UnsafeUpdate::Uncertain { .. } => format!(
-                "the open change above may have changed the {field}: fill it in as well, or close that change with a reason"
+                "the open change above may have changed the {field}: fill {it} in as well, or close that change with a reason"
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");
