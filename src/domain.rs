@@ -45,6 +45,6 @@ pub use self::{
     history::{Ending, Entry, Operation},
     known::{Known, KnownGroup},
     merge::Part,
-    text::{counted, visible},
+    text::{capitalised, counted, visible},
     token::{Fingerprint, Token},
 };

@@ -183,6 +183,13 @@ impl Skeletons {
     }
 }
 
+/// The text with a capital first letter.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter();
+    first.flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 /// `1 row`, `2 rows`.
 pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })

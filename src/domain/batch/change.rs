@@ -49,9 +49,9 @@ pub enum OnlyWhere {
 /// Why a text is not a valid change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAChange {
-    #[error("Name a schema ID")]
+    #[error("Type a schema ID")]
     NoSchemaId,
-    #[error("Name a property")]
+    #[error("Type the key of a property")]
     NoProperty,
     #[error("Type a data source ID")]
     NoDataSourceId,

@@ -2,6 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::domain::capitalised;
+
 /// Names of keys that are not characters.
 const NAMED: [(&str, KeyCode); 16] = [
     ("enter", KeyCode::Enter),
@@ -168,12 +170,7 @@ fn titled(name: &str) -> String {
         "pgdn" => "PgDn".into(),
         name => name
             .split('-')
-            .map(|part| {
-                let mut letters = part.chars();
-                letters.next().map_or_else(String::new, |first| {
-                    first.to_uppercase().chain(letters).collect()
-                })
-            })
+            .map(capitalised)
             .collect::<Vec<String>>()
             .join("-"),
     }

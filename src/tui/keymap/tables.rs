@@ -306,7 +306,7 @@ places! {
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
-        ReverseEdit "restore" "restore (opens the review)";
+        ReverseEdit "undo" "undo this update (opens the review)";
         Detail "diff" "what it changed; again: diff from now";
         CopyCurl "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";

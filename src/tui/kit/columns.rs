@@ -140,9 +140,11 @@ impl Layout {
         }
     }
 
-    /// Number of columns that do not fit.
+    /// Number of columns with content that do not fit.
     pub fn hidden(&self) -> usize {
-        self.widths.iter().filter(|width| width.is_none()).count()
+        let columns = self.columns.iter().zip(&self.widths);
+        let hidden = columns.filter(|(column, width)| width.is_none() && column.max > 0);
+        hidden.count()
     }
 
     /// The column at this position in a row that starts at `area`.
@@ -372,6 +374,14 @@ mod tests {
             assert!(used <= width, "{used} of {width}");
             drawn(width);
         }
+    }
+
+    #[test]
+    fn a_column_without_content_is_not_counted_as_hidden() {
+        let mut columns = columns();
+        columns.push(Column::new("", 0, 0, 4));
+        assert_eq!(Layout::fit(columns.clone(), 60, 1).hidden(), 0);
+        assert_eq!(Layout::fit(columns, 20, 1).hidden(), 1, "only the tag");
     }
 
     #[test]

@@ -77,8 +77,12 @@ impl Hidden<'_> {
             paint::text(buffer, at, titles.y, width, &words, theme.dim());
         }
         if self.scrolled > 0 {
-            let words = format!("{}{}", theme.step_back(), self.scrolled);
             let gutter = titles.x - row.x;
+            let mut words = format!("{}{}", theme.step_back(), self.scrolled);
+            if paint::columns(&words) >= usize::from(gutter) {
+                // A number would touch the first title.
+                theme.step_back().clone_into(&mut words);
+            }
             paint::text(buffer, row.x, row.y, gutter, &words, theme.dim());
         }
     }
@@ -104,8 +108,8 @@ fn fit(columns: Vec<Column>, width: u16) -> Layout {
     Layout::fit(columns, width.saturating_sub(GUTTER + 1), gap)
 }
 
-/// Like [`draw`], but the header says which columns are not shown: those of `hidden`, and those that do not fit. Returns the
-/// number of those at the right.
+/// Like [`draw`], but the header says that `scrolled` columns are not shown, and how many do not fit: `key` shows those.
+/// Returns the number of the latter.
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
 pub fn draw_scrolled<'a, R>(
     buffer: &mut Buffer,
@@ -114,15 +118,16 @@ pub fn draw_scrolled<'a, R>(
     columns: impl Fn(&'a [R]) -> Vec<Column>,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
     hint: &str,
-    hidden: Hidden<'_>,
+    (scrolled, key): (usize, &str),
     theme: Theme,
 ) -> usize {
     let more = std::cell::Cell::new(0);
     let layout = |window| {
         let columns = columns(window);
         let all = |layout: &Layout| Hidden {
-            more: hidden.more + layout.hidden(),
-            ..hidden
+            scrolled,
+            more: layout.hidden(),
+            key,
         };
         let mut layout = fit(columns.clone(), area.width);
         let room = after_cells(area, GUTTER).width;

@@ -136,7 +136,8 @@ impl TextPage {
     /// A row to choose from.
     pub fn choice(&mut self, is_here: bool, text: &str) {
         let (mark, style) = self.theme.choice(is_here);
-        self.pieces(vec![(format!("{mark} {text}"), style)]);
+        let text = paint::cut(&format!("{mark} {text}"), self.width(), self.theme);
+        self.pieces(vec![(text, style)]);
     }
 
     /// One line of pieces, cut at the edge.
@@ -373,5 +374,19 @@ pub fn style(mark: Mark, theme: Theme) -> Style {
         Mark::Added => theme.added(),
         Mark::Removed => theme.removed(),
         Mark::Changed => theme.changed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::kit::testing::{THEME, screen};
+
+    #[test]
+    fn a_choice_that_is_too_long_ends_with_a_mark() {
+        let mut page = TextPage::new(12, THEME);
+        page.choice(true, "acme-12  Acme Customer");
+        let drawn = screen(12, 1, |buffer, area| page.draw_still(buffer, area));
+        assert_eq!(drawn.trim_end(), "> acme-12…");
     }
 }

@@ -14,7 +14,7 @@ use crate::{
         Known, KnownGroup, TokenAge,
         age::{self, DEFAULT_LIMIT, days},
         annotation::Attribution,
-        counted,
+        capitalised, counted,
         known::Source,
         text::oddities,
         visible,
@@ -110,12 +110,6 @@ impl Field {
             (self.value.clone(), self.style)
         }
     }
-}
-
-/// A label in a pane; those of a page begin with a small letter.
-fn heading(label: &str) -> String {
-    let (first, rest) = label.split_at(label.len().min(1));
-    first.to_uppercase() + rest
 }
 
 /// "returned at 14:05 CET", "sent 3h ago by ana@bastion2".
@@ -355,20 +349,23 @@ fn parts(group: &KnownGroup, width: u16, context: &Context) -> [TextPage; 3] {
             "ID" => paint::cut_id(&value, room, theme),
             _ => paint::words_that_fit(&value, room, theme),
         };
-        values.pieces(vec![label(&heading(field.label), theme), (value, style)]);
+        values.pieces(vec![
+            label(&capitalised(field.label), theme),
+            (value, style),
+        ]);
         if !field.origin_label.is_empty() {
             let origin = field.origin.trim_start_matches(field.origin_label);
             let origin = origin.trim_start().trim_start_matches("at ");
             let origin = origin.trim_start_matches("rotation ");
             let origin = paint::words_that_fit(origin, room, theme);
-            let label = label(&heading(field.origin_label), theme);
+            let label = label(&capitalised(field.origin_label), theme);
             values.pieces(vec![label, (origin, Style::new())]);
         }
     }
     let [mapping, properties] = lists(group, context).map(|list| {
         let mut page = TextPage::new(width, theme);
         let (count, style) = list.marked(group, context);
-        let head = format!("{} ", heading(list.label));
+        let head = format!("{} ", capitalised(list.label));
         let taken = columns(&head) + columns(&count) + 2;
         let fits = taken + columns(&list.origin) <= page.width();
         let mut line = vec![(head, theme.heading()), (format!("{count}  "), style)];
@@ -503,7 +500,7 @@ fn one_field(page: &mut TextPage, field: &Field, next: Option<&Field>, theme: Th
         (field.origin.clone(), theme.dim()),
         (labels, theme.label()),
     ];
-    let mut line = vec![label(&heading(field.label), theme)];
+    let mut line = vec![label(&capitalised(field.label), theme)];
     for (text, style) in parts.into_iter().filter(|(text, _)| !text.is_empty()) {
         line.push((text + "  ", style));
     }

@@ -87,7 +87,7 @@ pub trait Rows: Debug + Sized + 'static {
         String::new()
     }
     /// The columns; a page in a box or with rows of its own kind has none.
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Self::Row>> {
+    fn columns(&self) -> Vec<Col<Self::Row>> {
         Vec::new()
     }
     /// The row as a line of a box, behind the sign of the cursor.
@@ -250,7 +250,7 @@ impl<R: Rows> ListPage<R> {
         if self.filter.is_empty() {
             return rows;
         }
-        let columns = self.kind.columns(true);
+        let columns = self.kind.columns();
         let text = |row: &R::Row| {
             let cells = columns.iter().map(|column| column.text(row, context));
             cells.fold(R::more_words(row, context), |text, cell| text + " " + &cell)

@@ -108,7 +108,7 @@ impl Rows for Concerns {
         row.kind.group().map(UserGroupId::as_str)
     }
 
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Concern>> {
+    fn columns(&self) -> Vec<Col<Concern>> {
         vec![
             col("  WHAT", (19, 21), 0, |row: &Concern, context| {
                 let (sign, what, style) = what(row, context.theme);

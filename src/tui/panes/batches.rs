@@ -156,8 +156,8 @@ impl Rows for Batches {
         }
     }
 
-    fn columns(&self, is_wide: bool) -> Vec<Col<Row>> {
-        let mut columns = vec![
+    fn columns(&self) -> Vec<Col<Row>> {
+        vec![
             col("   NO", (5, 7), 0, |(_, batch): &Row, context| {
                 let (sign, _, style) = state(batch, context);
                 Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style)
@@ -167,7 +167,7 @@ impl Rows for Batches {
             col("WHAT", (6, 24), 2, |(_, batch): &Row, _| {
                 Cell::new(what(batch))
             }),
-            col("STARTED", (7, 12), 1, |(_, batch): &Row, context| {
+            col("STARTED", (8, 12), 1, |(_, batch): &Row, context| {
                 Cell::new(context.stamp(batch.started_at))
             })
             .kept(12),
@@ -183,18 +183,17 @@ impl Rows for Batches {
                 let (_, state, style) = state(batch, context);
                 Cell::new(state).styled(style)
             })
+            .kept(32)
             .sentence(),
-        ];
-        if is_wide {
-            let profile = col("PROFILE", (7, 24), 1, |(profile, _): &Row, context| {
+            col("PROFILE", (7, 24), 3, |(profile, _): &Row, context| {
                 Cell::new(profile_name(*profile, context))
-            });
-            let reason = col("REASON", (6, 60), 4, |(_, batch): &Row, _| {
+            }),
+            col("REASON", (6, 60), 4, |(_, batch): &Row, _| {
                 Cell::new(batch.reason.as_deref().unwrap_or_default())
-            });
-            columns.extend([profile, reason.sentence().optional()]);
-        }
-        columns
+            })
+            .sentence()
+            .optional(),
+        ]
     }
 
     fn commands() -> &'static [Command<BatchesPage>] {

@@ -387,7 +387,7 @@ impl Fields {
             .choice(Row::Action, "", ACTIONS, action)
             .text(Row::Key, "key", field(key))
             .text(Row::To, "to", field(String::new()))
-            .text(Row::OnlyWhere, "only where it is", field(value));
+            .text(Row::OnlyWhere, "only if it is", field(value));
         form.focus(first);
         Self(form)
     }

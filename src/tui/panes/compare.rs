@@ -100,6 +100,13 @@ impl Compare {
         .collect()
     }
 
+    fn differences(&self, context: &Context) -> Option<usize> {
+        let (here, there) = self.both(context)?;
+        let all = parts(&[&here, &there]).into_iter();
+        let differs = |part: &Part| comparison(part, &here, &there) != Comparison::Same;
+        Some(all.filter(differs).count())
+    }
+
     fn selected(&self, context: &Context) -> Option<(Part, Comparison)> {
         self.rows(context).into_iter().nth(self.cursor.at)
     }
@@ -244,14 +251,10 @@ impl View for Compare {
         if self.asking.is_waiting() {
             return "reading the directory".into();
         }
-        let Some((here, there)) = self.both(context) else {
-            return String::new();
-        };
-        let all = parts(&[&here, &there]);
-        let differs = |part: &&Part| comparison(part, &here, &there) != Comparison::Same;
-        match all.iter().filter(differs).count() {
-            0 => "no difference".into(),
-            more => counted(more, "difference"),
+        match self.differences(context) {
+            None => String::new(),
+            Some(0) => "no difference".into(),
+            Some(more) => counted(more, "difference"),
         }
     }
 
@@ -304,7 +307,11 @@ impl View for Compare {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Enter => self.why_not_bring(context),
+            Action::BringAll if self.differences(context) == Some(0) => {
+                Some("nothing differs".into())
+            }
             Action::BringAll => self.why_not_edit(context),
+            Action::Unchanged if self.others.is_empty() => Some("nothing to compare with".into()),
             Action::NextField if self.others.len() < 2 => Some("no further profile".into()),
             Action::Refresh if self.others.is_empty() => Some("no other profile knows it".into()),
             _ => None,

@@ -210,6 +210,11 @@ impl View for GroupForm {
         }
     }
 
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        let in_cell = matches!(self.focus(), Focus::EditCell | Focus::EditType);
+        (action == Action::Back && !in_cell && !self.is_changed()).then_some("leave")
+    }
+
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::RowsOrJson => {

@@ -128,7 +128,7 @@ impl Rows for History {
         format!("{} {reason}", row.entry.ending.as_str())
     }
 
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Row>> {
+    fn columns(&self) -> Vec<Col<Row>> {
         vec![
             col("WHEN", (5, 12), 1, |row: &Row, context| {
                 Cell::new(context.stamp(row.entry.at))

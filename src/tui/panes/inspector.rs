@@ -74,7 +74,7 @@ impl Rows for Requests {
         row.recorded.id.as_deref()
     }
 
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Exchange>> {
+    fn columns(&self) -> Vec<Col<Exchange>> {
         vec![
             col("", (1, 1), 0, |row: &Exchange, context| {
                 let style = style(row.recorded.kind, context.theme);

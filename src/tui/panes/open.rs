@@ -12,7 +12,7 @@ use crate::{
     operations::Guarded,
     tui::{
         keymap::{Action, Focus},
-        kit::{TextField, TextPage, below, paint, popup},
+        kit::{TextField, TextPage, below, paint, popup, widest},
         state::{
             Context, GroupForm, Job, Navigation, Outcome, PaneRequest, Pending, Severity,
             groups::similar_ids,
@@ -32,8 +32,8 @@ pub struct Open {
 
 /// From this number of rows on, both fields are shown at once.
 const MIN_ROWS_FOR_BOTH: u16 = 6;
-/// Columns of the ids to pick from.
-const ROOM: usize = 30;
+/// Maximum width of the ids to pick from.
+const ROOM: u16 = 30;
 
 impl Default for Open {
     fn default() -> Self {
@@ -372,10 +372,11 @@ impl IdField {
 
     /// The ids near it with their names.
     fn choices(&self, page: &mut TextPage, context: &Context) {
+        let room = usize::from(widest(self.near.iter().map(UserGroupId::as_str), ROOM));
         for (index, id) in (1..).zip(&self.near) {
             let name = context.groups.title(id);
-            let id = paint::cut_id(id.as_str(), ROOM, context.theme);
-            let gap = ROOM.saturating_sub(paint::columns(&id));
+            let id = paint::cut_id(id.as_str(), room, context.theme);
+            let gap = room.saturating_sub(paint::columns(&id));
             page.choice(index == self.pick, &format!("{id}{:gap$}  {name}", ""));
         }
     }

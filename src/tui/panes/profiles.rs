@@ -127,7 +127,7 @@ impl Rows for Copies {
     const TITLE: &'static str = "Copy";
     const ROW: &'static str = "part";
     const TESTS: &'static [RowTest] = &[];
-    const BOX: Option<u16> = Some(60);
+    const BOX: Option<u16> = Some(76);
     const CLOSE: Action = Action::CopyMenu;
 
     fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Item> {

@@ -242,6 +242,9 @@ impl View for Review {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Confirm => self.why_blocked(context),
+            Action::Unchanged if self.page != Page::Difference => {
+                Some("this view shows the whole request".into())
+            }
             // A get may have created the group, and another get would find it: that would be no all-clear.
             Action::Refresh if matches!(self.copy, RemoteCopy::Alarm(_)) => {
                 let key = context.keys.key(self.focus(), Action::Back);

@@ -89,7 +89,7 @@ impl Rows for Rotations {
         row.reason.clone().unwrap_or_default()
     }
 
-    fn columns(&self, _is_wide: bool) -> Vec<Col<RotationRow>> {
+    fn columns(&self) -> Vec<Col<RotationRow>> {
         vec![
             col("WHEN", (5, 12), 1, |row: &RotationRow, context| {
                 Cell::new(context.stamp(row.started_at))

@@ -6,7 +6,7 @@ use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::{pasted::Pasted, visible},
+    domain::{capitalised, pasted::Pasted, visible},
     operations::{Owner, TokenLookup as Answer, TokenReport},
     tui::{
         keymap::{Action, Focus},
@@ -164,7 +164,7 @@ impl View for TokenLookupPane {
                 self.unclear = *unclear;
             }
             Outcome::TokenOwners(Answer::Unclear(why)) => {
-                self.refused = Some(why.to_string());
+                self.refused = Some(capitalised(&why.to_string()));
             }
             Outcome::Failed(error) => context.say_error(error),
             _ => {}

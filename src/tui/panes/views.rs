@@ -268,6 +268,11 @@ impl View for ViewsPane {
         self.prompt.field()
     }
 
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        let closes = action == Action::Enter && !self.prompt.is_asked();
+        (closes && self.column(context).is_some()).then_some("close")
+    }
+
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         let column = self.column(context);
         let is_shown = column.is_some_and(|at| at < self.shown);

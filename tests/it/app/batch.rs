@@ -189,7 +189,7 @@ fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     let (mut scene, _) = half_way();
     scene.shows_all([
         "1 of 2  50%  4s left",
-        "1 not applied  1 running   all 2",
+        "1 not applied  1 running   of 2",
         "x not applied      1.2s acme-eu",
         "the service refused it",
         "/ in progress",
@@ -199,7 +199,7 @@ fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     scene.keys("f");
     finish(&mut scene, None);
     scene
-        .shows("1 not applied  1 confirmed   all 2")
+        .shows("1 not applied  1 confirmed   of 2")
         .shows("1 not applied: F retries");
     scene.answer();
     assert_retries_the_first(&mut scene);
@@ -241,7 +241,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     scene.msg(Msg::BatchEvents(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report(counts, None)));
     scene
-        .shows("1 UNKNOWN  1 confirmed   all 2")
+        .shows("1 UNKNOWN  1 confirmed   of 2")
         .shows("1 UNKNOWN: r reads it; do not rotate");
     scene.answer();
     scene.later(5).keys("F");
@@ -250,10 +250,10 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     let stands = (stored(BATCH), items([State::NotApplied, State::Confirmed]));
     scene.answer_with(Outcome::Batch(Box::new(stands)));
     scene
-        .shows("1 not applied  1 confirmed   all 2")
+        .shows("1 not applied  1 confirmed   of 2")
         .shows("x not applied")
         .shows("the response was lost");
-    scene.hides("UNKNOWN").shows("all 2");
+    scene.hides("UNKNOWN").shows("of 2");
     assert_retries_the_first(scene.later(1));
 }
 
@@ -277,7 +277,7 @@ fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
     scene.msg(Msg::BatchEvents(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report(counts, None)));
     scene
-        .shows("2 confirmed  1 NOT handed off   all 2")
+        .shows("2 confirmed  1 NOT handed off   of 2")
         .shows("1 not handed off: f shows them, 0 hands off")
         .hides("Finished");
     scene.answer();

@@ -42,7 +42,7 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
     assert_eq!(scene.keys("<enter>"), [], "Enter does nothing");
     scene.keys("y");
     assert_eq!(scene.write(), &Job::Resume(BATCH, 1, Vec::new()));
-    scene.shows_all(["1 of 2  50%", "1 confirmed  1 waiting   all 2", "running"]);
+    scene.shows_all(["1 of 2  50%", "1 confirmed  1 waiting   of 2", "running"]);
 }
 
 #[test]
@@ -77,9 +77,7 @@ fn the_running_batch_is_watched_from_another_profile_too() {
     scene.keys("<tab>j");
     scene.shows(">   /   7");
     scene.keys("<enter>");
-    scene
-        .at("BulkRun")
-        .shows("1 not applied  1 running   all 2");
+    scene.at("BulkRun").shows("1 not applied  1 running   of 2");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
 }
 
@@ -273,7 +271,7 @@ fn a_page_that_is_left_takes_the_run_from_no_other_page_of_it() {
     scene.at("BulkRun");
     finish(&mut scene, None);
     scene.walk("<esc>").at("BulkRun");
-    scene.shows("1 not applied  1 confirmed   all 2");
+    scene.shows("1 not applied  1 confirmed   of 2");
     scene.walk("<esc><esc>").at("List").hides("5 shows it");
 }
 

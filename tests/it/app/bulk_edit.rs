@@ -19,7 +19,7 @@ fn outside_production_a_key_confirms_what_was_reviewed() {
     let mut scene = Scene::walked(TESTING, "*B");
     scene
         .at("BulkEditField")
-        .shows_all(["Edit 2 marked groups", "Name a schema ID"]);
+        .shows_all(["Edit 2 marked groups", "Type a schema ID"]);
     scene.walk("40<tab>214");
     scene.shows_all(["2 change", "213", "nothing is sent yet"]);
     scene.walk("y<ctrl-u>214<ctrl-s>").at("BulkEditConfirm");

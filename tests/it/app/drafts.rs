@@ -9,7 +9,7 @@ fn a_draft_survives_esc_and_is_restored() {
     scene.walk("<down>e<esc>");
     assert_eq!(scene.drafts(), 1, "an untouched form is no draft");
     scene.walk("<up>e");
-    scene.shows("Name of acme-eu 2").says("your unsent draft");
+    scene.shows("Name of acme-eu 2").says("Your unsent draft");
     scene.walk("<end><backspace><backspace><esc>");
     assert_eq!(scene.drafts(), 0, "as it was before");
 }

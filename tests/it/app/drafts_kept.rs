@@ -147,7 +147,7 @@ fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
     scene.shows("d Name of acme-eu");
     open(&mut scene);
     scene.shows_all(["Name of acme-eu2", "1 change"]);
-    scene.says("your unsent draft (2h ago), based on a copy 2h old: F5 re-reads it");
+    scene.says("Your unsent draft (2h ago), based on a copy 2h old: F5 re-reads it");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_newer_draft_of_another_console_replaces_an_untouched_form() {
             scene.shows("mine");
         } else {
             scene.shows("Name of acme-eut");
-            scene.says("your unsent draft of another console");
+            scene.says("Your unsent draft of another console");
         }
         scene.answer();
         scene.walk("<esc>");

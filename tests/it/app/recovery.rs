@@ -265,7 +265,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         key: None,
     }));
     scene.answer_to(is_lookup, none);
-    scene.shows("no known token in this text (87 characters)");
+    scene.shows("No known token in this text (87 characters)");
     scene.shows("this is not conclusive");
     // Another one can be given at once.
     scene.at("Whose");

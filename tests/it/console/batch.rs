@@ -31,7 +31,7 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     console.keys("<ctrl-u>rotate 3 in testing<enter>").await;
     console
         .shows("3 of 3  100%")
-        .shows("3 confirmed   all 3")
+        .shows("3 confirmed   of 3")
         .shows("finished: 3 confirmed of 3");
     for (group, before) in MARKED.into_iter().zip(before) {
         let now = token(group);
@@ -78,7 +78,7 @@ async fn a_stopped_run_finishes_requests_in_flight_and_starts_nothing() {
     console.until("1 confirmed").await;
     (0..3).for_each(|_| gate.open());
     console.settle().await;
-    console.shows_all(["Stopped as asked: ", "not started   all 7"]);
+    console.shows_all(["Stopped as asked: ", "not started   of 7"]);
     assert!(proxy.count("POST") <= 5, "{:?}", proxy.methods());
 
     let mut console = open_with(vec![operations]).await;
@@ -87,7 +87,7 @@ async fn a_stopped_run_finishes_requests_in_flight_and_starts_nothing() {
     console.keys("5").await;
     console.shows_all(["unfinished: ", "1 unfinished of 1"]);
     console.keys("Ry").await;
-    console.shows_all(["7 of 7  100%", "7 confirmed   all 7"]);
+    console.shows_all(["7 of 7  100%", "7 confirmed   of 7"]);
     assert_eq!(proxy.count("POST"), 7, "{:?}", proxy.methods());
     console.keys("<esc>").await;
     console.shows_all(["0 unfinished of 1", "+   1"]);

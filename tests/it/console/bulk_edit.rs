@@ -9,7 +9,7 @@ async fn marked_groups_are_edited_and_the_others_stay() {
     let other = world.stored(Side::Testing, "initech");
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("j<space>j<space>B").await;
-    console.shows_all(["Edit 2 marked groups", "Name a schema ID"]);
+    console.shows_all(["Edit 2 marked groups", "Type a schema ID"]);
     console
         .keys("<shift-tab><right><right><tab>tier<tab>copper")
         .await;

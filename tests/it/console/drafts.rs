@@ -35,7 +35,7 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
         .shows("d Acme Europe");
     console.keys("e").await;
     console.shows_all(["Acme Europe 2", "2139", "2 changes"]);
-    console.shows("your unsent draft (just now)");
+    console.shows("Your unsent draft (just now)");
     console
         .keys("<f5>")
         .await
@@ -65,7 +65,7 @@ async fn a_person_is_who_the_directory_knows() {
     let mut console = open_with(vec![li(&world)]).await;
     console.shows("1 unsent draft: acme-eu (just now); e on it opens it");
     console.keys("/acme-eu<enter>e").await;
-    console.shows_all(["your unsent draft (just now)", "1 change"]);
+    console.shows_all(["Your unsent draft (just now)", "1 change"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

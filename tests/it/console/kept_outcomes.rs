@@ -119,7 +119,7 @@ async fn an_item_of_a_batch_that_is_answered_while_the_database_is_away_is_recor
     let mut scene = scene(&team).await;
     scene.console.keys("<space>Trotate 1 in testing").await;
     answered_without_server((&server, &mut scene), "POST", Then::Pass, "<enter>").await;
-    scene.console.until("1 confirmed   all 1").await;
+    scene.console.until("1 confirmed   of 1").await;
     scene.console.settle().await;
     assert_settled(&scene, 1, "acme-eu").await;
     let operations = operations(&scene);

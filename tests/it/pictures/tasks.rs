@@ -70,6 +70,6 @@ async fn a_draft_that_was_left() {
     let mut console = open(&world, Side::Production, USUAL).await;
     console.shows("1 unsent draft");
     console.keys("e").await;
-    console.shows("your unsent draft").shows("Acme Europe plc");
+    console.shows("Your unsent draft").shows("Acme Europe plc");
     compare_or_write("errand-draft", console.buffer());
 }

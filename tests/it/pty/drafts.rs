@@ -39,7 +39,7 @@ fn assert_survives(end: impl FnOnce(&mut Session, &BackgroundDemo), code: Option
     // The filter of the first console is restored.
     let screen = session.wait_for("> d ", PATIENCE);
     assert!(screen.contains("acme-eu"), "{screen}");
-    session.type_until("e", "your unsent draft (", PATIENCE);
+    session.type_until("e", "Your unsent draft (", PATIENCE);
     let screen = session.wait_for("Half a name", PATIENCE);
     assert!(screen.contains("999"), "{screen}");
     assert!(screen.contains("{\"oops\": "), "{screen}");

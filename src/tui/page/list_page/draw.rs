@@ -12,15 +12,13 @@ use crate::{
     tui::{
         keymap::Action,
         kit::{
-            Cell, Column, Hidden, TextPage, below, page as page_box, paint, popup, table, titled,
+            Cell, Column, TextPage, below, page as page_box, paint, popup, table, titled,
             titled_rows, with_details,
         },
         state::Context,
     },
 };
 
-/// From this width on, all columns are shown.
-const WIDE: u16 = 100;
 /// Cells of the rule beside its title.
 const TITLE_ROOM: usize = 8;
 /// Up to this width, an id is whole while any other column is shown.
@@ -95,10 +93,6 @@ impl<R> Col<R> {
 
     pub(super) fn text<'a>(&self, row: &'a R, context: &'a Context) -> Cow<'a, str> {
         (self.cell)(row, context).text
-    }
-
-    fn is_empty(&self, rows: &[&R], context: &Context) -> bool {
-        self.is_optional && rows.iter().all(|row| self.text(row, context).is_empty())
     }
 
     fn fitted(&self, rows: &[&R], context: &Context) -> Column {
@@ -182,26 +176,10 @@ impl<R: Rows> ListPage<R> {
     fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {
         let theme = context.theme;
         let rows = self.shown(context);
-        let is_narrow = area.width < WIDE && !self.is_of_all;
-        let filled = |is_wide| {
-            let columns = self.kind.columns(is_wide);
-            let filled = columns.iter().filter(|one| !one.is_empty(&rows, context));
-            filled.count()
-        };
-        let mut left_out = if is_narrow {
-            filled(true).saturating_sub(filled(false))
-        } else {
-            0
-        };
-        // The first step to the right only adds what is left out; there may be room for it.
-        let mut scrolled = self.scrolled;
-        if scrolled > 0 && left_out > 0 {
-            (scrolled, left_out) = (scrolled - 1, 0);
-        }
-        let mut columns = self.kind.columns(!is_narrow || self.scrolled > 0);
+        let mut columns = self.kind.columns();
         let mut gone = 0;
         columns.retain(|column| {
-            let is_gone = column.column.priority > 0 && gone < scrolled;
+            let is_gone = column.column.priority > 0 && gone < self.scrolled;
             gone += usize::from(is_gone);
             !is_gone
         });
@@ -225,12 +203,9 @@ impl<R: Rows> ListPage<R> {
         };
         let rows = (&rows[..], &self.cursor);
         let key = context.keys.key(R::PLACE, Action::ScrollRight);
-        let hidden = Hidden {
-            scrolled,
-            more: left_out,
-            key: &key,
-        };
-        let more = table::draw_scrolled(buffer, area, rows, fitted, cells, &nothing, hidden, theme);
+        let scrolled = (self.scrolled, key.as_str());
+        let more =
+            table::draw_scrolled(buffer, area, rows, fitted, cells, &nothing, scrolled, theme);
         self.hidden.set(more);
     }
 }

@@ -63,7 +63,7 @@ impl Rows for Things {
         }
     }
 
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Row>> {
+    fn columns(&self) -> Vec<Col<Row>> {
         vec![
             col("NAME", (4, 20), 0, |row: &Row, _| Cell::new(row.0)),
             col("BY", (3, 20), 1, |row: &Row, _| Cell::new(row.1)),
@@ -278,7 +278,7 @@ fn columns_without_room_are_counted_with_the_key_that_shows_them() {
     world.act(Action::ScrollRight);
     let screen = world.screen_of(30);
     assert!(
-        screen.contains("‹1") && screen.contains("a note"),
+        screen.contains("‹ NAME") && screen.contains("a note"),
         "{screen}"
     );
     assert!(

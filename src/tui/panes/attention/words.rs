@@ -246,8 +246,8 @@ pub(super) fn histogram(
         format!("<{third}"),
         format!("<{two}"),
         format!("<{due}"),
-        "due".into(),
-        "over".into(),
+        "due soon".into(),
+        "overdue".into(),
         format!(">{twice}"),
         "unknown".into(),
     ];

@@ -6,7 +6,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
 use crate::{
-    domain::{BatchKind, ItemStatus, RunnerState},
+    domain::{BatchKind, ItemStatus, RunnerState, capitalised},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
@@ -134,7 +134,7 @@ fn draw_counts(run: &BatchRun, buffer: &mut Buffer, line: Rect, theme: Theme) {
         let room = line.right().saturating_sub(x);
         x = paint::text(buffer, x, line.y, room, &text, theme.error()) + 2;
     }
-    let all = format!(" all {}", run.counts().planned());
+    let all = format!(" of {}", run.counts().planned());
     let room = line.right().saturating_sub(x);
     if paint::columns(&all) <= usize::from(room) {
         paint::text(buffer, x, line.y, room, &all, Style::new());
@@ -150,13 +150,6 @@ pub(super) fn clock(time: SignedDuration) -> String {
     }
 }
 
-/// Capitalises the first letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 /// What it is doing now, or how it ended and what can be done about it.
 fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
     let theme = context.theme;
@@ -165,7 +158,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
         return ended(run, context);
     }
     if let Some(halt) = &run.halt {
-        let text = format!("{}; finishing running requests", sentence(halt));
+        let text = format!("{}; finishing running requests", capitalised(halt));
         return (text, theme.warning());
     }
     match run.command {
@@ -212,8 +205,8 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             _ => theme.focus(),
         };
         let text = match &forbidden {
-            Some(why) => format!("{}. Not available: {why}", sentence(told)),
-            None => format!("{}. {resume} joins that run; asks first", sentence(told)),
+            Some(why) => format!("{}. Not available: {why}", capitalised(told)),
+            None => format!("{}. {resume} joins that run; asks first", capitalised(told)),
         };
         return (text, style);
     }
@@ -248,9 +241,9 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     let why = why.or(run.halt.as_ref());
     match (counts.not_started, why) {
         (0, None) => {}
-        (0, Some(why)) => parts.push(sentence(why)),
+        (0, Some(why)) => parts.push(capitalised(why)),
         (left, why) => {
-            let why = why.map_or_else(|| "Stopped".to_owned(), |why| sentence(why));
+            let why = why.map_or_else(|| "Stopped".to_owned(), |why| capitalised(why));
             parts.push(format!("{why}: {left} of {} not started", counts.planned()));
             if run.batch.is_some() && forbidden.is_none() {
                 let resume = key(Action::Resume);

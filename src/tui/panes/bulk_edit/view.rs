@@ -22,8 +22,9 @@ use crate::{
 const SIDE_BY_SIDE_WIDTH: u16 = 70;
 /// Rows for what is sent, and how to undo it.
 const FOOT_ROWS: u16 = 2;
-/// Width of a field beside others, in cells.
+/// Limits of the width of a field beside others, in cells.
 const FIELD: u16 = 10;
+const WIDEST_FIELD: u16 = 40;
 /// If the table would have fewer rows than this, a sentence is left out.
 const MIN_TABLE_ROWS: u16 = 4;
 
@@ -82,6 +83,20 @@ fn field_rows(pane: &BulkEdit, area: Rect) -> u16 {
     }
 }
 
+/// The fields beside each other share what their labels leave.
+fn field_cells(pane: &BulkEdit, width: u16) -> u16 {
+    let form = &pane.fields.0;
+    let fields = form.shown().map(|(_, item)| item);
+    let fields = fields.filter(|item| matches!(item.input, Input::Text(_)));
+    let labels: Vec<u16> = fields
+        .map(|item| paint::columns(item.label) as u16 + 3)
+        .collect();
+    // The action with its brackets, so that nothing moves when it gets the focus.
+    let action = paint::columns(form.typed(Row::Action)) as u16 + 6;
+    let free = width.saturating_sub(action + labels.iter().sum::<u16>());
+    (free / labels.len().max(1) as u16).clamp(FIELD, WIDEST_FIELD)
+}
+
 fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Option<Position> {
     let inner = area.inner(Margin::new(1, 0));
     let line = paint::row(inner, 0);
@@ -104,6 +119,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
     } else {
         Style::new()
     };
+    let cells = field_cells(pane, inner.width);
     let mut x = paint::line(buffer, line, &action, style, theme) + 2;
     let mut cursor = None;
     for (index, (is_here, item)) in form.shown().enumerate() {
@@ -125,7 +141,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
         let cells = if area.width < SIDE_BY_SIDE_WIDTH {
             room
         } else {
-            FIELD
+            cells
         };
         let text = paint::first_cells(paint::from_column(place, start), cells);
         x = text.right() + 1;

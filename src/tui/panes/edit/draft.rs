@@ -54,11 +54,11 @@ impl GroupForm {
     pub(super) fn say_opened(unsent: &UnsentDraft, context: &mut Context) {
         let is_ours = |by: &String| *by == context.operator;
         let whose = match &unsent.from {
-            DraftOrigin::Here => "your unsent draft".into(),
-            DraftOrigin::Before { by } if is_ours(by) => "your unsent draft".into(),
-            DraftOrigin::Before { by } => format!("unsent draft of {}", visible(by)),
+            DraftOrigin::Here => "Your unsent draft".into(),
+            DraftOrigin::Before { by } if is_ours(by) => "Your unsent draft".into(),
+            DraftOrigin::Before { by } => format!("Unsent draft of {}", visible(by)),
             DraftOrigin::Elsewhere { by } if is_ours(by) => {
-                "your unsent draft of another console".into()
+                "Your unsent draft of another console".into()
             }
             DraftOrigin::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
         };

@@ -297,7 +297,8 @@ impl DataSourceUsage {
             self.generation = groups.generation;
             self.found.clear();
         }
-        let Some(here) = table.source_here() else {
+        // While a cell is typed, the text would be about its former value.
+        let Some(here) = table.source_here().filter(|_| !table.is_editing()) else {
             self.line = None;
             return;
         };
@@ -496,6 +497,11 @@ mod data_source_usage_tests {
         assert_eq!(look(&[("9", "77")], &groups).as_deref(), Some(expected));
         assert_eq!(look(&[("9", "")], &groups), None);
         assert_eq!(look(&[], &groups), None);
+        let mut table = MappingTable::new(Some(&mapping(&[("9", "77")])));
+        table.edit();
+        let mut typed = DataSourceUsage::default();
+        typed.update(&id("acme-eu"), &table, &groups);
+        assert_eq!(typed.line(), None, "a value that is being typed over");
 
         groups.upsert(&group("globex", &[("7", "1")]));
         let expected = "213: also in acme-us, initech and wayne";
