@@ -33,14 +33,14 @@ const QUOTED: Names = Names {
     profile: "eu live",
     is_default: false,
     known: KNOWN_OF_QUOTED,
-    lost: "globex's $HOME",
+    lost: "globex's $home",
 };
 /// Where an id would be read as an option.
 const DASHED: Names = Names {
     profile: "live",
     is_default: true,
     known: "-acme",
-    lost: "--globex's $HOME",
+    lost: "--globex's $home",
 };
 
 /// What happened before the messages are read.
