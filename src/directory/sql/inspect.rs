@@ -128,6 +128,9 @@ const OPEN: &str = concat!(
      WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
 );
 
+/// What it is, whether its process may be at work, since when, and by which clock and process.
+type Open = (String, bool, i64, Option<String>, Option<String>);
+
 fn contents(connection: &Connection) -> Result<Contents, Fault> {
     let tx = Tx::of(connection);
     let counts: Option<(u32, u32, u32, Option<i64>)> = tx.one(CONTENTS, values![])?;
@@ -144,7 +147,7 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
     };
     // The profile that each was sent with, and so its own window, is unknown.
     let (now, window) = (Clock::System.moment(), settle_window(Duration::ZERO));
-    let open: Vec<(String, bool, i64, Option<String>, Option<String>)> = tx.all(OPEN, values![])?;
+    let open: Vec<Open> = tx.all(OPEN, values![])?;
     for (what, moves, at, clock, process) in open {
         let has_ended = process.as_deref().and_then(process::has_ended) == Some(true);
         let clock = clock.as_deref().and_then(BootTime::parse);

@@ -414,7 +414,9 @@ async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
     let mut run = ben.run_batch(batch, limits, None).await.expect("permitted");
     while run.progress.recv().await.is_some() {}
     assert_eq!(scene.world.rotations(Side::Testing, free[0].as_str()), 1);
-    held.iter().for_each(|_| gate.open());
+    for _ in held {
+        gate.open();
+    }
     for rotation in rotations {
         rotation.await.expect("it ends").expect("rotated");
     }
