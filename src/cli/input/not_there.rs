@@ -95,13 +95,16 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
         _ => String::new(),
     };
-    let found = GONE.iter().find(|(command, gone, _)| {
-        *gone == unread && usage.contains(&format!("groupdesk {command}"))
-    });
+    // Behind "Usage:" and the name by which the program was called.
+    let usage = usage.trim_start_matches("Usage: ");
+    let (_, usage) = usage.split_once(' ').unwrap_or_default();
+    let found = GONE
+        .iter()
+        .find(|(command, gone, _)| *gone == unread && usage.starts_with(command));
     if let Some((_, _, instead)) = found {
         return Some(format!("it was removed; {instead}"));
     }
-    let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.contains("groupdesk [");
+    let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.starts_with('[');
     let mut meant = MEANT.iter().filter(|_| is_command);
     let meant = meant.find(|(words, _)| words.split(' ').any(|word| word == unread));
     meant.map(|(_, instead)| (*instead).to_owned())
@@ -132,13 +135,16 @@ mod tests {
             ("environment view live", ""),
             ("update a --probe b", ""),
         ] {
-            let words_of_line = ["groupdesk"].into_iter().chain(line.split(' '));
-            let error = command().try_get_matches_from(words_of_line);
-            let told = instead(&error.expect_err("it is not there"));
-            assert_eq!(told.is_none(), words.is_empty(), "{line}: {told:?}");
-            assert!(told.is_none_or(|told| told.contains(words)), "{line}");
+            for name in ["groupdesk", "/opt/bin/gd"] {
+                let words_of_line = [name].into_iter().chain(line.split(' '));
+                let error = command().try_get_matches_from(words_of_line);
+                let told = instead(&error.expect_err("it is not there"));
+                assert_eq!(told.is_none(), words.is_empty(), "{line}: {told:?}");
+                assert!(told.is_none_or(|told| told.contains(words)), "{line}");
+            }
         }
     }
+
     #[test]
     fn no_word_for_a_command_is_one() {
         for (words, _) in MEANT {

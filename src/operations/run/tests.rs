@@ -219,7 +219,7 @@ fn what_others_did_to_one_group_has_no_consequence_for_the_next() {
             "{failure}"
         );
     }
-    // It was sent, and nobody knows what became of it.
+    // It was sent, and its result is unknown.
     let lost = Failure::NotWritten(moved());
     assert_eq!(Consequence::from(&lost), Consequence::Bad);
     let stopped = DirectoryError::Stopped { path: "d".into() };

@@ -1,6 +1,7 @@
 //! Starts a server, and stops and removes it when this process ends.
 
 use std::{
+    ffi::OsString,
     fs::File,
     io::{BufRead, BufReader, Write},
     os::unix::fs::OpenOptionsExt,
@@ -10,6 +11,7 @@ use std::{
 };
 
 use super::{DESK, SERVICE, Server};
+use crate::support::clock::outer;
 
 /// Looked up only once, because `pg_config` may be a script as well.
 pub(super) fn programs() -> Option<PathBuf> {
@@ -60,13 +62,22 @@ pub(in crate::support) fn as_owner(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
     }
-    let mut command = Command::new("setpriv");
-    command.args([
-        "--reuid=nobody",
-        "--regid=nogroup",
-        "--clear-groups",
-        program,
-    ]);
+    // libfaketime names files by the process, and ends a process that may not open them. So root loads no libfaketime
+    // here, and what a dead process of root with this number left is removed.
+    let script = r#"rm -f /dev/shm/sem.faketime_sem_$$ /dev/shm/faketime_shm_$$; exec "$@""#;
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script, "sh", "setpriv", "--reuid=nobody"])
+        .args(["--regid=nogroup", "--clear-groups", "env"]);
+    for (name, value) in outer().filter(|(name, _)| *name == "LD_PRELOAD") {
+        let mut assigned = OsString::from(format!("{name}="));
+        assigned.push(value);
+        command.arg(assigned);
+    }
+    command
+        .env_remove("LD_PRELOAD")
+        .env_remove("FAKETIME_SHARED")
+        .arg(program);
     command
 }
 
