@@ -10,9 +10,7 @@ mod file;
 pub mod guard;
 mod key;
 mod key_command;
-mod key_error;
 mod key_source;
-mod keybindings;
 pub mod keyring;
 mod kind;
 mod name;
@@ -32,8 +30,7 @@ pub use directory::{DirectoryAt, TeamSettings, is_address};
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use key::given as given_key;
-pub use key_error::KeyError;
-pub use keybindings::KeyOverride;
+pub use key_source::KeyError;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use settings::{
@@ -41,4 +38,4 @@ pub use settings::{
     unknown_profile,
 };
 pub use table::Position;
-pub use ui::{Background, Colour, Role, UiSettings};
+pub use ui::{Background, Colour, KeyOverride, Role, UiSettings};

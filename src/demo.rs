@@ -1,7 +1,6 @@
 //! The demo's world: the service running in this process on a loopback port, two environments as profiles, and a
 //! directory that remembers a past. Everything is in one temporary folder; tests and pictures build the same world.
 
-mod fill;
 mod history;
 mod samples;
 mod seed;
@@ -19,7 +18,7 @@ use jiff::{Timestamp, Unit};
 use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
 
-use fill::Filler;
+use seed::Filler;
 
 use crate::{
     api::wire::DEFAULT_PATH,
@@ -29,7 +28,7 @@ use crate::{
     operations::{Clock, Operations},
     platform::private_files,
     service::{
-        Limits, Running, Service,
+        self, Limits, Running, Service,
         store::{Options, Store, StoreError},
     },
 };
@@ -212,9 +211,15 @@ impl EmptyWorld {
             ..Limits::default()
         };
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
-            .await
-            .map_err(DemoError::Listen)?;
+        let running = Service::start(
+            listen,
+            store.clone(),
+            DEFAULT_PATH,
+            limits,
+            service::Setup::default(),
+        )
+        .await
+        .map_err(DemoError::Listen)?;
         let places = places(&directory, running.address, &keys, clock.now()).await?;
         let with_history = groups.is_none();
         // Rounded to the precision that is stored.

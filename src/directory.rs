@@ -59,9 +59,9 @@ pub use team::{
 };
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    BeginResult, Damaged, EventKind, Fact, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
-    Noted, Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
-    RotationStep, SnapshotExtras, Statement, TokenChange,
+    BeginResult, EventKind, Fact, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent, Noted,
+    Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow, RotationStep,
+    SnapshotExtras, Statement, TokenChange,
 };
 pub use watch::{
     ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,

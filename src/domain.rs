@@ -16,7 +16,6 @@ pub mod history;
 pub mod kept_text;
 pub mod known;
 pub mod merge;
-pub mod merge_places;
 pub mod mutation;
 pub mod operation_record;
 pub mod pasted;

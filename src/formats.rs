@@ -3,7 +3,6 @@
 
 mod columns;
 mod csv;
-mod id_list;
 mod ids;
 mod json;
 pub mod pairs;
@@ -15,8 +14,7 @@ mod table;
 mod write;
 
 pub use columns::{Column, Columns, chosen};
-pub use id_list::ids_in;
-pub use ids::Ids;
+pub use ids::{Ids, ids_in};
 pub use parts::Parts;
 pub use plan::{Plan, RowAction, RowPlan};
 pub use reader::{Reader, RowResult};

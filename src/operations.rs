@@ -44,6 +44,7 @@ pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
 pub use files::rows::{RowCounts, RowSent, Rows, RowsToSend, SendingRows};
+pub use groups::annotations::view_name;
 pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
@@ -468,6 +469,9 @@ impl Operations {
         assurance: UnknownIdPolicy,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
+        if known.is_none() && assurance == UnknownIdPolicy::Exists {
+            self.no_mistake_as_id(id).await?;
+        }
         self.may_read(id, known.as_ref(), assurance).await?;
         Ok(known)
     }

@@ -87,23 +87,8 @@ pub struct Service;
 
 impl Service {
     /// Serves the interface at `path` until the returned [`Running`] is stopped or dropped.
-    pub async fn start(listen: SocketAddr, store: Store, path: &str) -> io::Result<Running> {
-        Self::start_with(listen, store, path, Limits::default()).await
-    }
-
-    /// As [`Service::start`], with other limits.
-    pub async fn start_with(
-        listen: SocketAddr,
-        store: Store,
-        path: &str,
-        limits: Limits,
-    ) -> io::Result<Running> {
-        Self::start_as(listen, store, path, limits, Setup::default()).await
-    }
-
-    /// As [`Service::start_with`], with an operator's options.
     #[expect(clippy::unused_async, reason = "it needs a runtime, and this says so")]
-    pub async fn start_as(
+    pub async fn start(
         listen: SocketAddr,
         store: Store,
         path: &str,

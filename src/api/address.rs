@@ -1,10 +1,13 @@
 //! The address of a profile, validated before a key is sent to it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 
-use crate::config::profile::Profile;
+use crate::config::{
+    address::{InvalidAddress, base_url, is_loopback, path},
+    profile::Profile,
+};
 
 use super::failure::ClientError;
 
@@ -21,38 +24,26 @@ impl Address {
     /// Refuses addresses that would send the key to the wrong place: user names and passwords in the address, a path
     /// that continues the host name, plain HTTP to other machines.
     pub fn of(profile: &Profile) -> Result<Self, ClientError> {
-        let name = || profile.name.clone();
-        if !profile.path.starts_with('/') {
-            return Err(ClientError::Path(name()));
-        }
-        let base = Url::parse(&profile.base_url).map_err(|_| ClientError::NotAnAddress(name()))?;
-        let url = Url::parse(&profile.url()).map_err(|_| ClientError::NotAnAddress(name()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(ClientError::Scheme(name()));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(ClientError::UserInfo(name()));
-        }
-        if base.query().is_some() || base.fragment().is_some() || url.fragment().is_some() {
-            return Err(ClientError::Query(name()));
-        }
-        let host = url
-            .host_str()
-            .ok_or_else(|| ClientError::NotAnAddress(name()))?;
+        let wrong = |setting| {
+            move |why| ClientError::Address {
+                profile: profile.name.clone(),
+                setting,
+                why,
+            }
+        };
+        let base = base_url(&profile.base_url, profile.allow_plain_http);
+        let base = base.map_err(wrong("base_url"))?;
+        let path = path(&profile.path).map_err(wrong("path"))?;
+        let url = Url::parse(&(base + &path)).map_err(|_| InvalidAddress::NotAUrl);
+        let url = url.map_err(wrong("base_url"))?;
+        let host = url.host_str().unwrap_or_default();
         let host = url
             .port()
             .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let loopback = is_loopback(&url);
-        if url.scheme() == "http" && !loopback && !profile.allow_plain_http {
-            return Err(ClientError::PlainHttp {
-                profile: name(),
-                host,
-            });
-        }
         Ok(Self {
-            url,
             host,
-            loopback,
+            loopback: is_loopback(&url),
+            url,
         })
     }
 
@@ -71,17 +62,6 @@ impl Address {
                 (Ipv6Addr::LOCALHOST, port).into(),
             ]
         })
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else {
-        return false;
-    };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(ip) => ip.to_canonical().is_loopback(),
-        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
     }
 }
 
@@ -133,27 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_would_lead_the_key_astray_is_refused_without_quoting_it() {
-        use ClientError::{NotAnAddress, Path, PlainHttp, Query, Scheme, UserInfo};
-        let refused = |base, path| {
-            let error = Address::of(&profile(base, path)).expect_err("refused");
-            assert!(!error.to_string().contains("canary"), "{error}");
-            error
+    fn an_address_that_would_lead_the_key_astray_is_refused_with_its_setting() {
+        let refused = |base, path| match Address::of(&profile(base, path)) {
+            Err(ClientError::Address { setting, why, .. }) => (setting, why),
+            other => panic!("{other:?}"),
         };
-        let eu = || "eu".to_owned();
-        assert_eq!(refused("nonsense canary", "/"), NotAnAddress(eu()));
-        assert_eq!(refused("ftp://example.com", "/"), Scheme(eu()));
-        assert_eq!(refused("https://u:canary@example.com", "/"), UserInfo(eu()));
-        assert_eq!(refused("https://example.com?k=canary", "/"), Query(eu()));
-        assert_eq!(refused("https://example.com", ".evil.example/"), Path(eu()));
-        assert_eq!(refused("https://example.com", "@evil.example/"), Path(eu()));
-        for plain in ["http://10.0.0.1", "http://localhost.example.com"] {
-            assert!(matches!(refused(plain, "/"), PlainHttp { .. }), "{plain}");
-        }
-        let allowed = Profile {
-            allow_plain_http: true,
-            ..profile("http://10.0.0.1", "/")
-        };
-        assert!(Address::of(&allowed).is_ok());
+        let wrong = refused("https://u:canary@example.com", "/");
+        assert_eq!(wrong, ("base_url", InvalidAddress::Credentials));
+        let wrong = refused("http://10.0.0.1", "/");
+        assert_eq!(wrong, ("base_url", InvalidAddress::PlainHttp));
+        let wrong = refused("https://example.com", ".evil.example/");
+        assert_eq!(wrong, ("path", InvalidAddress::PathWithoutSlash));
     }
 }

@@ -2,6 +2,8 @@
 
 use reqwest::header::HeaderMap;
 
+use crate::domain::facts::{GetBehaviour, OmittedField};
+
 const HEADER: &str = "groupdesk-facts";
 
 /// Whether the service states in its answer that it did nothing.
@@ -11,29 +13,13 @@ pub(super) fn not_done(headers: &HeaderMap) -> bool {
         .is_some_and(|said| said == "1")
 }
 
-/// Which properties a get returns if it carries `properties`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PropertiesOnGet {
-    /// The stored ones.
-    Returned,
-    /// Those of the request.
-    Echoed,
-}
-
-/// What an update does to a field that it leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AbsentField {
-    Keep,
-    Clear,
-}
-
 /// `None` if it was not stated, or not in a form that is understood.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StatedFacts {
-    pub properties_on_get: Option<PropertiesOnGet>,
-    pub absent_name: Option<AbsentField>,
-    pub absent_properties: Option<AbsentField>,
-    pub absent_mapping: Option<AbsentField>,
+    pub properties_on_get: Option<GetBehaviour>,
+    pub absent_name: Option<OmittedField>,
+    pub absent_properties: Option<OmittedField>,
+    pub absent_mapping: Option<OmittedField>,
 }
 
 impl StatedFacts {
@@ -50,17 +36,13 @@ impl StatedFacts {
             // Contradicting statements count as none.
             values.all(|other| other == value).then_some(value)
         };
-        let absent = |name| match stated(name)?.as_str() {
-            "keep" => Some(AbsentField::Keep),
-            "clear" => Some(AbsentField::Clear),
-            _ => None,
+        let absent = |name| {
+            let said = OmittedField::parse(&stated(name)?)?;
+            (said != OmittedField::Unknown).then_some(said)
         };
+        let on_get = stated("properties-on-get").and_then(|said| GetBehaviour::parse(&said));
         Self {
-            properties_on_get: stated("properties-on-get").and_then(|value| match &*value {
-                "returned" => Some(PropertiesOnGet::Returned),
-                "echoed" => Some(PropertiesOnGet::Echoed),
-                _ => None,
-            }),
+            properties_on_get: on_get.filter(|said| *said != GetBehaviour::Unknown),
             absent_name: absent("absent-name"),
             absent_properties: absent("absent-properties"),
             absent_mapping: absent("absent-mapping"),
@@ -90,10 +72,10 @@ mod tests {
             b"Absent-Mapping = Clear,absent-properties=keep",
         ]);
         let wanted = StatedFacts {
-            properties_on_get: Some(PropertiesOnGet::Echoed),
-            absent_name: Some(AbsentField::Keep),
-            absent_properties: Some(AbsentField::Keep),
-            absent_mapping: Some(AbsentField::Clear),
+            properties_on_get: Some(GetBehaviour::Echoed),
+            absent_name: Some(OmittedField::Keep),
+            absent_properties: Some(OmittedField::Keep),
+            absent_mapping: Some(OmittedField::Clear),
         };
         assert_eq!(facts, wanted);
     }
@@ -105,6 +87,7 @@ mod tests {
             &[] as &[&[u8]],
             &[b""],
             &[b"absent-name"],
+            &[b"absent-name=unknown, absent-mapping=perhaps, properties-on-get=unknown"],
             &[b"absent-name=perhaps, properties-on-get=keep, ,=,=keep"],
             &[b"absent-name=keep; absent-mapping=keep"],
             &[b"absent-name=keep", b"absent-name=clear"],
@@ -113,7 +96,7 @@ mod tests {
             assert_eq!(read(lines), nothing, "{lines:?}");
         }
         let some = read(&[b"later=1, absent-name=keep, absent-name=KEEP, absent-mapping=merge"]);
-        assert_eq!(some.absent_name, Some(AbsentField::Keep));
+        assert_eq!(some.absent_name, Some(OmittedField::Keep));
         assert_eq!(some.absent_mapping, None);
     }
 }

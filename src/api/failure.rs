@@ -4,29 +4,17 @@
 use std::{error::Error as _, fmt::Write, io, time::Duration};
 
 use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
-use crate::intake::proxy::Proxy;
+use crate::{config::address::InvalidAddress, intake::proxy::Proxy};
 
 /// Why a profile cannot be used at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    #[error(
-        "`base_url` of profile {0} is not an address; write for example https://api.example.com"
-    )]
-    NotAnAddress(String),
-    #[error("`base_url` of profile {0} begins with neither https:// nor http://; use https://")]
-    Scheme(String),
-    #[error(
-        "`base_url` of profile {0} contains a user name or password; remove it, and set api_key instead"
-    )]
-    UserInfo(String),
-    #[error("`base_url` of profile {0} has a query or a fragment; remove it")]
-    Query(String),
-    #[error("`path` of profile {0} does not begin with a slash; write for example /api/user")]
-    Path(String),
-    #[error(
-        "profile {profile} would send the API key unencrypted to {host}; use https://, or set allow_plain_http = true"
-    )]
-    PlainHttp { profile: String, host: String },
+    #[error("`{setting}` of profile {profile} {why}")]
+    Address {
+        profile: String,
+        setting: &'static str,
+        why: InvalidAddress,
+    },
     #[error("the API key of profile {0} is empty; check where its `api_key` comes from")]
     NoKey(String),
     #[error(

@@ -178,7 +178,9 @@ mod tests {
     }
     #[test]
     fn proposals_know_each_command_and_no_other() {
-        let known = proposal::COMMANDS.iter().flat_map(|(_, words)| *words);
+        let known = proposal::COMMANDS
+            .iter()
+            .flat_map(|(_, words)| words.split(' '));
         let mut known: Vec<_> = known.map(|word| (*word).to_owned()).collect();
         known.sort();
         let real = Cli::command();

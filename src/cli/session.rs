@@ -106,7 +106,7 @@ pub(super) async fn in_session_with<T>(
             return ended;
         };
         session.explain(&error).await;
-        Err(session.or_secret(error).await)
+        Err(session.or_mistake(error).await)
     };
     interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
@@ -298,16 +298,18 @@ impl Session {
         }
     }
 
-    /// The error, or that its unknown ID is a token: it is not repeated, and no group is proposed for it.
-    async fn or_secret(&self, error: CliError) -> CliError {
+    /// The error, or that its unknown ID is a token or a variable: a token is not repeated, and no group is proposed for it.
+    async fn or_mistake(&self, error: CliError) -> CliError {
         let CliError::Failed { failure } = &error else {
             return error;
         };
         let Failure::NotKnown { id, .. } = failure.bare() else {
             return error;
         };
-        match self.operations.no_secret_as_id(id).await {
-            Err(secret @ Failure::HoldsSecret { .. }) => secret.into(),
+        match self.operations.no_mistake_as_id(id).await {
+            Err(mistake @ (Failure::HoldsSecret { .. } | Failure::Refusal { .. })) => {
+                mistake.into()
+            }
             Ok(()) | Err(_) => error,
         }
     }

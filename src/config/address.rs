@@ -77,11 +77,12 @@ fn is_of_a_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte)
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether it is an address of this machine. A name of it is used without DNS.
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
     }
 }
@@ -102,6 +103,8 @@ mod tests {
             ("http://127.9.9.9:8474", Ok("http://127.9.9.9:8474")),
             ("http://[::1]:1/", Ok("http://[::1]:1")),
             ("http://localhost", Ok("http://localhost")),
+            ("http://api.localhost", Ok("http://api.localhost")),
+            ("http://[::ffff:127.0.0.1]", Ok("http://[::ffff:7f00:1]")),
             ("api.example.com", Err(Scheme)),
             ("localhost:8474", Err(Scheme)),
             ("ftp://api.example.com", Err(Scheme)),

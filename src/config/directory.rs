@@ -10,7 +10,7 @@ use super::{
         DefaultValue::{Required, Value, Words},
         FLAG, Kind, PEM,
     },
-    table::table,
+    table::{table, with_defaults},
 };
 
 /// Where the directory is stored.
@@ -77,17 +77,7 @@ impl TeamSettings {
         let base = base.cloned();
         Self {
             url: url.to_owned(),
-            ..base.unwrap_or_else(|| Self {
-                url: String::new(),
-                schema: "groupdesk".into(),
-                password: None,
-                ca_file: None,
-                cert: None,
-                key: None,
-                fingerprint_key: None,
-                require_synchronous: false,
-                connections: 4,
-            })
+            ..base.unwrap_or_else(|| with_defaults([("url", url.into())]))
         }
     }
 

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::{
     environment::Environment,
     key_command,
-    key_error::{KeyError, LARGEST, Missing},
+    key_source::{KeyError, LARGEST, Missing},
     keyring,
     profile::KeySource,
 };

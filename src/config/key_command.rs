@@ -2,17 +2,19 @@
 //! and no process left behind.
 
 use std::{
+    os::unix::process::ExitStatusExt,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
+use rustix::process::Signal;
 use tokio::time::sleep;
 
 use zeroize::Zeroizing;
 
 use super::{
     environment::Environment,
-    key_error::{LARGEST, Missing},
+    key_source::{LARGEST, Missing},
     scrub::{shown, without_possible_keys},
 };
 use crate::platform::{
@@ -22,6 +24,9 @@ use crate::platform::{
 
 /// How long a person may take to answer a command that asks on the terminal.
 const TYPING: Duration = Duration::from_mins(2);
+
+/// How long the Ctrl-C that ended the command may take to arrive here as well.
+const CTRL_C: Duration = Duration::from_secs(1);
 
 /// How often what the command complains about is looked at; it may be a question.
 const LOOK: Duration = Duration::from_millis(300);
@@ -44,6 +49,7 @@ pub(super) async fn run(
     let terminal = Terminal::of_process();
     let may_ask = env.may_ask() && terminal == Terminal::Foreground;
     let limit = if may_ask { limit.max(TYPING) } else { limit };
+    let _kept = may_ask.then(Terminal::keep_settings).flatten();
     let command = Child {
         argv,
         variables: env.for_commands(),
@@ -77,6 +83,10 @@ pub(super) async fn run(
         ChildError::NotStarted(error) => Missing::NotStarted(error),
         ChildError::TimedOut => Missing::TimedOut(limit),
     })?;
+    if may_ask && status.signal() == Some(Signal::INT.as_raw()) {
+        // The same Ctrl-C ends this command line, perhaps a moment later.
+        sleep(CTRL_C).await;
+    }
     if !status.success() {
         return Err(Missing::Failed {
             ending: status.to_string(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use super::key_source::KeySource;
 use super::{
-    address::{self, DEFAULT_PATH},
+    address,
     guard::{GUARD, Guard},
     key_source::KEY,
     kind::{
@@ -15,7 +15,7 @@ use super::{
         FLAG, Inside, Kind, PEM, read_age, read_duration,
     },
     scrub::shown,
-    table::table,
+    table::{table, with_defaults},
 };
 use crate::domain::group::EnvironmentTag;
 
@@ -153,26 +153,11 @@ impl Profile {
 
     /// A profile with the defaults for everything else; so it counts as production.
     pub fn new(name: &str, base_url: &str, api_key: KeySource) -> Self {
+        let given = [("base_url", base_url.into()), ("production", true.into())];
         Self {
             name: name.to_owned(),
-            base_url: base_url.to_owned(),
-            path: DEFAULT_PATH.to_owned(),
             api_key,
-            environment: None,
-            production: true,
-            read_only: false,
-            timeout: Duration::from_secs(30),
-            connect_timeout: Duration::from_secs(5),
-            allow_plain_http: false,
-            ca_file: None,
-            proxy_from_environment: false,
-            read_properties: false,
-            handoff: None,
-            max_token_age: None,
-            max_bulk: 500,
-            guards: Vec::new(),
-            from_variables: false,
-            key_changes: false,
+            ..with_defaults(given)
         }
     }
 

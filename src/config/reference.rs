@@ -8,11 +8,10 @@ use super::{
     directory::TeamSettings,
     guard,
     key_source::SOURCES,
-    keybindings::KEYS,
     kind::Declared,
     profile::{HandOffCommand, Profile},
     schema::Top,
-    ui::THEME,
+    ui::{KEYS, THEME},
 };
 
 /// Every key that the file may have, in the order of [`TABLES`].

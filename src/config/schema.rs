@@ -9,7 +9,6 @@ use super::{
     environment::PathContext,
     error::{Problem, meant},
     key_source::{resolve, resolve_program},
-    keybindings::{self, KeyOverride},
     kind::{
         self, Declared,
         DefaultValue::{Value, Words},
@@ -19,7 +18,7 @@ use super::{
     profile::Profile,
     scrub::shown,
     table::{Entry, Others, Problems, about, check, entries, entries_of, table},
-    ui::{THEME, UiSettings},
+    ui::{self, KeyOverride, THEME, UiSettings},
 };
 
 /// The parsed file.
@@ -91,7 +90,7 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
                     file.profiles.extend(profile(&entry, around, &mut problems));
                 }
             }
-            "keys" => file.keys = keybindings::read(&entry, &mut problems),
+            "keys" => file.keys = ui::read_keys(&entry, &mut problems),
             _ => {}
         }
     }

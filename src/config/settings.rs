@@ -7,12 +7,11 @@ use super::{
     environment::Environment,
     error::ConfigError,
     file,
-    keybindings::KeyOverride,
     name::{nearest, objection},
     paths,
     profile::{KeySource, Profile},
     schema::ConfigFile,
-    ui::UiSettings,
+    ui::{KeyOverride, UiSettings},
     variables,
 };
 use crate::domain::proposal::Selection;

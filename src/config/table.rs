@@ -13,7 +13,7 @@ use toml::{
 use super::{
     error::{Problem, meant},
     key_source::KEY_SOURCES,
-    kind::{DefaultValue, Inside, Setting},
+    kind::{Declared, DefaultValue, Inside, Setting},
     name::nearest,
     scrub::{looks_like_a_key, shown},
 };
@@ -235,14 +235,32 @@ pub(super) fn check(
                     format!("{name} has no {key}; add for example {key} = {example}"),
                 );
             }
-            DefaultValue::Value(usual) if !values.contains_key(key) => {
-                let usual = format!("{key} = {usual}").parse::<Table>();
-                values.extend(usual.unwrap_or_default());
-            }
+            _ if !values.contains_key(key) => values.extend(default_of(setting)),
             _ => {}
         }
     }
     Checked { values, places }
+}
+
+/// A table of this value alone; an empty one if no value in the file can express it.
+fn default_of(setting: &Setting) -> Table {
+    match setting.usual {
+        DefaultValue::Value(usual) => {
+            let text = format!("{} = {usual}", setting.key);
+            text.parse().unwrap_or_default()
+        }
+        DefaultValue::Required | DefaultValue::Words(_) => Table::new(),
+    }
+}
+
+/// What a table with these values alone becomes.
+pub(super) fn with_defaults<T: Declared + DeserializeOwned, const N: usize>(
+    given: [(&str, Value); N],
+) -> T {
+    let mut values: Table = T::SETTINGS.iter().flat_map(default_of).collect();
+    values.extend(given.map(|(key, value)| (key.to_owned(), value)));
+    let read = Value::Table(values).try_into();
+    read.expect("each default is of its kind")
 }
 
 /// The value of a setting, with everything inside it checked.

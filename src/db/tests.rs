@@ -32,6 +32,22 @@ fn values_come_back_as_they_were_bound() {
 }
 
 #[test]
+fn a_parameter_is_its_number_wherever_it_first_appears() {
+    let connection = Connection::open_in_memory().expect("a database");
+    let tx = Tx::of(&connection);
+    let found = tx.one::<(i64, i64, i64)>("SELECT $2, $1, $2", values![1, 2]);
+    assert_eq!(found.expect("read"), Some((2, 1, 2)));
+    for (text, values) in [
+        ("SELECT $1, $3", values![1, 2]),
+        ("SELECT $1", values![1, 2]),
+        ("SELECT $1", values![]),
+        ("SELECT :a", values![1]),
+    ] {
+        assert!(tx.one::<i64>(text, values).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn another_type_than_asked_for_is_a_fault() {
     let connection = Connection::open_in_memory().expect("a database");
     let tx = Tx::of(&connection);

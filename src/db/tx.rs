@@ -4,7 +4,7 @@
 
 use std::{cell::RefCell, marker::PhantomData};
 
-use rusqlite::{Connection, Params, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     Cursor, Fault, Read, Row, Rows, Statement, Value,
@@ -296,8 +296,20 @@ impl<T: Read> Asked<'_, '_, T> {
 
 // Statements on an SQLite connection, each prepared once per connection.
 
-fn bound(statement: &Statement) -> impl Params + '_ {
-    params_from_iter(&statement.values)
+/// Binds each value to the parameter that names it. SQLite itself numbers `$2` by where it first appears.
+fn bind(prepared: &mut rusqlite::Statement<'_>, statement: &Statement) -> Result<()> {
+    let (values, count) = (&statement.values, prepared.parameter_count());
+    if values.len() != count {
+        return Err(rusqlite::Error::InvalidParameterCount(values.len(), count).into());
+    }
+    for index in 1..=count {
+        let name = prepared.parameter_name(index).unwrap_or_default();
+        let number: Option<usize> = name.get(1..).and_then(|digits| digits.parse().ok());
+        let value = number.and_then(|number| values.get(number.checked_sub(1)?));
+        let value = value.ok_or_else(|| rusqlite::Error::InvalidParameterName(name.into()))?;
+        prepared.raw_bind_parameter(index, value)?;
+    }
+    Ok(())
 }
 
 fn each<E: From<Fault>>(
@@ -308,7 +320,8 @@ fn each<E: From<Fault>>(
     let mut prepared = connection
         .prepare_cached(&statement.text)
         .map_err(Fault::from)?;
-    let mut found = prepared.query(bound(statement)).map_err(Fault::from)?;
+    bind(&mut prepared, statement)?;
+    let mut found = prepared.raw_query();
     while let Some(row) = found.next().map_err(Fault::from)? {
         if !take(&Row::Sqlite(row))? {
             break;
@@ -319,19 +332,21 @@ fn each<E: From<Fault>>(
 
 fn write(connection: &Connection, statement: &Statement) -> Result<usize> {
     let mut prepared = connection.prepare_cached(&statement.text)?;
-    Ok(prepared.execute(bound(statement))?)
+    bind(&mut prepared, statement)?;
+    Ok(prepared.raw_execute()?)
 }
 
 fn run(connection: &Connection, statement: &Statement) -> Result<Rows> {
     let mut prepared = connection.prepare_cached(&statement.text)?;
+    bind(&mut prepared, statement)?;
     let columns = prepared.column_count();
     if columns == 0 {
-        let changed = prepared.execute(bound(statement))?;
+        let changed = prepared.raw_execute()?;
         let rows = Vec::new();
         return Ok(Rows { rows, changed });
     }
     let mut rows = Vec::new();
-    let mut found = prepared.query(bound(statement))?;
+    let mut found = prepared.raw_query();
     while let Some(row) = found.next()? {
         let row = (0..columns).map(|index| column(row, index).map(Value::from));
         rows.push(row.collect::<Result<_, _>>()?);

@@ -1,6 +1,5 @@
 //! Statements and rows with their values, the same for every database, and why a statement failed. Each text is written
-//! once, in the SQL that SQLite and PostgreSQL share; parameters are `$1`, `$2`, … and must first appear in that order,
-//! because SQLite numbers them by first appearance.
+//! once, in the SQL that SQLite and PostgreSQL share; parameters are `$1`, `$2`, … in any order.
 
 use std::{borrow::Cow, sync::Arc};
 

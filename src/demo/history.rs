@@ -44,16 +44,18 @@ pub(super) async fn record(
             let fingerprint = directory.fingerprinter().of(&seeded.token);
             for observation in observations(group, place, seeded, fingerprint, now)? {
                 if observation.rotated_by.is_some() {
-                    rotations.push(observation);
+                    rotations.push((observation, group.rotated_because.get(&place)));
                 } else {
                     records.push((observation.at, record_of(observation)));
                 }
             }
         }
         records.extend(history(directory, place, plan, tokens, now)?);
-        rotations.sort_by_key(|observation| observation.at);
-        for observation in rotations {
-            records.extend(rotation::journaled(directory, (place, number), observation).await?);
+        rotations.sort_by_key(|(observation, _)| observation.at);
+        for (observation, reason) in rotations {
+            records.extend(
+                rotation::journaled(directory, (place, number), (observation, reason)).await?,
+            );
         }
         // Later events are recorded later; the sort is stable, so steps with the same time keep their order.
         records.sort_by_key(|(at, _)| *at);
@@ -167,35 +169,34 @@ fn history(
     now: Timestamp,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
     let mut entries = Vec::new();
-    for told in STORIES.iter().filter(|told| told.place == place) {
-        let group = plan
-            .iter()
-            .enumerate()
-            .find(|(_, group)| group.user_group_id == told.id && group.is_in(place));
-        let Some((number, group)) = group else {
-            continue;
-        };
-        let at = before(now, told.hours_ago);
+    for (number, group) in plan.iter().enumerate() {
         let token = tokens.get(&(place, number)).map(|seeded| &seeded.token);
         let fingerprint = token.map(|token| directory.fingerprinter().of(token));
-        let entry = Entry {
-            at,
-            by: told.by.into(),
-            profile: place.environment().into(),
-            user_group_id: user_group_id(told.id)?,
-            operation: told.operation,
-            ending: told.ending,
-            previous_fingerprint: fingerprint,
-            fingerprint: fingerprint.filter(|_| told.ending != Ending::Unreachable),
-            reason: None,
-            changes: told.changes.then(|| changes(group)),
-            note: told.note.map(Into::into),
-        };
-        let record = Record {
-            entry: Some(entry),
-            ..Record::default()
-        };
-        entries.push((at, record));
+        for told in group.past.iter().filter(|told| told.place == place) {
+            let at = before(now, told.hours_ago);
+            let operation = Operation::parse(&told.operation);
+            let (operation, ending) = operation
+                .zip(Ending::parse(&told.ending))
+                .ok_or_else(|| DemoError::Samples(format!("{told:?}")))?;
+            let entry = Entry {
+                at,
+                by: told.by.clone(),
+                profile: place.environment().into(),
+                user_group_id: user_group_id(&group.user_group_id)?,
+                operation,
+                ending,
+                previous_fingerprint: fingerprint,
+                fingerprint: fingerprint.filter(|_| ending != Ending::Unreachable),
+                reason: None,
+                changes: told.changes.then(|| changes(group)),
+                note: told.note.clone(),
+            };
+            let record = Record {
+                entry: Some(entry),
+                ..Record::default()
+            };
+            entries.push((at, record));
+        }
     }
     Ok(entries)
 }
@@ -208,97 +209,6 @@ fn changes(group: &SampleGroup) -> serde_json::Value {
         .map(|(schema, source)| (schema.clone(), json!(["17", source])));
     json!({ "mapping": row.into_iter().collect::<serde_json::Map<_, _>>() })
 }
-
-struct GroupHistory {
-    id: &'static str,
-    place: SampleEnvironment,
-    operation: Operation,
-    ending: Ending,
-    by: &'static str,
-    hours_ago: i64,
-    changes: bool,
-    note: Option<&'static str>,
-}
-
-const ANA: &str = "ana@bastion2";
-const LI: &str = "li@desk";
-
-const fn story(
-    id: &'static str,
-    place: SampleEnvironment,
-    operation: Operation,
-    ending: Ending,
-    by: &'static str,
-) -> GroupHistory {
-    GroupHistory {
-        id,
-        place,
-        operation,
-        ending,
-        by,
-        hours_ago: 0,
-        changes: false,
-        note: None,
-    }
-}
-
-/// The history without the rotations.
-const STORIES: [GroupHistory; 5] = [
-    GroupHistory {
-        hours_ago: 260,
-        ..story(
-            "larkspur-hotels",
-            SampleEnvironment::Production,
-            Operation::Create,
-            Ending::Created,
-            LI,
-        )
-    },
-    GroupHistory {
-        hours_ago: 3,
-        changes: true,
-        ..story(
-            "acme-eu",
-            SampleEnvironment::Testing,
-            Operation::Update,
-            Ending::Updated,
-            ANA,
-        )
-    },
-    GroupHistory {
-        hours_ago: 3,
-        changes: true,
-        ..story(
-            "acme-eu",
-            SampleEnvironment::Production,
-            Operation::Update,
-            Ending::Updated,
-            ANA,
-        )
-    },
-    GroupHistory {
-        hours_ago: 29,
-        note: Some("127.0.0.1 refused the connection; nothing was sent"),
-        ..story(
-            "wayfarer",
-            SampleEnvironment::Testing,
-            Operation::Update,
-            Ending::Unreachable,
-            LI,
-        )
-    },
-    GroupHistory {
-        hours_ago: 28,
-        changes: true,
-        ..story(
-            "wayfarer",
-            SampleEnvironment::Testing,
-            Operation::Update,
-            Ending::Updated,
-            LI,
-        )
-    },
-];
 
 fn user_group_id(text: &str) -> Result<UserGroupId, DemoError> {
     UserGroupId::parse(text).map_err(|error| DemoError::Samples(error.to_string()))
@@ -316,9 +226,8 @@ mod tests {
     use super::*;
     use crate::{
         demo::{
-            fill::Filler,
             places,
-            seed::{CHUNK_LEN, chunks},
+            seed::{CHUNK_LEN, Filler, chunks},
         },
         service::store::Store,
     };

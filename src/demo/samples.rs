@@ -1,7 +1,7 @@
 //! The groups of the demo: those of `assets/demo/groups.json`, or any number of generated ones, which are always the
 //! same.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, sync::LazyLock};
 
 use serde::Deserialize;
 
@@ -50,6 +50,27 @@ pub(super) struct SampleGroup {
     /// When this installation last sent the whole group. `None`: the directory knows it from reading only.
     pub(super) sent_hours_ago: Option<i64>,
     pub(super) by: String,
+    /// The reasons given for its rotations.
+    #[serde(default)]
+    pub(super) rotated_because: HashMap<SampleEnvironment, String>,
+    /// Its history without the rotations.
+    #[serde(default)]
+    pub(super) past: Vec<SampleEntry>,
+}
+
+/// An entry of the history.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SampleEntry {
+    pub(super) place: SampleEnvironment,
+    pub(super) operation: String,
+    pub(super) ending: String,
+    pub(super) by: String,
+    pub(super) hours_ago: i64,
+    /// Whether a row of its mapping was changed.
+    #[serde(default)]
+    pub(super) changes: bool,
+    pub(super) note: Option<String>,
 }
 
 impl SampleGroup {
@@ -76,48 +97,19 @@ pub(super) fn all() -> Result<Vec<SampleGroup>, DemoError> {
     serde_json::from_str(SAMPLES).map_err(|error| DemoError::Samples(error.to_string()))
 }
 
-const FIRST_WORDS: [&str; 24] = [
-    "Acme",
-    "Globex",
-    "Initech",
-    "Umbrella",
-    "Hooli",
-    "Vandelay",
-    "Wayne",
-    "Stark",
-    "Wonka",
-    "Tyrell",
-    "Cyberdyne",
-    "Soylent",
-    "Aperture",
-    "Oscorp",
-    "Duff",
-    "Sirius",
-    "Nakatomi",
-    "Gringotts",
-    "Monarch",
-    "Pied Piper",
-    "Café Léa",
-    "東京商事",
-    "Blå Fjord",
-    "Zürich Re",
-];
-const SECOND_WORDS: [&str; 12] = [
-    "Retail",
-    "Logistics",
-    "Foods",
-    "Energy",
-    "Health",
-    "Media",
-    "Bank",
-    "Travel",
-    "Parts",
-    "Labs",
-    "Insurance",
-    "Hotels",
-];
-const REGIONS: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
-const TIERS: [&str; 3] = ["bronze", "silver", "gold"];
+/// What generated groups are made of.
+#[derive(Debug, Deserialize)]
+struct Words {
+    first: Vec<String>,
+    second: Vec<String>,
+    regions: Vec<String>,
+    tiers: Vec<String>,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let text = include_str!("../../assets/demo/words.json");
+    serde_json::from_str(text).expect("lists of words")
+});
 
 /// Generates groups, always the same one for the same number. Testing has all of them, production every tenth.
 pub(super) fn generated(numbers: Range<usize>) -> Vec<SampleGroup> {
@@ -125,9 +117,10 @@ pub(super) fn generated(numbers: Range<usize>) -> Vec<SampleGroup> {
 }
 
 fn generate(number: usize) -> SampleGroup {
-    let first = FIRST_WORDS[number % FIRST_WORDS.len()];
-    let second = SECOND_WORDS[number / FIRST_WORDS.len() % SECOND_WORDS.len()];
-    let region = REGIONS[number / 5 % REGIONS.len()];
+    let words = &*WORDS;
+    let first = &words.first[number % words.first.len()];
+    let second = &words.second[number / words.first.len() % words.second.len()];
+    let region = words.regions[number / 5 % words.regions.len()].as_str();
     let mapping = (0..2 + number % 6)
         .map(|row| {
             (
@@ -137,7 +130,10 @@ fn generate(number: usize) -> SampleGroup {
         })
         .collect();
     let mut properties = Properties::new();
-    properties.insert("tier".into(), TIERS[number % TIERS.len()].into());
+    properties.insert(
+        "tier".into(),
+        words.tiers[number % words.tiers.len()].as_str().into(),
+    );
     properties.insert("region".into(), region.into());
     properties.insert("seats".into(), (5 + number * 13 % 500).into());
     if number.is_multiple_of(3) {
@@ -161,6 +157,8 @@ fn generate(number: usize) -> SampleGroup {
             _ => (!number.is_multiple_of(11)).then(|| 1 + (number as i64 * 53) % 47),
         },
         by: ["ana@bastion2", "li@desk"][number % 2].into(),
+        rotated_because: HashMap::new(),
+        past: Vec::new(),
     }
 }
 

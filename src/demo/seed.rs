@@ -1,4 +1,5 @@
-//! Creates the planned groups in the service, and keeps their tokens only until they are fingerprinted.
+//! Creates the planned groups in the service, and keeps their tokens only until they are fingerprinted; and writes many
+//! known groups into the directory, one large transaction after the other, while more are being generated.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use super::{
     samples::{self, SampleEnvironment, SampleGroup},
 };
 use crate::{
-    domain::token::Token,
+    directory::{Directory, DirectoryError, PlaceId},
+    domain::{known::KnownGroup, token::Token},
     service::{
         seed::{SeedGroup, Seeder},
         store::{Store, StoreError},
@@ -108,4 +110,64 @@ fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreEr
         }));
     }
     Ok(tokens)
+}
+
+type Chunk = Vec<(PlaceId, KnownGroup)>;
+type Transaction = JoinHandle<Result<(), DirectoryError>>;
+
+pub(super) struct Filler {
+    directory: Directory,
+    /// The open transaction.
+    open: Option<(mpsc::Sender<Chunk>, Transaction)>,
+    /// Number of groups in the open transaction.
+    count: usize,
+    is_begun: bool,
+}
+
+impl Filler {
+    pub(super) fn of(directory: &Directory) -> Self {
+        Self {
+            directory: directory.clone(),
+            open: None,
+            count: 0,
+            is_begun: false,
+        }
+    }
+
+    pub(super) async fn add(&mut self, chunk: Chunk) -> Result<(), DemoError> {
+        if !self.is_begun {
+            self.directory.begin_filling().await?;
+            self.is_begun = true;
+        }
+        self.count += chunk.len();
+        let (sender, _) = self.open.get_or_insert_with(|| {
+            let (sender, parts) = mpsc::channel(1);
+            let directory = self.directory.clone();
+            let filling = tokio::spawn(async move { directory.fill(parts).await });
+            (sender, filling)
+        });
+        // If nobody receives it, the transaction has failed, and `commit` returns the error.
+        if sender.send(chunk).await.is_err() || self.count >= TRANSACTION_LEN {
+            self.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), DemoError> {
+        self.count = 0;
+        if let Some((sender, filling)) = self.open.take() {
+            drop(sender);
+            filling.await.map_err(|_| DemoError::Lost)??;
+        }
+        Ok(())
+    }
+
+    /// Commits the last transaction; from then on the groups are listed.
+    pub(super) async fn finish(mut self) -> Result<(), DemoError> {
+        self.commit().await?;
+        if self.is_begun {
+            self.directory.end_filling().await?;
+        }
+        Ok(())
+    }
 }

@@ -13,7 +13,7 @@ use crate::{
     domain::{
         facts::Basis,
         fields::DesiredFields,
-        group::{EnvironmentTag, UserGroupId},
+        group::{EnvironmentTag, Mapping, Properties, UserGroupId},
         handoff::HandOffState,
         history::{Ending, Operation},
         known::{Known, KnownGroup, Source},
@@ -80,6 +80,8 @@ column! {
     Fingerprint: |it| it.as_bytes(), |it: [u8; 32]| Some(Self::from_bytes(it));
     BootTime: |it| it.to_string(), |it: String| Self::parse(&it);
     DesiredFields: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
+    Mapping: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
+    Properties: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
     serde_json::Value: |it| it.to_string(), |it: String| serde_json::from_str(&it).ok();
 }
 words!(

@@ -60,7 +60,7 @@ impl Engine {
         let start = |name| Worker::start_on_server(name, server.clone(), mpsc::channel());
         let unusable = DirectoryError::unusable(location.shown());
         let reads = start("directory-reads").map_err(&unusable)?;
-        let requests = (0..team.connections).map(|_| start("directory"));
+        let requests = (0..team.connections.max(1)).map(|_| start("directory"));
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(&unusable)?;
         Ok(Self {
             location,

@@ -3,7 +3,6 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use super::tables::{CARE, Migration, Role, stamp};
@@ -28,12 +27,12 @@ impl Location {
 /// A schema of a PostgreSQL database. Contains no password.
 #[derive(Clone)]
 pub struct TeamLocation {
-    pub(super) server: Server,
+    pub(crate) server: Server,
     shown: String,
     /// Source of the fingerprint key if it is not in the database: 64 hexadecimal digits.
-    pub(super) fingerprint_key: Option<Password>,
+    pub(crate) fingerprint_key: Option<Password>,
     /// Maximum number of connections for writes; at least 1.
-    pub(super) connections: usize,
+    pub connections: usize,
 }
 
 /// The default.
@@ -59,24 +58,10 @@ impl TeamLocation {
         })
     }
 
-    /// Sets the maximum number of connections for writes under load; at least 1.
-    #[must_use]
-    pub fn with_connections(mut self, count: usize) -> Self {
-        self.connections = count.max(1);
-        self
-    }
-
     /// Refuses writes unless a synchronous standby must confirm them before they are answered.
     #[must_use]
     pub fn only_synchronous(mut self) -> Self {
         self.server.stamp = stamp(true).into();
-        self
-    }
-
-    /// Reads the fingerprint key from this source instead of the database.
-    #[must_use]
-    pub fn with_fingerprint_key(mut self, key: Password) -> Self {
-        self.fingerprint_key = Some(key);
         self
     }
 
@@ -92,23 +77,13 @@ impl TeamLocation {
         self.server.reaches()
     }
 
-    /// Whether a connection goes over a network and so needs [`Self::with_tls`].
+    /// Whether a connection goes over a network and so needs TLS.
     pub fn needs_tls(&self) -> bool {
         self.server.needs_tls
     }
 
-    /// Sets the TLS configuration with the certificates to trust.
-    #[must_use]
-    pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
-        self.server.tls = Some(tls);
-        self
-    }
-
-    /// Sets the source of the password; it is read once, and again after a password was refused.
-    #[must_use]
-    pub fn with_password(mut self, password: Password) -> Self {
-        self.server.password = Some(password);
-        self
+    pub fn schema(&self) -> &str {
+        &self.server.schema
     }
 }
 
@@ -131,12 +106,6 @@ pub enum InvalidLocation {
     Unprotected,
     #[error("the name of a schema has only lower-case letters, digits and _, at most 50")]
     Schema,
-}
-
-impl TeamLocation {
-    pub fn schema(&self) -> &str {
-        &self.server.schema
-    }
 }
 
 impl From<AddressFault> for InvalidLocation {

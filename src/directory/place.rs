@@ -198,4 +198,9 @@ pub enum BindingPreview {
     /// A new place, without a question.
     New,
     Asked(Question),
+    /// As [`Binding::TagConflict`].
+    TagConflict {
+        place: String,
+        profile: String,
+    },
 }

@@ -1,7 +1,6 @@
 //! The SQL backend: the requests of a directory as functions on a connection, and how its file is opened, written, and
 //! recognised as a different one. Each SQL text is next to its function, in the dialect that SQLite and PostgreSQL
-//! share. Parameters are `$1`, `$2`, … and must first appear in that order, because SQLite numbers them by first
-//! appearance.
+//! share. Parameters are `$1`, `$2`, …
 
 pub(super) mod annotations;
 pub(super) mod backup;

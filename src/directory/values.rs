@@ -299,16 +299,6 @@ pub struct Owner {
     pub last_seen: Timestamp,
 }
 
-/// A group row with fields that cannot be read. They count as unknown; the stored values stay until an observation
-/// replaces them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damaged {
-    /// As stored; it may itself be damaged.
-    pub user_group_id: String,
-    /// Column names.
-    pub fields: Vec<&'static str>,
-}
-
 /// A fact and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {

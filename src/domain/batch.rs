@@ -4,7 +4,6 @@
 
 mod change;
 mod edit;
-mod halt;
 mod plan;
 mod runner;
 
@@ -17,9 +16,10 @@ pub use edit::{
     EditCandidate, EditPlan, EditRow, EditRules, EditSkip, OpenChange, Recent, STALE_AFTER,
     UnsentDraft, UnverifiedField, Verdict, WantedRow,
 };
-pub use halt::{Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
-pub use runner::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState};
+pub use runner::{
+    HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, LastRun, Runner, RunnerState, StopCause,
+};
 
 use super::{handoff::HandOffState, history::Ending, mutation, rotation::State};
 
@@ -100,10 +100,14 @@ pub struct Counts {
 impl Counts {
     pub fn of(statuses: impl IntoIterator<Item = ItemStatus>) -> Self {
         let mut counts = Self::default();
-        for status in statuses {
-            *counts.count_of(status) += 1;
-        }
+        statuses
+            .into_iter()
+            .for_each(|status| counts.add(status, 1));
         counts
+    }
+
+    pub fn add(&mut self, status: ItemStatus, count: usize) {
+        *self.count_of(status) += count;
     }
 
     /// Moves one item from one status to another.

@@ -95,11 +95,17 @@ word_enum! {
 }
 
 impl Field {
-    /// The words for the value that one group has.
-    pub const fn is_and_it(self) -> [&'static str; 2] {
-        match self {
-            Self::Name | Self::Mapping => ["is", "it"],
-            Self::Properties => ["are", "them"],
-        }
+    /// The verb after the field: "the mapping is", "the properties are".
+    pub const fn is(self) -> &'static str {
+        if self.is_plural() { "are" } else { "is" }
+    }
+
+    /// The field where it has been named: "replaces it", "replaces them".
+    pub const fn it(self) -> &'static str {
+        if self.is_plural() { "them" } else { "it" }
+    }
+
+    const fn is_plural(self) -> bool {
+        matches!(self, Self::Properties)
     }
 }

@@ -35,18 +35,18 @@ pub enum InvalidId {
     )]
     LongDash,
     #[error(
-        "the user group ID has a variable that only a shell or a template replaces; write the ID itself. A known group of such \
-         a name opens in the console"
+        "the user group ID has a variable that only a shell or a template replaces; write the ID itself"
     )]
     Variable,
 }
 
-/// As a person types it.
+/// As a person types it. A known group may have a name with a variable; that no new one gets it is checked where ids are
+/// looked up.
 impl FromStr for UserGroupId {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        Self::typed(text)
+        Self::written(text)
     }
 }
 
@@ -70,10 +70,15 @@ impl UserGroupId {
     /// be deleted.
     pub fn typed(text: impl Into<String>) -> Result<Self, InvalidId> {
         let id = Self::written(text)?;
-        if super::text::has_variable(id.as_str()) {
+        id.check_unknown().map(|()| id)
+    }
+
+    /// Refuses what a person typed as an id that no group has, where it is a variable that was not replaced.
+    pub fn check_unknown(&self) -> Result<(), InvalidId> {
+        if super::text::has_variable(&self.0) {
             Err(InvalidId::Variable)
         } else {
-            Ok(id)
+            Ok(())
         }
     }
 
@@ -186,7 +191,10 @@ mod tests {
             "$1",
         ] {
             assert_eq!(UserGroupId::typed(id), Err(InvalidId::Variable), "{id}");
-            assert!(UserGroupId::parse(id).is_ok(), "{id}");
+            assert!(
+                id.parse::<UserGroupId>().is_ok(),
+                "{id}: a group may have it"
+            );
         }
         for id in [
             "acme$",

@@ -18,44 +18,19 @@ pub enum Uses {
 }
 
 /// Every command of the command line; a test compares it with them (`src/cli/commands.rs`).
-pub const COMMANDS: [(Uses, &[&str]); 3] = [
+pub const COMMANDS: [(Uses, &str); 3] = [
     (
         Uses::Profile,
-        &[
-            "apply",
-            "attention",
-            "batches",
-            "copy",
-            "create",
-            "diff",
-            "doctor",
-            "edit",
-            "environment",
-            "export",
-            "favourite",
-            "get",
-            "history",
-            "import",
-            "label",
-            "list",
-            "note",
-            "profile",
-            "rotate",
-            "rotations",
-            "show",
-            "update",
-        ],
+        "apply attention batches copy create diff doctor edit environment export favourite get history import label list \
+         note profile rotate rotations show update",
     ),
-    (Uses::Directory, &["audit", "config", "directory", "whose"]),
-    (
-        Uses::Nothing,
-        &["completions", "demo", "help", "man", "serve", "version"],
-    ),
+    (Uses::Directory, "audit config directory whose"),
+    (Uses::Nothing, "completions demo help man serve version"),
 ];
 
 fn uses(word: &str) -> Uses {
     let mut all = COMMANDS.iter();
-    let found = all.find(|(_, words)| words.contains(&word));
+    let found = all.find(|(_, words)| words.split(' ').any(|known| known == word));
     found.map_or(Uses::Nothing, |(uses, _)| *uses)
 }
 

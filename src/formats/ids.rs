@@ -1,10 +1,19 @@
-//! The ids of a file, with a few bytes kept of each, to detect duplicates and ids that look the same.
+//! The ids of a file: a few bytes of each, to detect duplicates and ids that look the same; and those of any file of
+//! groups, whatever else it says about them: what `list`, `export` and other programs write is a list of ids as well.
 
 use std::collections::{HashMap, hash_map::Entry};
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{group::UserGroupId, text::Skeletons};
+use super::{Column, csv::Record, table::Table};
+use crate::{
+    domain::{group::UserGroupId, text::Skeletons},
+    intake::{
+        kind::{self, Kind},
+        signs,
+    },
+};
 
 /// The start of a hash: short, but long enough that no two ids of a file share one by accident.
 type ShortHash = [u8; 12];
@@ -62,4 +71,78 @@ fn short_hash(text: &str) -> ShortHash {
     let mut short = ShortHash::default();
     short.copy_from_slice(&hash[..12]);
     short
+}
+
+/// An id as text, with the line or entry where it is, counted from 1.
+pub(super) type Found = (usize, String);
+
+/// The ids of a decoded text that is JSON or a table with a column of ids; `None` if it is a plain list.
+///
+/// # Errors
+///
+/// What is wrong with it, without quoting it.
+pub fn ids_in(text: &str) -> Result<Option<Vec<Found>>, String> {
+    match kind::of(text) {
+        Kind::Array | Kind::Objects => json(text).map(Some),
+        Kind::Lines => Ok(table(text)),
+    }
+}
+
+fn json(text: &str) -> Result<Vec<Found>, String> {
+    let mut ids = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        let value = value.map_err(|error| {
+            let sign = signs::at(text, error.line(), error.column());
+            let (line, column) = signs::position(text, error.line(), error.column());
+            let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
+            format!("line {line}, column {column}: it is not JSON{sign}")
+        })?;
+        match value {
+            Value::Array(entries) => {
+                for entry in entries {
+                    ids.push((ids.len() + 1, id(entry, ids.len() + 1)?));
+                }
+            }
+            entry => ids.push((ids.len() + 1, id(entry, ids.len() + 1)?)),
+        }
+    }
+    Ok(ids)
+}
+
+fn id(entry: Value, number: usize) -> Result<String, String> {
+    let id = match entry {
+        Value::Object(mut object) => object
+            .remove(Column::Id.as_str())
+            .or_else(|| object.remove("id")),
+        text => Some(text),
+    };
+    match id {
+        Some(Value::String(id)) => Ok(id),
+        _ => Err(format!(
+            "entry {number} of the JSON has no user_group_id that is a string"
+        )),
+    }
+}
+
+fn table(text: &str) -> Option<Vec<Found>> {
+    let mut table = Table::of_ids();
+    let (mut ids, mut line, mut begin) = (Vec::new(), 1, 1);
+    let mut take = |table: &Table, record: Option<Record>, line: usize| {
+        let id = record.zip(table.header());
+        let id = id.and_then(|(record, header)| header.id(record));
+        ids.extend(id.filter(|id| !id.is_empty()).map(|id| (line, id)));
+    };
+    let mut after_cr = false;
+    for byte in text.bytes() {
+        let record = table.push(byte).ok()?;
+        take(&table, record, begin);
+        if table.len() == 1 {
+            begin = line;
+        }
+        line += usize::from(byte == b'\r' || byte == b'\n' && !after_cr);
+        after_cr = byte == b'\r';
+    }
+    let last = table.end().ok()?;
+    take(&table, last, begin);
+    table.header().is_some().then_some(ids)
 }

@@ -42,7 +42,7 @@ impl Parts {
         };
         let known = known.unwrap_or(&new);
         let unknown = |field: Field, columns: &str| {
-            let ([is, it], field) = (field.is_and_it(), field.as_str());
+            let (is, it, field) = (field.is(), field.it(), field.as_str());
             format!(
                 "the {field} of \"{id}\" {is} unknown, so single {columns} of {it} cannot be changed; use a column {field} with \
                  all of them"

@@ -16,7 +16,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
-pub use super::run::{Control, RunCommand, RunLimits, Slot, TokenSink};
+pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};
 use super::{
     Failure, Guarded, NextStep, Operations, Warning,
     run::{self, Context},

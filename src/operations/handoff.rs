@@ -5,7 +5,7 @@
 mod command;
 mod scrub;
 
-use std::{ffi::OsStr, fmt};
+use std::{cmp::Reverse, ffi::OsStr, fmt};
 
 use super::{Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning};
 use crate::{
@@ -67,9 +67,19 @@ impl Operations {
     }
 
     /// Returns the rotations of this place whose new token waits for its hand-off, most recently started first. Those
-    /// that another profile began are left to that profile.
+    /// that another profile began are left to that profile; those that another process may have in hand are left out.
     pub async fn pending_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
-        self.hand_offs(HandOffState::Pending).await
+        let mut rows = self.hand_offs(HandOffState::Pending).await?;
+        rows.retain(|row| self.in_hand_elsewhere_for(row).is_none());
+        Ok(rows)
+    }
+
+    /// The same, and those whose hand-off failed: all new tokens that have not arrived.
+    pub async fn due_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
+        let mut rows = self.pending_hand_offs().await?;
+        rows.extend(self.hand_offs(HandOffState::Failed).await?);
+        rows.sort_unstable_by_key(|row| Reverse(row.id));
+        Ok(rows)
     }
 
     /// Returns the rotations of this place whose hand-off is in this state, most recently started first.
@@ -130,7 +140,8 @@ impl Operations {
     }
 
     /// Hands off again, or for the first time after a crash: the token is read from the service again, and the current
-    /// one is handed off, whoever made it. Nothing is rotated. From then on the hand-off belongs to this profile.
+    /// one is handed off, whoever made it. Nothing is rotated. From then on the hand-off belongs to this profile. Refused
+    /// while another process may have it in hand.
     pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
         self.permitted(Guarded::HandOff)?;
         let Some(command) = &self.profile().handoff else {
@@ -138,14 +149,17 @@ impl Operations {
                 "the profile has no handoff; add one in the configuration",
             ));
         };
-        let group = match self.rotation_here(id).await? {
-            Some(row) => row.user_group_id,
-            None => {
-                return Err(not_handed_off(
-                    "this profile has no rotation of that number",
-                ));
-            }
-        };
+        let row = self.rotation_here(id).await?;
+        let row =
+            row.ok_or_else(|| not_handed_off("this profile has no rotation of that number"))?;
+        if let Some(left) = self.in_hand_elsewhere_for(&row) {
+            return Err(not_handed_off(format!(
+                "{} rotated it and may be handing the new token off. Try again in {} s",
+                row.by,
+                left.as_secs() + 1
+            )));
+        }
+        let group = row.user_group_id;
         let read = self.look_up(&group, UnknownIdPolicy::KnownOnly).await?;
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
             return Err(Failure::HandOffAlarm(alarm.clone()));

@@ -36,10 +36,10 @@ pub fn team_location(
             _ => Err("[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate".into()),
         };
         let known = known.map_err(unusable)?;
-        location = location.with_tls(known);
+        location.server.tls = Some(known);
     }
     if let Some(source) = &team.password {
-        location = location.with_password(read(source, env));
+        location.server.password = Some(read(source, env));
     } else if let Some(file) = pgpass::file(env) {
         let at = location.reaches().into_iter();
         let at = at.map(|(host, port, database, user)| Endpoint {
@@ -53,17 +53,17 @@ pub fn team_location(
             Ok(None) => {}
             found => {
                 let found = found.map(Option::unwrap_or_default);
-                location = location.with_password(Arc::new(move || Box::pin(ready(found.clone()))));
+                location.server.password = Some(Arc::new(move || Box::pin(ready(found.clone()))));
             }
         }
     }
     if let Some(source) = &team.fingerprint_key {
-        location = location.with_fingerprint_key(read(source, env));
+        location.fingerprint_key = Some(read(source, env));
     }
     if let Some(file) = paths::timelines(env) {
         location = location.with_timelines(file);
     }
-    location = location.with_connections(team.connections as usize);
+    location.connections = team.connections as usize;
     if team.require_synchronous {
         location = location.only_synchronous();
     }

@@ -18,15 +18,13 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 pub use control::{Control, RunCommand};
 use pace::Pace;
+pub use retry_budget::Hold;
 pub(crate) use retry_budget::RetryBudget;
 pub use slots::Slot;
 use slots::SlotPool;
 
 use super::{Done, Failure};
 use crate::{directory::BatchOptions, domain::batch::Halt};
-
-/// Wait before another attempt after one that already waited for the directory.
-const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,6 +108,15 @@ pub enum Event<K: Kind> {
     Finished(K::Sum),
 }
 
+impl<K: Kind> From<Hold> for Event<K> {
+    fn from(hold: Hold) -> Self {
+        match hold {
+            Hold::Service(wait) => Self::Throttled(wait),
+            Hold::Directory => Self::NoDirectory(hold.wait()),
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum<C> {
@@ -156,18 +163,12 @@ impl<K: Kind> Context<K> {
     }
 
     /// Whether there is something to wait for; if so, nothing is sent for that time.
-    pub(crate) fn is_held(&self, wait: Option<Duration>) -> bool {
-        if let Some(wait) = wait {
-            self.control.hold_for(wait);
-            self.tell(Event::Throttled(wait));
+    pub(crate) fn is_held(&self, hold: Option<Hold>) -> bool {
+        if let Some(hold) = hold {
+            self.control.hold_for(hold.wait());
+            self.tell(hold.into());
         }
-        wait.is_some()
-    }
-
-    /// Begins nothing for a while because the directory is unreachable.
-    pub(crate) fn no_directory(&self) {
-        self.control.hold_for(DIRECTORY_AGAIN);
-        self.tell(Event::NoDirectory(DIRECTORY_AGAIN));
+        hold.is_some()
     }
 
     /// Tells why nothing new is started.
@@ -239,6 +240,17 @@ impl Failure {
             Self::NothingSent(error) | Self::NotKept(error) | Self::NotWritten(error) => {
                 !error.is_of_others()
             }
+            _ => false,
+        }
+    }
+
+    /// Whether the directory was unreachable before anything was changed: the same may be tried again once it is back.
+    pub(crate) fn lacks_directory(&self) -> bool {
+        match self {
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
+                failure.lacks_directory()
+            }
+            Self::NothingSent(error) | Self::NotKept(error) => error.is_unreachable(),
             _ => false,
         }
     }

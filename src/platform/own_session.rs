@@ -18,7 +18,7 @@ use rustix::{
     fs::{Access, OFlags, access},
     io::Errno,
     process::{getpgrp, setsid},
-    termios::tcgetpgrp,
+    termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr},
 };
 
 const MARK: &str = "--in-own-session";
@@ -95,7 +95,24 @@ pub(crate) enum Terminal {
     Background,
 }
 
+/// The settings of the terminal, which are given back when this is dropped: a command that is killed while it asks leaves the
+/// terminal without echo.
+pub(crate) struct KeptSettings(File, Termios);
+
+impl Drop for KeptSettings {
+    fn drop(&mut self) {
+        // A terminal that is gone needs none.
+        let _ = tcsetattr(&self.0, OptionalActions::Now, &self.1);
+    }
+}
+
 impl Terminal {
+    pub(crate) fn keep_settings() -> Option<KeptSettings> {
+        let terminal = Self::open().ok()?;
+        let settings = tcgetattr(&terminal).ok()?;
+        Some(KeptSettings(terminal, settings))
+    }
+
     fn open() -> io::Result<File> {
         let flags = OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         OpenOptions::new()

@@ -191,7 +191,7 @@ pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
         success: Presence::Present(Value::from(0)),
         error: Presence::Present(json!({
             "code": refusal.code(),
-            "message": refusal.message(),
+            "message": refusal.to_string(),
         })),
         ..ResponseBody::default()
     })

@@ -15,7 +15,11 @@ use crate::intake::{
 pub(super) const DEEPEST: usize = 64;
 
 /// What is wrong with a body, and up to where it was read. Lines and columns count from 1; columns are characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the body is not acceptable JSON: line {line}, column {column}{}: {why}",
+    field.map_or_else(String::new, |field| format!(" in {field}"))
+)]
 pub(super) struct Malformed {
     pub(super) line: usize,
     pub(super) column: usize,

@@ -8,39 +8,64 @@ use axum::http::StatusCode;
 use super::{json::Malformed, store::StoreError};
 
 /// Why a request was not done. Codes are part of the interface; messages may change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// The request line or a header cannot be parsed.
+    #[error("the request line or a header cannot be read; check the client, or a proxy in between")]
     Head,
     /// There is no `Host` header, more than one, or one that is no valid host.
+    #[error("send exactly one Host header, with a name or an address and perhaps a port")]
     Host,
-    /// `Host` names another host.
+    #[error("this service does not accept the name in Host; use a name that was set with --host")]
     UnknownHost,
-    /// Request line and headers are larger than [`super::connections::LONGEST_HEAD`], or there are too many headers.
+    /// Larger than [`super::connections::LONGEST_HEAD`], or too many headers.
+    #[error(
+        "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less"
+    )]
     LargeHead,
-    /// The body is not valid JSON.
-    Malformed(Malformed),
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    #[error("the body is empty; send a JSON object")]
     EmptyBody,
     /// The body ended before its announced length, or its framing was broken.
+    #[error("the body did not arrive as a whole; send it again")]
     BrokenBody,
     /// A field is missing, has the wrong type or exceeds a limit; the text names it.
+    #[error("{0}")]
     Invalid(String),
+    #[error(
+        "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked"
+    )]
     Unauthorized,
+    #[error("this API key may only read existing user groups; use a read-write key")]
     ReadOnlyKey,
+    #[error("there is nothing at this path")]
     UnknownPath,
+    #[error("no user group has this user_group_id in the environment of this API key")]
     UnknownGroup,
+    #[error("no user group has this current_token in the environment of this API key")]
     UnknownToken,
+    #[error("use GET to get or create, PUT to update, POST to rotate the token")]
     Method,
+    #[error("the body took too long to arrive; send it again")]
     SlowBody,
+    #[error(
+        "another environment has a user group with this user_group_id; both may exist only if one environment is \
+         tagged Customer and the other Testing"
+    )]
     TagRequired,
+    #[error(
+        "this token was current once and has been rotated; get the group to read its current token"
+    )]
     TokenRetired,
+    #[error("the body is larger than 1 MiB; send less")]
     TooLarge,
+    #[error("{0}")]
     MediaType(&'static str),
+    #[error("too many requests; try again after Retry-After")]
     Overloaded,
-    /// The key has exceeded its rate.
-    TooMany {
-        seconds: u64,
-    },
+    #[error("too many requests with this API key; wait {seconds} s, then try again")]
+    TooMany { seconds: u64 },
+    #[error("something failed inside the service; it is unclear whether the request was done")]
     Internal,
 }
 
@@ -83,75 +108,6 @@ impl Refusal {
             Self::TooMany { .. } => (Status::TOO_MANY_REQUESTS, "rate_limited"),
             Self::Internal => (Status::INTERNAL_SERVER_ERROR, "internal_error"),
         }
-    }
-
-    pub(super) fn message(&self) -> String {
-        let text = match self {
-            Self::Head => {
-                "the request line or a header cannot be read; check the client, or a proxy in between"
-            }
-            Self::Host => {
-                "send exactly one Host header, with a name or an address and perhaps a port"
-            }
-            Self::UnknownHost => {
-                "this service does not accept the name in Host; use a name that was set with --host"
-            }
-            Self::LargeHead => {
-                "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less"
-            }
-            Self::Malformed(found) => {
-                let field = found
-                    .field
-                    .map_or_else(String::new, |field| format!(" in {field}"));
-                return format!(
-                    "the body is not acceptable JSON: line {}, column {}{field}: {}",
-                    found.line, found.column, found.why
-                );
-            }
-            Self::EmptyBody => "the body is empty; send a JSON object",
-            Self::BrokenBody => "the body did not arrive as a whole; send it again",
-            Self::Invalid(why) => why,
-            Self::Unauthorized => {
-                "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked"
-            }
-            Self::ReadOnlyKey => {
-                "this API key may only read existing user groups; use a read-write key"
-            }
-            Self::UnknownPath => "there is nothing at this path",
-            Self::UnknownGroup => {
-                "no user group has this user_group_id in the environment of this API key"
-            }
-            Self::UnknownToken => {
-                "no user group has this current_token in the environment of this API key"
-            }
-            Self::Method => "use GET to get or create, PUT to update, POST to rotate the token",
-            Self::SlowBody => "the body took too long to arrive; send it again",
-            Self::TagRequired => {
-                "another environment has a user group with this user_group_id; both may exist only if one environment is \
-                 tagged Customer and the other Testing"
-            }
-            Self::TokenRetired => {
-                "this token was current once and has been rotated; get the group to read its current token"
-            }
-            Self::TooLarge => "the body is larger than 1 MiB; send less",
-            Self::MediaType(why) => why,
-            Self::Overloaded => "too many requests; try again after Retry-After",
-            Self::TooMany { seconds } => {
-                return format!(
-                    "too many requests with this API key; wait {seconds} s, then try again"
-                );
-            }
-            Self::Internal => {
-                "something failed inside the service; it is unclear whether the request was done"
-            }
-        };
-        text.to_owned()
-    }
-}
-
-impl From<Malformed> for Refusal {
-    fn from(found: Malformed) -> Self {
-        Self::Malformed(found)
     }
 }
 

@@ -159,7 +159,9 @@ mod tests {
     use super::*;
 
     fn message(body: &str) -> String {
-        group(body.as_bytes()).expect_err("it is refused").message()
+        group(body.as_bytes())
+            .expect_err("it is refused")
+            .to_string()
     }
 
     #[test]
@@ -251,7 +253,7 @@ mod tests {
             r#""canary""#,
         ] {
             let refusal = current_token(body.as_bytes()).expect_err("it is refused");
-            assert!(!format!("{refusal:?} {}", refusal.message()).contains("canary"));
+            assert!(!format!("{refusal:?} {refusal}").contains("canary"));
         }
     }
 

@@ -20,11 +20,8 @@ use crate::{
     intake::text::unmarked,
     tui::{
         keymap::Action,
-        page::{View, list_page::ListPage},
-        panes::{
-            PAGES, Pane, connect::Welcome, help::Help, list::List, messages::Messages, open::Open,
-            profiles::Profiles, token, token_lookup::TokenLookupPane,
-        },
+        page::View,
+        panes::{Pane, connect::Welcome, help::Help, list::List, open::Open, token},
         state::{
             Condition, Context, Effect, ExitReason, Groups, Job, Live, Msg, Navigation, Outcome,
             PaneRequest, ProfileIndex, Severity, Step, Ticket,
@@ -74,7 +71,7 @@ impl App {
             context.start(Job::Attention { whole: false });
             context.read_drafts();
             if context.hands_off_to().is_some() {
-                context.start(Job::PendingHandOffs);
+                context.start(Job::DueHandOffs);
             }
             Pane::List(Box::new(list))
         } else {
@@ -101,10 +98,6 @@ impl App {
     /// The pane with the focus.
     pub fn top(&self) -> &dyn View {
         self.stack.last().expect("the bottom pane stays").view()
-    }
-
-    fn top_mut(&mut self) -> &mut Pane {
-        self.stack.last_mut().expect("the bottom pane stays")
     }
 
     /// The next time at which something changes on the screen, or has to be done, without any event; `None`: never.
@@ -245,18 +238,6 @@ impl App {
             Action::Cancel => self.cancel(),
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
-            Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
-                let mut page = ListPage::open(Profiles, &mut self.context);
-                if let Some(here) = self.context.profile() {
-                    page = page.on(here.name.clone());
-                }
-                self.stack.push(Pane::Profiles(Box::new(page)));
-            }
-            Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
-                self.context.messages.read_all();
-                let page = ListPage::open(Messages::default(), &mut self.context);
-                self.stack.push(Pane::Messages(Box::new(page)));
-            }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
             Action::Groups => self.go_home(),
             // On a page of one group, the key opens the history of that group.
@@ -269,14 +250,8 @@ impl App {
                 self.act(action);
             }
             action
-                if PAGES.iter().any(|(page, _)| *page == action)
-                    && self.stack.last().and_then(Pane::page) != Some(action) =>
-            {
-                self.open_page(action);
-            }
-            Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
-                self.stack.push(Pane::Whose(TokenLookupPane::default()));
-            }
+                if self.stack.last().and_then(Pane::opened_by) != Some(action)
+                    && self.opens(action) => {}
             action if self.confirm(action) => {}
             action => {
                 if action == Action::Refresh && self.stack.len() == 1 {
@@ -436,7 +411,7 @@ impl App {
         self.context.read_drafts();
         self.context.to_hand_off.clear();
         if self.context.hands_off_to().is_some() {
-            self.context.start(Job::PendingHandOffs);
+            self.context.start(Job::DueHandOffs);
         }
         self.stack = vec![Pane::List(Box::new(list))];
         if let Some(profile) = self.context.profile() {

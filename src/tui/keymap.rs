@@ -11,6 +11,7 @@
 
 mod actions;
 mod key;
+mod opened;
 mod rebind;
 mod resolved;
 mod tables;
@@ -58,7 +59,7 @@ fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
             | Focus::PlaceNew
             | Focus::PlaceWait
     );
-    actions::EVERYWHERE.iter().filter(move |binding| {
+    actions::everywhere().filter(move |binding| {
         (!is_popup || binding.action.is_global())
             && !own.clone().any(|own| own.action == binding.action)
     })
@@ -160,57 +161,6 @@ impl Focus {
     /// The name in messages, for example `edit_mapping`.
     pub fn name(self) -> String {
         snake(&format!("{self:?}"))
-    }
-
-    /// The page that the place belongs to, as a person calls it.
-    pub fn page(self) -> &'static str {
-        match self {
-            Self::Welcome => "Welcome",
-            Self::ConnectField | Self::ConnectChoice | Self::ConnectCheck => "Add a profile",
-            Self::List => "Groups",
-            Self::Filter => "a filter",
-            Self::Group => "a group",
-            Self::Compare => "Compare",
-            Self::EditName
-            | Self::EditMapping
-            | Self::EditCell
-            | Self::EditProperties
-            | Self::EditRows
-            | Self::EditType => "Edit",
-            Self::Review => "Review",
-            Self::ConfirmKey | Self::ConfirmTyped => "a question",
-            Self::Result => "a result",
-            Self::Token | Self::RotateResult => "Token",
-            Self::RotateReason | Self::RotateCheck | Self::RotateTyped | Self::RotateRunning => {
-                "Rotate"
-            }
-            Self::WritePath => "Save to file",
-            Self::Note => "Note",
-            Self::Views | Self::ViewName => "Views and columns",
-            Self::History => "History",
-            Self::Open => "Open or create",
-            Self::Help | Self::Palette => "Help",
-            Self::Profiles => "Profiles",
-            Self::Messages | Self::Message => "Messages",
-            Self::Requests | Self::Request => "Requests",
-            Self::CopyMenu => "Copy",
-            Self::Rotations => "Rotations",
-            Self::AbandonReason => "Abandon",
-            Self::Whose | Self::WhoseFound => "Find a token",
-            Self::BulkCheck | Self::BulkReason | Self::BulkTyped => "Bulk rotation",
-            Self::BulkEditAction
-            | Self::BulkEditField
-            | Self::BulkEditConfirm
-            | Self::BulkEditTyped => "Bulk edit",
-            Self::BulkRun | Self::ResumeCheck | Self::ResumeTyped => "a batch",
-            Self::Attention => "Attention",
-            Self::Batches => "Batches",
-            Self::PlaceChoice
-            | Self::PlaceNew
-            | Self::PlaceProof
-            | Self::PlaceReason
-            | Self::PlaceWait => "Which environment",
-        }
     }
 
     /// The name in words, for example `edit mapping`.

@@ -67,41 +67,51 @@ pub trait View {
     }
     /// Takes a known secret out of the focused field; of a text of a person's own nothing stays. Returns whether the
     /// field had it.
-    fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
-        self.field().is_some_and(|field| field.hold_back(secret))
+    fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
+        let had_it = self.field().is_some_and(|field| field.hold_back(secret));
+        if had_it {
+            self.typed(context);
+        }
+        had_it
     }
     /// Whether something that this action takes over looks like a token.
     fn has_secret(&mut self, _action: Action) -> bool {
         self.field().is_some_and(|field| field.looks_secret())
     }
     /// A key for the focused widget.
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
+            self.typed(context);
         }
     }
     /// Pasted text for the focused field; whether there was one.
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
         field.paste(text);
         field.error = None;
+        self.typed(context);
         true
     }
+    /// The text of the focused field may be another one: updates what follows from it.
+    fn typed(&mut self, _context: &mut Context) {}
     /// Why an action is not possible now; the help shows it dimmed with this reason, and the footer leaves it out.
-    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
-        (action == Action::Refresh).then(|| "nothing to refresh".into())
+    fn disabled(&self, _action: Action, _context: &Context) -> Option<String> {
+        None
     }
-    /// Like [`Self::disabled`], and why the directory, which is only read, does not allow the action on any page.
+    /// Like [`Self::disabled`], and what holds on every page: the place has nothing to refresh, or the directory, which is
+    /// only read, does not allow the action.
     fn why_not(&self, action: Action, context: &Context) -> Option<String> {
-        let view_only = match action {
+        let why = match action {
+            Action::Refresh if !self.focus().has(action) => Some("nothing to refresh"),
             Action::Whose => context.why_no_token_lookup(),
             _ if writes_directory(self.focus(), action) => context.view_only_reason(),
             _ => None,
         };
-        view_only.map_or_else(|| self.disabled(action, context), |why| Some(why.into()))
+        why.map_or_else(|| self.disabled(action, context), |why| Some(why.into()))
     }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {

@@ -80,7 +80,7 @@ panes! {
     Views(Box<views::ViewsPane>),
     Rotations(Box<rotations::RotationsPage>),
     Abandoning(Box<rotations::Abandoning>),
-    Whose(token_lookup::TokenLookupPane),
+    Whose(Box<token_lookup::TokenLookupPane>),
     Bulk(Box<batch::BatchPane>),
     Batches(Box<batches::BatchesPage>),
     Attention(Box<attention::AttentionPage>),
@@ -88,28 +88,34 @@ panes! {
     Place(Box<place::PlacePane>),
 }
 
-/// Generates what is known of the pages that a key opens in place of another; a new one is one line.
-macro_rules! pages {
-    ($($pane:ident $name:literal $open:expr;)*) => {
+/// Generates what is known of the panes that a key opens from everywhere: pages, which replace each other and have a name
+/// in the header, and what is opened above. A new one is one line; its row in `keymap::opened` has the same name.
+macro_rules! opened {
+    (pages { $($page:ident $name:literal $open_page:expr;)* } above { $($above:ident $open:expr;)* }) => {
         /// The pages in the order of their row in the header, by the action that opens each.
-        pub const PAGES: &[(Action, &str)] = &[(Action::Groups, "groups"), $((Action::$pane, $name)),*];
+        pub const PAGES: &[(Action, &str)] = &[(Action::Groups, "groups"), $((Action::$page, $name)),*];
 
         impl Pane {
-            /// Which of the pages it is, by the action that opens that.
-            pub fn page(&self) -> Option<Action> {
+            /// The action that opens such a pane.
+            pub fn opened_by(&self) -> Option<Action> {
                 match self {
                     Self::List(_) => Some(Action::Groups),
-                    $(Self::$pane(_) => Some(Action::$pane),)*
+                    $(Self::$page(_) => Some(Action::$page),)*
+                    $(Self::$above(_) => Some(Action::$above),)*
                     _ => None,
                 }
             }
 
-            /// Opens the page of an action; the list is always there.
-            pub fn open_page(action: Action, context: &mut Context) -> Option<Self> {
+            /// Opens the pane of an action; the list is always there.
+            pub fn open_by(action: Action, context: &mut Context) -> Option<Self> {
                 match action {
-                    $(Action::$pane => {
+                    $(Action::$page => {
+                        let open: fn(&mut Context) -> _ = $open_page;
+                        Some(Self::$page(Box::new(open(context))))
+                    })*
+                    $(Action::$above => {
                         let open: fn(&mut Context) -> _ = $open;
-                        Some(Self::$pane(Box::new(open(context))))
+                        Some(Self::$above(Box::new(open(context))))
                     })*
                     _ => None,
                 }
@@ -118,12 +124,27 @@ macro_rules! pages {
     };
 }
 
-pages! {
-    History "history" |context| ListPage::open(history::History::of(None), context);
-    Rotations "rotations" |context| ListPage::open(rotations::Rotations::default(), context);
-    Requests "requests" |context| ListPage::open(inspector::Requests::default(), context);
-    Batches "batches" |context| ListPage::open(batches::Batches::default(), context);
-    Attention "attention" |context| ListPage::open(attention::Concerns::default(), context).of_all();
+opened! {
+    pages {
+        History "history" |context| ListPage::open(history::History::of(None), context);
+        Rotations "rotations" |context| ListPage::open(rotations::Rotations::default(), context);
+        Requests "requests" |context| ListPage::open(inspector::Requests::default(), context);
+        Batches "batches" |context| ListPage::open(batches::Batches::default(), context);
+        Attention "attention" |context| ListPage::open(attention::Concerns::default(), context).of_all();
+    }
+    above {
+        Profiles profiles::open;
+        Messages |context| {
+            context.messages.read_all();
+            ListPage::open(messages::Messages::default(), context)
+        };
+        Whose |_| token_lookup::TokenLookupPane::default();
+    }
+}
+
+/// Whether the action opens one of the pages, which replace each other.
+pub fn is_page(action: Action) -> bool {
+    PAGES.iter().any(|(page, _)| *page == action)
 }
 
 impl Pane {

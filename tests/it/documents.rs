@@ -5,6 +5,7 @@
 //! the administrator `ana` of a team, and `sh,team,ben` for Ben: see [`team`]. A line that ends with `# ends with N` must end with that exit code, every other one
 //! with 0.
 
+mod keys;
 mod run;
 mod tasks;
 mod team;
@@ -23,7 +24,7 @@ const MANUAL: [(&str, &str, &str); 12] = [
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
     ("docs/guide/getting-started.md", "cargo install", "installs"),
-    ("docs/guide/getting-started.md", "groupdesk demo", "a tour by keys; tests/it/pty/tasks.rs presses them"),
+    ("docs/guide/getting-started.md", "groupdesk demo", "a tour by keys; tests/it/documents/keys.rs presses them"),
     ("docs/operations/install.md", "cargo install", "installs"),
     ("docs/operations/install.md", "packaging/deb", "needs cargo-deb"),
     ("docs/operations/install.md", "rustup target add", "needs a package"),

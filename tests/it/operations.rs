@@ -82,7 +82,7 @@ use groupdesk::{
         Cancel, Class, Clock, Done, Failpoint, Failure, HandedOff, JUST_ROTATED, Operations,
         Permit, PlaceProblem, Recovered, RowEnd, Sending, Spare, Target, UnknownIdPolicy, Warning,
         attention::{Concern, ConcernKind},
-        batch::{BatchEvent, Control, RunLimits, Slot},
+        batch::{BatchEvent, Control, Hold, RunLimits, Slot},
     },
     search::{ListColumn, ListView, SortBy},
 };
@@ -109,7 +109,7 @@ use claims::{later, map, readable, rename, send};
 use handoff::{HandOffScript, hand_off, rotated, states};
 use places::{SAME, lose_rotation, place_of};
 use settle::{HORIZON, MODEL_HORIZON, after, leave_behind, noon, unknown_at_noon};
-use unwritable::fail_writes;
+use unwritable::{execute, fail_writes};
 
 const ACME: &str = "acme-eu";
 const KNOWN: UnknownIdPolicy = UnknownIdPolicy::KnownOnly;

@@ -19,7 +19,7 @@ use crate::{
     domain::{
         change::{Change, DesiredFields},
         facts::Field,
-        group::UserGroupId,
+        group::{InvalidId, UserGroupId},
         text::visible,
     },
     operations::{Class, UnknownIdPolicy, changes_json},
@@ -83,7 +83,8 @@ fn one_id(what: &[PathBuf]) -> Result<UserGroupId, CliError> {
     let text = text.ok_or_else(|| {
         CliError::Usage("--with compares one group, so pass one ID; nothing was compared".into())
     })?;
-    UserGroupId::typed(text).map_err(|error| CliError::Usage(error.to_string()))
+    text.parse()
+        .map_err(|error: InvalidId| CliError::Usage(error.to_string()))
 }
 
 /// Compares the same id in two profiles.

@@ -1,5 +1,7 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use crate::{
@@ -9,7 +11,7 @@ use crate::{
         output::{
             self,
             json::{HAND_OFF, hand_off},
-            shape::shape,
+            shape::{Object, shape},
         },
         process::exit::Exit,
         session::Session,
@@ -22,8 +24,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads each token again and passes it to the command of the profile.\n\nExit codes: 0 all handed off, 6 \
-              some were not.\n\nA hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment are only listed; to run one here, pass \
-              its number."
+              some were not.\n\nA hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment, and those that another process \
+              may be running, are only listed. To run one of another profile here, pass its number."
 )]
 pub(crate) struct HandOff {
     /// Numbers of rotations, in any state of their hand-off
@@ -39,21 +41,30 @@ pub(crate) struct HandOff {
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::HandOff)?;
-    let (ids, elsewhere) = chosen(session, which).await?;
+    let Chosen {
+        ids,
+        elsewhere,
+        in_progress,
+    } = chosen(session, which).await?;
     if !ids.is_empty() {
         session.say_where();
-    } else if elsewhere.is_empty() {
+    } else if elsewhere.is_empty() && in_progress.is_empty() {
         output::say("nothing waits to be handed off");
     }
-    let mut results = Vec::with_capacity(ids.len() + elsewhere.len());
+    let mut results = Vec::with_capacity(ids.len() + elsewhere.len() + in_progress.len());
+    for (row, left) in &in_progress {
+        output::alarm(&format!(
+            "! {} rotated \"{}\" and may be handing its new token off: not handed off a second time. If it still waits in \
+             {} s, try again",
+            visible(&row.by),
+            row.user_group_id,
+            left.as_secs() + 1
+        ));
+        results.push(left_alone(row, None, Some(&row.by)));
+    }
     for row in &elsewhere {
         say_elsewhere(session, row);
-        results.push(delivery(
-            row.id,
-            Ok((&row.user_group_id, &row.handoff)),
-            None,
-            Some(&row.profile),
-        ));
+        results.push(left_alone(row, Some(&row.profile), None));
     }
     let mut all_done = true;
     for id in ids {
@@ -63,12 +74,12 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
                 say(session, &handed);
                 all_done &= handed.is_done();
                 let told = (&handed.user_group_id, &handed.handoff);
-                delivery(id, Ok(told), Some(&handed), None)
+                delivery(id, Ok(told), Some(&handed), None, None)
             }
             Err(failure) => {
                 output::alarm(&format!("x rotation {}: {failure}", id.0));
                 all_done = false;
-                delivery(id, Err(&failure), None, None)
+                delivery(id, Err(&failure), None, None, None)
             }
         };
         results.push(result);
@@ -79,31 +90,50 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     Ok(Exit::all(all_done))
 }
 
-/// The hand-offs to do, oldest first. Returns those that belong to another profile separately.
-async fn chosen(
-    session: &Session,
-    which: HandOff,
-) -> Result<(Vec<RotationId>, Vec<RotationRow>), CliError> {
+/// The hand-offs to do, oldest first, and those that are left to others.
+#[derive(Default)]
+struct Chosen {
+    ids: Vec<RotationId>,
+    /// Of other profiles.
+    elsewhere: Vec<RotationRow>,
+    /// What other processes may have in hand, and for how much longer.
+    in_progress: Vec<(RotationRow, Duration)>,
+}
+
+async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
     let operations = &session.operations;
+    let mut chosen = Chosen::default();
     if !which.ids.is_empty() {
         if which.ids.len() > 1 {
             known::rotations(session, &which.ids).await?;
         }
-        let ids = which.ids.into_iter().map(RotationId);
-        return Ok((ids.collect(), Vec::new()));
+        chosen.ids = which.ids.into_iter().map(RotationId).collect();
+        return Ok(chosen);
     }
     let mut rows = Vec::new();
     if which.pending || !which.failed {
-        rows.extend(operations.pending_hand_offs().await?);
+        rows.extend(operations.hand_offs(HandOffState::Pending).await?);
     }
     if which.failed {
         rows.extend(operations.hand_offs(HandOffState::Failed).await?);
     }
     rows.sort_unstable_by_key(|row| row.id);
-    let (here, elsewhere): (Vec<_>, Vec<_>) = rows
-        .into_iter()
-        .partition(|row| operations.is_begun_here(row));
-    Ok((here.into_iter().map(|row| row.id).collect(), elsewhere))
+    for row in rows {
+        if let Some(left) = operations.in_hand_elsewhere_for(&row) {
+            chosen.in_progress.push((row, left));
+        } else if operations.is_begun_here(&row) {
+            chosen.ids.push(row.id);
+        } else {
+            chosen.elsewhere.push(row);
+        }
+    }
+    Ok(chosen)
+}
+
+/// A hand-off that is not tried here.
+fn left_alone(row: &RotationRow, due_in: Option<&str>, in_progress_by: Option<&str>) -> Object {
+    let told = Ok((&row.user_group_id, &row.handoff));
+    delivery(row.id, told, None, due_in, in_progress_by)
 }
 
 fn say_elsewhere(session: &Session, row: &RotationRow) {
@@ -166,11 +196,13 @@ shape! {
         tried: Result<(&UserGroupId, &domain::handoff::HandOff), &Failure>,
         here: Option<&HandedOff>,
         due_in: Option<&str>,
+        in_progress_by: Option<&str>,
     ) {
         "rotation": number = id.0, "number of the rotation";
         maybe "user_group_id": text = tried.ok().map(|(group, _)| group.as_str()), "the group; missing with error";
-        maybe "fingerprint": text or "unknown" = here.map(|handed| handed.fingerprint), "fingerprint of the token; missing with error and due_in";
+        maybe "fingerprint": text or "unknown" = here.map(|handed| handed.fingerprint), "fingerprint of the token; missing with error, due_in and in_progress_by";
         maybe "due_in": text = due_in, "the profile that started it, which hands it off; only present if it is another profile";
+        maybe "in_progress_by": text = in_progress_by, "who rotated the group and may be handing its token off now; only present in that case";
         maybe "handoff": {HAND_OFF} = tried.ok().map(|(_, handoff)| hand_off(handoff)), "the result; missing with error";
         maybe "error": text = tried.err(), "why the hand-off was not tried; only present in that case";
     }

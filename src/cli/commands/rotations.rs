@@ -20,6 +20,7 @@ use crate::{
     domain::{
         batch::Halt,
         rotation::{Event, State},
+        text::visible,
     },
     operations::{
         CheckCounts, CheckSum, Checked, Checking, DirectoryError, Guarded, Mutation, MutationId,
@@ -41,7 +42,8 @@ pub(crate) struct Rotations {
 enum Command {
     /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
-        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict.",
+        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. What a colleague is still \
+                      doing counts only if its number is given.",
         alias = "settle"
     )]
     #[command(name = "check")]
@@ -188,7 +190,18 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
     let text = || human::rotations(rotations.iter().map(Recovered::row), operations.now());
     output::list(session.json, &rotations, value, "no open rotations", text)?;
     // What was found out is printed, whatever becomes of the rest.
-    let changes = changes?;
+    let (of_colleagues, changes): (Vec<_>, Vec<_>) = changes?
+        .into_iter()
+        .partition(|change| operations.is_change_of_colleague(change));
+    for change in &of_colleagues {
+        output::say(&format!(
+            "{} m{} of \"{}\" by {} is in progress",
+            change.operation.as_str(),
+            change.id.0,
+            change.user_group_id,
+            visible(&change.by)
+        ));
+    }
     for change in &changes {
         output::alarm(&format!(
             "the result of {} m{} of \"{}\" is still unknown: no response shows whether it took effect; {}",
@@ -203,6 +216,9 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
     }
     if operations.has_open_elsewhere().await? || !changes.is_empty() {
         return Ok(Exit::Unknown);
+    }
+    if ids.is_empty() {
+        rotations.retain(|one| !operations.is_rotation_of_colleague(one.row()));
     }
     Ok(Exit::from_recovered(&rotations))
 }
@@ -221,14 +237,17 @@ impl RunReport for Report<'_> {
 
     fn ended(
         &mut self,
-        _session: &Session,
+        session: &Session,
         progress: &Progress,
         checked: &Checked,
     ) -> Option<CheckCounts> {
         for one in &checked.rotations {
-            match Exit::from_recovered(slice::from_ref(one)) {
-                Exit::Done => progress.say(line(one)),
-                _ => progress.alarm(line(one)),
+            let is_clear = session.operations.is_rotation_of_colleague(one.row())
+                || Exit::from_recovered(slice::from_ref(one)) == Exit::Done;
+            if is_clear {
+                progress.say(line(one));
+            } else {
+                progress.alarm(line(one));
             }
         }
         checked

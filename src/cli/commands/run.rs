@@ -21,6 +21,8 @@ use crate::{
 /// How many progress lines there are without a progress bar.
 const STEPS: usize = 10;
 
+const NO_DIRECTORY: &str = "the directory cannot be reached; waiting, nothing is sent";
+
 /// What is particular to the report of one kind of run.
 pub(crate) trait RunReport {
     type Of: Kind;
@@ -66,6 +68,7 @@ pub(crate) async fn unreported<K: Kind>(
     while let Some(event) = run.progress.recv().await {
         match event {
             Event::Ended(end) => each(*end),
+            Event::NoDirectory(_) => output::say(NO_DIRECTORY),
             Event::Finished(sum) => return Some(sum),
             _ => {}
         }
@@ -125,7 +128,7 @@ pub(crate) async fn follow_until<R: RunReport>(
             }
             Some(Event::Throttled(wait)) => progress.held(wait),
             Some(Event::NoDirectory(_)) => {
-                progress.say("the directory cannot be reached; waiting, nothing is sent".into());
+                progress.say(NO_DIRECTORY.into());
             }
             Some(Event::Halted(halt)) => progress.alarm(halt.to_string()),
             Some(Event::Started(_)) => {}

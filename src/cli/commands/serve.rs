@@ -222,7 +222,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
         tls: tls.clone(),
     };
     let listen = arguments.listen;
-    let running = Service::start_as(listen, store.clone(), DEFAULT_PATH, limits, setup)
+    let running = Service::start(listen, store.clone(), DEFAULT_PATH, limits, setup)
         .await
         .map_err(|error| cannot_listen(listen, &error, "--listen"))?;
     let operators = arguments.metrics.map(|at| {
@@ -289,7 +289,7 @@ fn open(storage: &Storage) -> Result<Store, CliError> {
     is_open.store(true, Ordering::SeqCst);
     if !keys.iter().any(KeyInfo::is_valid) {
         output::say(&format!(
-            "no valid API key. To create one: groupdesk serve keys create --environment NAME {}",
+            "no valid API key. To create one: groupdesk serve keys create --environment NAME{}",
             storage.as_options()
         ));
     }

@@ -4,6 +4,7 @@
 use std::{
     ffi::OsString,
     io::{self, BufRead, IsTerminal, Read},
+    path::Path,
 };
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -42,6 +43,12 @@ impl Run for Whose {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let is_file = |name: &OsString| Path::new(name).is_file();
+        if self.token.iter().any(is_file) {
+            return Err(CliError::Usage(
+                "a file is read from standard input; nothing was searched. To search it: groupdesk whose < FILE".into(),
+            ));
+        }
         if !self.token.is_empty() {
             return Err(CliError::Usage(
                 "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \

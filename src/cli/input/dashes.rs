@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Options whose value is any text. Written after `=`, it may begin with a long dash.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 9] = [
     "--name",
     "--reason",
     "--filter",
@@ -25,8 +25,6 @@ const TEXTS: [&str; 11] = [
     "--unmap",
     "--property",
     "--remove-property",
-    "--add",
-    "--remove",
 ];
 
 /// The command whose argument is any text; behind `--` it may begin with a long dash.

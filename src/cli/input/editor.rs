@@ -54,6 +54,9 @@ pub(crate) async fn edited(
             StopCause::Signal | StopCause::Quit | StopCause::TakenOver => Signal::Terminate,
         })
         .await;
+    if let Some(hint) = sheet.hint(&run) {
+        output::context(&format!("! {hint}"));
+    }
     let read = sheet.finish(editor.refusal(&run.status), &may_keep);
     if run.end.is_some() {
         match read {

@@ -25,7 +25,7 @@ pub(crate) async fn ensure_groups(
         return Ok(());
     }
     for id in unknown.iter().take(NAMED) {
-        operations.no_secret_as_id(id).await?;
+        operations.no_mistake_as_id(id).await?;
     }
     session.say_elsewhere().await?;
     let known = operations.known_ids().await?;

@@ -22,30 +22,6 @@ const READ_AFTER: Duration = Duration::from_secs(1);
 /// The same note as a real rotation has.
 const READ_BACK: &str = "read back: the service has the new token";
 
-/// Reasons given for some of the rotations: group id, environment, reason.
-const REASONS: [(&str, SampleEnvironment, &str); 4] = [
-    (
-        "acme-us",
-        SampleEnvironment::Testing,
-        "token was in a support ticket",
-    ),
-    (
-        "nordlicht",
-        SampleEnvironment::Production,
-        "yearly rotation",
-    ),
-    (
-        "globex-retail",
-        SampleEnvironment::Production,
-        "left in a public repository",
-    ),
-    (
-        "brasserie-zoe",
-        SampleEnvironment::Testing,
-        "contractor left",
-    ),
-];
-
 fn note_of(ending: Ending) -> Option<String> {
     (ending == Ending::Confirmed).then(|| READ_BACK.to_owned())
 }
@@ -54,7 +30,7 @@ fn note_of(ending: Ending) -> Option<String> {
 pub(super) async fn journaled(
     directory: &Directory,
     (place, number): (SampleEnvironment, PlaceId),
-    observation: Observation,
+    (observation, reason): (Observation, Option<&String>),
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
     let Some(new) = observation.returned.as_ref().map(|found| found.fingerprint) else {
         return Ok(Vec::new());
@@ -62,15 +38,11 @@ pub(super) async fn journaled(
     let (id, profile) = (observation.id.clone(), place.environment());
     let former = Token::new(format!("former token of {id} in {profile}"));
     let previous = directory.fingerprinter().of(&former);
-    let reason = REASONS
-        .iter()
-        .find(|(of, there, _)| *of == id.as_str() && *there == place)
-        .map(|(_, _, reason)| (*reason).to_owned());
     let intent = RotationIntent {
         user_group_id: id.clone(),
         previous,
         by: observation.by.clone(),
-        reason: reason.clone(),
+        reason: reason.cloned(),
         at: observation.at,
         profile: profile.into(),
         hands_off: false,
@@ -93,7 +65,7 @@ pub(super) async fn journaled(
         ending,
         previous_fingerprint: Some(previous),
         fingerprint: Some(new),
-        reason: reason.clone(),
+        reason: reason.cloned(),
         changes: None,
         note: note_of(ending),
     };

@@ -15,7 +15,6 @@ use crate::{
         group::UserGroupId,
         handoff::HandOffState,
         history::Ending,
-        rotation::State,
     },
 };
 
@@ -86,28 +85,33 @@ impl Directory {
         .await
     }
 
-    /// Records a heartbeat of a run.
-    pub async fn beat(&self, beat: Heartbeat) -> Result<()> {
+    /// Records a heartbeat of a run. Returns false if its beginning is not recorded.
+    pub async fn beat(&self, beat: Heartbeat) -> Result<bool> {
         self.write(move |tx| {
             let values = values![beat.at, boot_clock(), beat.is_paused, beat.batch, beat.run];
-            Ok(tx.put(BEAT, values)?)
+            Ok(tx.write(BEAT, values)? == 1)
         })
         .await
     }
 
-    /// Records the end of a run and, unless another run `goes_on`, why it began nothing more. Closes the batch if
-    /// nothing is left to begin or to settle, and returns whether it did.
+    /// Records the end of a run and why it began nothing more, unless another run than the `gone` ones goes on. Closes
+    /// the batch if nothing is left to begin or to settle, and returns whether it did.
     pub async fn end_run(
         &self,
         (id, run): (BatchId, RunId),
         at: Timestamp,
         halt: Option<Halt>,
-        goes_on: bool,
+        gone: Vec<RunId>,
     ) -> Result<bool> {
         self.write(move |tx| {
+            // Of two runs that end at the same time, the later one sees that the other has ended.
+            let locked = tx.lock::<()>(BATCH, values![id])?;
+            let others = tx.ask::<RunId>(OTHER_RUNS, values![id, run])?;
+            locked.one()?;
+            let others = others.all()?;
             let standings: Vec<ItemStatus> = tx.readable(ITEM_STATES, values![id])?;
             tx.put(RUN_ENDED, values![id, run])?;
-            if !goes_on {
+            if others.iter().all(|other| gone.contains(other)) {
                 let stopped = halt.clone().map(LastRun::Stopped);
                 let stopped = stopped.as_ref().map(batch_text::run_text).transpose()?;
                 tx.put(STOPPED, values![stopped, id])?;
@@ -207,24 +211,28 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
     let mut batches: Vec<Batch> = tx.all(text, values![place])?;
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
-    let mut waiting: Vec<(BatchId, State, usize)> = tx.all(NOT_HANDED_OFF, values![place])?;
-    waiting.retain(|(_, state, _)| {
-        ItemStatus::of(Some(*state), None).is_not_handed_off(HandOffState::Pending)
-    });
+    let counted: Vec<(BatchId, ItemStatus, bool, usize)> =
+        tx.all(COUNTED, values![place]).map_err(of_items)?;
+    let mut counted = counted.into_iter().peekable();
     for batch in &mut batches {
-        let waits = waiting.iter().filter(|(of, ..)| *of == batch.id);
-        batch.not_handed_off = waits.map(|(.., count)| *count).sum();
-        let items = tx.all(ITEM_STATES, values![batch.id]).map_err(of_items)?;
-        batch.counts = Counts::of(items);
+        while let Some((_, status, is_due, count)) = counted.next_if(|(of, ..)| *of == batch.id) {
+            batch.counts.add(status, count);
+            if is_due && status.is_not_handed_off(HandOffState::Pending) {
+                batch.not_handed_off += count;
+            }
+        }
         let of_it = runs.extract_if(.., |(of, _)| *of == batch.id);
         batch.runs = of_it.map(|(_, run)| run).collect();
     }
     Ok(batches)
 }
 
-const NOT_HANDED_OFF: &str = "\
-SELECT b.id, r.state, COUNT(*) FROM batches b JOIN batch_items i ON i.batch_id = b.id JOIN rotations r ON r.id = i.rotation_id \
-WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') GROUP BY b.id, r.state";
+/// How many items of each batch are in which state, and whether a hand-off of theirs is due.
+const COUNTED: &str = "\
+SELECT b.id, r.state, COALESCE(m.ending, i.outcome), m.state, COALESCE(r.handoff IN ('pending', 'failed'), FALSE), COUNT(*) \
+FROM batches b JOIN batch_items i ON i.batch_id = b.id \
+LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
+WHERE b.place = $1 GROUP BY 1, 2, 3, 4, 5 ORDER BY b.id DESC";
 
 const RUNS: &str = "\
 SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \
@@ -319,6 +327,10 @@ const BEAT: &str = "\
 UPDATE batch_runs SET seen = $1, boot_clock = $2, paused = $3, \
  stands_since = CASE WHEN paused = $3 THEN stands_since ELSE $1 END \
 WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
+
+const BATCH: &str = "SELECT 1 FROM batches WHERE id = $1";
+const OTHER_RUNS: &str =
+    "SELECT run FROM batch_runs WHERE batch_id = $1 AND run <> $2 AND ended = FALSE";
 
 const RUN_ENDED: &str = "UPDATE batch_runs SET ended = TRUE WHERE batch_id = $1 AND run = $2";
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";

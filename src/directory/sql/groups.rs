@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
@@ -10,19 +9,17 @@ use super::{
     fault::Fault,
     fingerprints,
     order::{self, Part},
-    rows::Group,
 };
 use crate::{
     db::{Access, Asked, Tx, Value, values},
     directory::{
-        Damaged, Directory, KeyId, PlaceId, Record, Recorded, Result, Role,
+        Directory, KeyId, PlaceId, Record, Recorded, Result, Role,
         columns::{self, Origins},
         tables::NEWEST,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
-        known::{Known, KnownGroup, Observation},
-        merge_places::RecordedOrder,
+        known::{KnownGroup, Observation, RecordedOrder},
     },
     search::{natural, title_key},
 };
@@ -30,10 +27,9 @@ use crate::{
 impl Directory {
     /// Returns all groups of a place, ordered by the bytes of their ids.
     ///
-    /// A field that cannot be read counts as unknown, so that one damaged row hides no others; [`Self::damaged`] names
-    /// it.
+    /// A field that cannot be read counts as unknown, so that one damaged row hides no others.
     pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>> {
-        Ok(self.all_groups(place).await?.groups)
+        self.execute(Access::Long, move |tx| all(tx, place)).await
     }
 
     /// Passes the same groups to `take` in chunks, on the directory's thread, so that they need not all be in memory.
@@ -47,11 +43,6 @@ impl Directory {
         self.each_group_from(place, false, take).await
     }
 
-    /// Returns the group rows of a place that [`Self::groups`] could not read in full.
-    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>> {
-        Ok(self.all_groups(place).await?.damaged)
-    }
-
     /// As [`Self::each_group`], beginning with the last if `reverse`.
     pub async fn each_group_from(
         &self,
@@ -63,14 +54,9 @@ impl Directory {
         self.execute(Access::Long, each).await
     }
 
-    async fn all_groups(&self, place: PlaceId) -> Result<Groups> {
-        self.execute(Access::Long, move |c| all(c, place)).await
-    }
-
     /// Returns one group if it is known.
     pub async fn group(&self, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>> {
-        let row = self.one::<Group>(GROUP, values![place, id]).await?;
-        Ok(row.and_then(|row| row.whole))
+        Ok(self.one(GROUP, values![place, id]).await?.flatten())
     }
 
     /// Adds groups that their places do not know yet, as they arrive, in one transaction; nothing else is written until
@@ -135,26 +121,13 @@ impl Directory {
 
 const TABLE: &str = "user_groups";
 
-/// All groups of a place, and those that could not be read completely.
-#[derive(Debug, Default)]
-struct Groups {
-    groups: Vec<KnownGroup>,
-    damaged: Vec<Damaged>,
-}
-
 const GROUPS: &str = "SELECT * FROM user_groups WHERE place = $1 ORDER BY user_group_id";
 
-fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
-    let mut all = Groups::default();
-    tx.each(GROUPS, values![place], |row: Group| {
-        if !row.unreadable.is_empty() {
-            all.damaged.push(Damaged {
-                user_group_id: row.id,
-                fields: row.unreadable,
-            });
-        }
-        all.groups.extend(row.whole);
-        Ok::<_, Fault>(true)
+fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KnownGroup>, Fault> {
+    let mut all = Vec::new();
+    each(tx, place, false, |some| {
+        all.extend(some);
+        true
     })?;
     Ok(all)
 }
@@ -174,8 +147,8 @@ pub(super) fn each(
     let text = if reverse { DESCENDING } else { GROUPS };
     let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
-    tx.each(text, values![place], |row: Group| {
-        some.extend(row.whole);
+    tx.each(text, values![place], |group: Option<KnownGroup>| {
+        some.extend(group);
         if some.len() == CHUNK {
             is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(CHUNK)));
         }
@@ -195,12 +168,12 @@ pub(super) fn ask<'t, 'c>(
     tx: &'t Tx<'c>,
     place: PlaceId,
     id: &UserGroupId,
-) -> Result<Asked<'t, 'c, Group>, Fault> {
+) -> Result<Asked<'t, 'c, Option<KnownGroup>>, Fault> {
     Ok(tx.ask(GROUP, values![place, id])?)
 }
 
-pub(super) fn known(asked: Asked<'_, '_, Group>) -> Result<Option<KnownGroup>, Fault> {
-    Ok(asked.one()?.and_then(|row| row.whole))
+pub(super) fn known(asked: Asked<'_, '_, Option<KnownGroup>>) -> Result<Option<KnownGroup>, Fault> {
+    Ok(asked.one()?.flatten())
 }
 
 fn one(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>, Fault> {
@@ -278,7 +251,7 @@ fn fill(tx: &Tx<'_>, parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>) ->
 
 /// A group that exists in both places is united field by field; the others are moved.
 pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
-    for group in all(tx, from)?.groups {
+    for group in all(tx, from)? {
         let group = match one(tx, into, &group.id)? {
             Some(other) => {
                 let number = |place| order::of_group(tx, place, &group.id);
@@ -351,8 +324,8 @@ pub(super) fn save(
         &group.id,
         name,
         group.team_id.as_ref().map(|known| known.value),
-        group.mapping.as_ref().map(json).transpose()?,
-        group.properties.as_ref().map(json).transpose()?,
+        group.mapping.as_ref().map(|known| &known.value),
+        group.properties.as_ref().map(|known| &known.value),
         group.environment_tag.as_ref().map(|known| &known.value),
         group.fingerprint.as_ref().map(|known| known.value),
         origin,
@@ -391,12 +364,11 @@ pub(super) fn changed(
 ) -> Result<(Vec<KnownGroup>, bool), Fault> {
     let values = values![place, since, Value::Writer, most + 1];
     let text = tx.sqlite().map_or(CHANGED_IN, |_| CHANGED);
-    let mut rows: Vec<Group> = tx.all(text, values)?;
+    let mut rows: Vec<Option<KnownGroup>> = tx.all(text, values)?;
     // Rows that cannot be read count, too.
     let are_more = rows.len() > most;
     rows.truncate(most);
-    let groups = rows.into_iter().filter_map(|row| row.whole).collect();
-    Ok((groups, are_more))
+    Ok((rows.into_iter().flatten().collect(), are_more))
 }
 
 /// Removes tags that this place does not have from all groups.
@@ -411,9 +383,4 @@ pub(super) fn forget_tags(
     tag: Option<&EnvironmentTag>,
 ) -> Result<(), Fault> {
     Ok(tx.put(FORGET_TAGS, values![Value::Writer, place, tag])?)
-}
-
-fn json<T: Serialize>(known: &Known<T>) -> Result<Value, Fault> {
-    let text = serde_json::to_string(&known.value).map_err(|_| Fault::Row(TABLE))?;
-    Ok(text.into())
 }

@@ -1,10 +1,9 @@
 //! How rows become values: the columns of each type, once. Of a group only the field that cannot be read is left out.
 
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
 
 use crate::{
-    db::{Cursor, Fault, Read, ValueRef, record},
+    db::{Cursor, Fault, Read, record},
     directory::{
         Alarm, BatchItem, BatchRun, ItemKey, ItemUpdate, JournalEvent, KeyState, Mutation,
         Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
@@ -13,13 +12,12 @@ use crate::{
     domain::{
         annotation::Attribution,
         batch::ItemStatus,
-        group::{EnvironmentTag, UserGroupId},
+        group::UserGroupId,
         handoff::HandOff,
         history::Entry,
         known::{Known, KnownGroup, LastRotated},
         mutation,
         rotation::Rotation,
-        token::Fingerprint,
     },
 };
 
@@ -99,16 +97,8 @@ fn event(row: &mut Cursor<'_>) -> Result<JournalEvent> {
     })
 }
 
-/// A group as far as its row can be read.
-pub(super) struct Group {
-    /// `None` if not even the id can be read.
-    pub(super) whole: Option<KnownGroup>,
-    /// The id as it is stored.
-    pub(super) id: String,
-    pub(super) unreadable: Vec<&'static str>,
-}
-
-impl Read for Group {
+/// As far as its row can be read: a field that cannot is unknown. `None` if not even the id can.
+impl Read for Option<KnownGroup> {
     fn columns(_: &'static str, list: &mut Vec<&'static str>) {
         list.push(
             "user_group_id, origin, name, team_id, mapping, properties, environment_tag, fingerprint, last_rotated_at, \
@@ -117,83 +107,30 @@ impl Read for Group {
     }
 
     fn read(row: &mut Cursor<'_>) -> Result<Self> {
-        let mut unreadable = Vec::new();
-        let stored: String = row.next()?;
-        let Ok(id) = UserGroupId::parse(stored.as_str()) else {
-            return Ok(Self {
-                whole: None,
-                id: stored,
-                unreadable: vec!["user_group_id"],
-            });
+        let Ok(id) = UserGroupId::parse(row.next::<String>()?) else {
+            return Ok(None);
         };
         let origins = row.value()?.text().ok_or(Fault::Column)?;
-        let origins = serde_json::from_str::<Origins<'_>>(origins).unwrap_or_else(|_| {
-            unreadable.push("origin");
-            Origins::default()
-        });
-        let mut fields = Fields { row, unreadable };
+        let origins = serde_json::from_str::<Origins<'_>>(origins).unwrap_or_default();
         let mut group = KnownGroup::new(id);
-        group.name = fields.known("name", origins.name, string)?;
-        group.team_id = fields.known("team_id", origins.team_id, integer)?;
-        group.mapping = fields.known("mapping", origins.mapping, json)?;
-        group.properties = fields.known("properties", origins.properties, json)?;
-        group.environment_tag =
-            fields.known("environment_tag", origins.environment_tag, |tag| {
-                tag.text().map(EnvironmentTag::parse)
-            })?;
-        group.fingerprint = fields.known("fingerprint", origins.fingerprint, |value| {
-            Some(Fingerprint::from_bytes(value.bytes()?.try_into().ok()?))
-        })?;
-        let last_rotated_at = fields.time("last_rotated_at")?;
-        let by = fields.row.next()?;
-        group.last_rotated = last_rotated_at.map(|at| LastRotated { at, by });
-        group.last_seen = fields.time("last_seen")?;
-        group.created_at = fields.time("created_at")?;
-        Ok(Self {
-            whole: Some(group),
-            id: stored,
-            unreadable: fields.unreadable,
-        })
+        group.name = known(origins.name, row.next());
+        group.team_id = known(origins.team_id, row.next());
+        group.mapping = known(origins.mapping, row.next());
+        group.properties = known(origins.properties, row.next());
+        group.environment_tag = known(origins.environment_tag, row.next());
+        group.fingerprint = known(origins.fingerprint, row.next());
+        let at: Option<Timestamp> = row.next().unwrap_or_default();
+        let by = row.next()?;
+        group.last_rotated = at.map(|at| LastRotated { at, by });
+        group.last_seen = row.next().unwrap_or_default();
+        group.created_at = row.next().unwrap_or_default();
+        Ok(Some(group))
     }
 }
 
-/// A group row, and the names of the fields that could not be read so far.
-struct Fields<'c, 'r> {
-    row: &'c mut Cursor<'r>,
-    unreadable: Vec<&'static str>,
-}
-
-impl Fields<'_, '_> {
-    /// A value is known only together with its origin.
-    fn known<T>(
-        &mut self,
-        name: &'static str,
-        origin: Option<Origin<'_>>,
-        read: impl FnOnce(ValueRef<'_>) -> Option<T>,
-    ) -> Result<Option<Known<T>>> {
-        let value = self.row.value()?;
-        if value == ValueRef::Null && origin.is_none() {
-            return Ok(None);
-        }
-        let known = origin.and_then(|origin| origin.known(read(value)?));
-        if known.is_none() {
-            self.unreadable.push(name);
-        }
-        Ok(known)
-    }
-
-    fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>> {
-        let time = match self.row.value()? {
-            ValueRef::Null => return Ok(None),
-            value => value
-                .integer()
-                .and_then(|at| Timestamp::from_microsecond(at).ok()),
-        };
-        if time.is_none() {
-            self.unreadable.push(name);
-        }
-        Ok(time)
-    }
+/// A value is known only together with its origin.
+fn known<T>(origin: Option<Origin<'_>>, value: Result<Option<T>>) -> Option<Known<T>> {
+    origin?.known(value.ok()??)
 }
 
 /// Columns: state of the rotation, ending without one, state of the update.
@@ -230,16 +167,4 @@ impl Read for Option<ItemUpdate> {
         let (id, state): (Option<_>, Option<_>) = (row.next()?, row.next()?);
         Ok(id.zip(state).map(|(id, state)| ItemUpdate { id, state }))
     }
-}
-
-fn integer(value: ValueRef<'_>) -> Option<i64> {
-    value.integer()
-}
-
-fn string(value: ValueRef<'_>) -> Option<String> {
-    value.text().map(str::to_owned)
-}
-
-fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<T> {
-    serde_json::from_str(value.text()?).ok()
 }

@@ -1,7 +1,7 @@
 //! What a bulk edit would do to each group, and why others are left out. What may be sent is decided by the same rules
 //! as for a single update (`domain::update`).
 
-use std::{collections::HashSet, fmt, time::Duration};
+use std::{borrow::Cow, collections::HashSet, time::Duration};
 
 use jiff::Timestamp;
 
@@ -48,6 +48,16 @@ pub struct UnsentDraft {
     pub at: Timestamp,
 }
 
+impl UnsentDraft {
+    fn whose(&self) -> Cow<'static, str> {
+        if self.is_own {
+            "yours".into()
+        } else {
+            format!("by {}", visible(&self.by)).into()
+        }
+    }
+}
+
 /// What is known of a requested group.
 #[derive(Debug, Clone)]
 pub struct EditCandidate<'a> {
@@ -73,59 +83,37 @@ pub struct EditRules {
 }
 
 /// Why a group is left out of a bulk edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditSkip {
+    #[error("{0}")]
     Group(Skip),
+    #[error("the profile is read-only")]
     ReadOnly,
     /// Another change holds it.
-    Held {
-        by: String,
-    },
+    #[error("a change by {} is in progress", visible(by))]
+    Held { by: String },
     /// An earlier change may have taken effect.
-    Open {
-        by: String,
-    },
+    #[error("result of a change by {} is unknown", visible(by))]
+    Open { by: String },
+    #[error("it has a draft ({}, {})", .0.whose(), days(*.1))]
     Draft(UnsentDraft, Duration),
     /// The field would be sent, but is unknown.
+    #[error("{} unknown", .0.as_str())]
     Unknown(Field),
-    /// The field is known only from a file.
+    #[error("{} known from a file only", .0.as_str())]
     Imported(Field),
     /// The row does not have the selected value.
+    #[error("another value")]
     Other,
     /// The field cannot be read, and was last sent this long ago.
+    #[error("{} last sent {} ago by {}", field.as_str(), days(*age), visible(by))]
     Old {
         field: Field,
         age: Duration,
         by: String,
     },
+    #[error("{}: {}", .0.field(), .0)]
     TooLarge(TooLarge),
-}
-
-impl fmt::Display for EditSkip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Group(skip) => skip.fmt(f),
-            Self::ReadOnly => f.write_str("the profile is read-only"),
-            Self::Held { by } => write!(f, "a change by {} is in progress", visible(by)),
-            Self::Open { by } => write!(f, "result of a change by {} is unknown", visible(by)),
-            Self::Draft(draft, age) => {
-                let whose = if draft.is_own {
-                    "yours".into()
-                } else {
-                    format!("by {}", visible(&draft.by))
-                };
-                write!(f, "it has a draft ({whose}, {})", days(*age))
-            }
-            Self::Unknown(field) => write!(f, "{} unknown", field.as_str()),
-            Self::Imported(field) => write!(f, "{} known from a file only", field.as_str()),
-            Self::Other => f.write_str("another value"),
-            Self::Old { field, age, by } => {
-                let (field, age) = (field.as_str(), days(*age));
-                write!(f, "{field} last sent {age} ago by {}", visible(by))
-            }
-            Self::TooLarge(why) => write!(f, "{}: {why}", why.field()),
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashSet},
-    fmt,
     time::Duration,
 };
 
@@ -21,24 +20,33 @@ use crate::domain::{
 pub const RECENT: Duration = Duration::from_hours(24);
 
 /// Why a group is left out of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Skip {
     /// Hazard 1: reading an unknown id could create it.
+    #[error("not in the directory")]
     NotKnown,
     /// It is known only from a file: reading it could create it as well.
+    #[error("it comes from a file; read it first: get ID --exists")]
     NotSeen,
     /// Hazard 11.
+    #[error("tagged {0}, another environment")]
     OtherEnvironment(EnvironmentTag),
     /// The outcome of an earlier rotation is unknown, or a person must look.
+    #[error("an earlier rotation is open: {}", .0.as_str())]
     Open(State),
+    #[error("rotated less than 24 h ago, at {}", when::second(*.0))]
     RotatedRecently(Timestamp),
     /// The recorded time is in the future, from a clock that was wrong: it may have been rotated just now.
+    #[error("the age of its token is unknown: its recorded rotation is in the future, at {}", when::second(*.0))]
     RotatedInFuture(Timestamp),
     /// Rotated by somebody since the batch that is being resumed began: nothing is left to do.
+    #[error("rotated by {0} since the batch started")]
     RotatedSince(String),
     /// The profile's `max_bulk` is used up.
+    #[error("more than max_bulk = {0} in the profile")]
     Beyond(usize),
     /// A guard of the profile allows no more, for this reason.
+    #[error("more than {0}, the limit of a guard: {1}")]
     Guarded(usize, String),
 }
 
@@ -53,30 +61,6 @@ impl Skip {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
             Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
             other => other.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotKnown => f.write_str("not in the directory"),
-            Self::NotSeen => f.write_str("it comes from a file; read it first: get ID --exists"),
-            Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
-            Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
-            Self::RotatedRecently(at) => {
-                write!(f, "rotated less than 24 h ago, at {}", when::second(*at))
-            }
-            Self::RotatedInFuture(at) => write!(
-                f,
-                "the age of its token is unknown: its recorded rotation is in the future, at {}",
-                when::second(*at)
-            ),
-            Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch started"),
-            Self::Beyond(most) => write!(f, "more than max_bulk = {most} in the profile"),
-            Self::Guarded(most, reason) => {
-                write!(f, "more than {most}, the limit of a guard: {reason}")
-            }
         }
     }
 }

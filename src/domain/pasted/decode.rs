@@ -1,5 +1,6 @@
 //! Bytes to text, and escapes to what they stand for.
 
+use unicode_normalization::char::decompose_compatible;
 use zeroize::Zeroizing;
 
 /// A line break that an escape stood for: it divides lines, but is not counted as one.
@@ -81,77 +82,58 @@ fn once(text: &str) -> Zeroizing<String> {
             _ => None,
         };
         if let Some((meant, length)) = found {
-            out.push(meant);
+            push(&mut out, meant);
             rest = &after[length..];
             continue;
         }
-        match LIGATURES.iter().find(|(ligature, _)| *ligature == c) {
-            Some((_, letters)) => out.push_str(letters),
-            None => out.push(plain(c)),
-        }
+        push(&mut out, c);
         rest = after;
     }
     out
 }
 
-/// As a PDF has them.
-const LIGATURES: [(char, &str); 5] = [
-    ('ﬀ', "ff"),
-    ('ﬁ', "fi"),
-    ('ﬂ', "fl"),
-    ('ﬃ', "ffi"),
-    ('ﬄ', "ffl"),
-];
-/// Letters that had a code before the mathematical alphabets, which lack them.
-const LETTERS: [(&str, &str); 2] = [
-    (
-        "ℂℊℋℌℍℎℐℑℒℕℙℚℛℜℝℤℨℬℭℯℰℱℳℴⅅⅆⅇⅈⅉ",
-        "CgHHHhIILNPQRRRZZBCeEFMoDdeij",
-    ),
-    ("⁰¹²³⁴⁵⁶⁷⁸⁹⓪", "01234567890"),
-];
-/// Where ten digits begin: Arabic, Persian, Devanagari, Bengali, Thai, subscripts, of old computers.
-const ZEROS: [u32; 7] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x2080, 0x1fbf0];
-/// Where 26 letters begin, and the first of them: in circles, brackets and squares.
-const CASES: [(u32, char); 7] = [
-    (0x24b6, 'A'),
-    (0x24d0, 'a'),
-    (0x249c, 'a'),
-    (0x1f110, 'A'),
-    (0x1f130, 'A'),
-    (0x1f150, 'A'),
-    (0x1f170, 'A'),
+/// Where signs begin that Unicode does not compare with ours, the first of ours, and their number: digits of Arabic,
+/// Persian, Devanagari, Bengali, Thai; letters in brackets, and light ones in dark circles and squares.
+const OTHERS: [(u32, char, u32); 9] = [
+    (0x660, '0', 10),
+    (0x6f0, '0', 10),
+    (0x966, '0', 10),
+    (0x9e6, '0', 10),
+    (0xe50, '0', 10),
+    (0x249c, 'a', 26),
+    (0x1f110, 'A', 26),
+    (0x1f150, 'A', 26),
+    (0x1f170, 'A', 26),
 ];
 
-/// The ASCII sign that a typesetting program made another one of, or that somebody wrote in another alphabet.
-fn plain(c: char) -> char {
+/// Appends the ASCII signs that a typesetting program made another one of, or that somebody wrote in another alphabet.
+fn push(out: &mut String, c: char) {
     let code = u32::from(c);
-    let of = |first: char, at: u32| char::from_u32(u32::from(first) + at).unwrap_or('\u{fffd}');
     match c {
-        ..='\u{b1}' => c,
-        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' => '-',
-        '\u{ff01}'..='\u{ff5e}' => of('!', code - 0xff01),
-        '\u{1d7ce}'..='\u{1d7ff}' => of('0', (code - 0x1d7ce) % 10),
-        '\u{1d400}'..='\u{1d6a3}' => match (code - 0x1d400) % 52 {
-            at @ 0..26 => of('A', at),
-            at => of('a', at - 26),
-        },
-        '\u{2460}'..='\u{2468}' => of('1', code - 0x2460),
-        '\u{241b}' => ESC,
-        _ => {
-            let within = |begin: u32, count| (begin..begin + count).contains(&code);
-            let zero = ZEROS.iter().find(|zero| within(**zero, 10));
-            let case = CASES.iter().find(|(begin, _)| within(*begin, 26));
-            let mut pairs = LETTERS
-                .iter()
-                .flat_map(|(odd, usual)| odd.chars().zip(usual.chars()));
-            match (zero, case, pairs.find(|(odd, _)| *odd == c)) {
-                (Some(zero), ..) => of('0', code - zero),
-                (_, Some((begin, first)), _) => of(*first, code - begin),
-                (.., Some((_, usual))) => usual,
-                _ => c,
-            }
+        ..='\u{b1}' => return out.push(c),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' => return out.push('-'),
+        '\u{241b}' => return out.push(ESC),
+        _ => {}
+    }
+    let is_of = |(begin, _, count): &&(u32, char, u32)| (*begin..begin + count).contains(&code);
+    if let Some((begin, first, _)) = OTHERS.iter().find(is_of) {
+        let usual = char::from_u32(u32::from(*first) + code - begin);
+        return out.push(usual.unwrap_or('\u{fffd}'));
+    }
+    // Ligatures, letters of formulas, in circles, wide ones. Without room for more, so that nothing is left unwiped.
+    let (mut ascii, mut length) = ([0; 4], 0);
+    decompose_compatible(c, |part| {
+        if let Some(place) = ascii.get_mut(length) {
+            *place = u8::try_from(part).unwrap_or_default();
         }
+        length += 1;
+    });
+    let is_usual =
+        |text: &&[u8]| text.iter().all(u8::is_ascii_alphanumeric) || matches!(text, [b'!'..=b'~']);
+    let usual = ascii.get(..length).filter(is_usual);
+    match usual.and_then(|usual| str::from_utf8(usual).ok()) {
+        Some(usual) => out.push_str(usual),
+        None => out.push(c),
     }
 }
 
@@ -161,7 +143,7 @@ fn meant(code: u32) -> char {
         Some('\n' | '\r') => BREAK,
         Some(ESC) => ESC,
         Some(c) if c.is_ascii_control() => ' ',
-        Some(c) => plain(c),
+        Some(c) => c,
         None => '\u{fffd}',
     }
 }

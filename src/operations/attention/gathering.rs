@@ -9,15 +9,14 @@ use jiff::Timestamp;
 
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
-    config::guard,
-    directory::{DirectoryError, Mutation, Place, PlaceId, RotationFilter, RotationRow},
+    directory::{DirectoryError, Mutation, Place, PlaceId, RotationFilter},
     domain::{
         age::{self, DEFAULT_LIMIT},
         group::UserGroupId,
         handoff::HandOffState,
         known::KnownGroup,
     },
-    operations::{Guarded, Operations},
+    operations::Operations,
 };
 
 /// How long a group that was changed elsewhere is listed.
@@ -210,15 +209,8 @@ impl Gathering<'_> {
             ..RotationFilter::default()
         };
         let rows = self.operations.directory().rotations(filter).await?;
-        let guards = &self.operations.profile().guards;
-        // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
-        let is_tried =
-            state == HandOffState::Pending && guard::forbidden(guards, Guarded::HandOff).is_none();
-        let may_be_in_hand = |row: &RotationRow| {
-            is_tried && row.handoff.note.is_none() && self.operations.may_be_at_work(row)
-        };
         for row in rows {
-            if !may_be_in_hand(&row) {
+            if self.operations.in_hand_for(&row).is_none() {
                 let kind = ConcernKind::HandOff {
                     rotation: row.id,
                     id: row.user_group_id,

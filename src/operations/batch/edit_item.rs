@@ -34,8 +34,7 @@ impl ItemContext {
                 .operations
                 .update_item(&item.user_group_id, &edit, item.key);
             let answer = Box::pin(update).await;
-            let wait = patience.put_off_row(&answer);
-            if !self.run.is_held(wait) && !self.waits_for_the_directory(&answer) {
+            if !self.run.is_held(patience.put_off_row(&answer)) {
                 break Some(answer);
             }
         };
@@ -92,8 +91,7 @@ impl ItemContext {
                 .operations
                 .look_up(id, UnknownIdPolicy::KnownOnly)
                 .await;
-            let wait = patience.put_off(&answer);
-            if !self.run.is_held(wait) {
+            if !self.run.is_held(patience.put_off(&answer)) {
                 read = Some(answer);
             }
         }

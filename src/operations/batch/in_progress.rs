@@ -1,9 +1,12 @@
-//! Recognises rotations and updates whose process may still be working on them.
+//! Recognises rotations, hand-offs and updates whose process may still be working on them.
+
+use std::time::Duration;
 
 use crate::{
+    config::guard,
     directory::{Mutation, RotationRow},
-    domain::{mutation, rotation::State},
-    operations::Operations,
+    domain::{handoff::HandOffState, mutation, rotation::State},
+    operations::{Guarded, Operations},
     platform::process,
 };
 
@@ -18,9 +21,29 @@ impl Operations {
     }
 
     /// Whether the process that began this rotation may be there, and the time for what it does is not over.
-    pub(in crate::operations) fn may_be_at_work(&self, row: &RotationRow) -> bool {
-        let has_ended = row.process.as_deref().and_then(process::has_ended);
-        has_ended != Some(true) && self.settle_window_left(row).is_some()
+    fn may_be_at_work(&self, row: &RotationRow) -> bool {
+        has_process(row) && self.settle_window_left(row).is_some()
+    }
+
+    /// How much longer the process that rotated may be handing the new token off. A hand-off that has a note was tried;
+    /// one that a guard forbids is not tried at all.
+    pub(in crate::operations) fn in_hand_for(&self, row: &RotationRow) -> Option<Duration> {
+        let is_untried = row.handoff.state == HandOffState::Pending && row.handoff.note.is_none();
+        let profile = self.profile();
+        let is_tried = guard::forbidden(&profile.guards, Guarded::HandOff).is_none();
+        if !is_untried || !is_tried || !has_process(row) {
+            return None;
+        }
+        let limit = profile.handoff.as_ref().map(|command| command.timeout);
+        let time = self.settle_window() + limit.unwrap_or_default();
+        let left = time.checked_sub(self.since_sent(row, &self.moment()))?;
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// The same for a process other than this one, which knows what it does itself.
+    pub fn in_hand_elsewhere_for(&self, row: &RotationRow) -> Option<Duration> {
+        let is_here = row.process.is_some() && row.process.as_deref() == process::this();
+        self.in_hand_for(row).filter(|_| !is_here)
     }
 
     /// As [`Self::is_rotation_in_progress`], for a create or an update.
@@ -31,4 +54,18 @@ impl Operations {
         );
         moves && !self.window_left(change).is_zero()
     }
+
+    /// Whether a colleague may be working on this rotation: then nothing about it is left to this person.
+    pub fn is_rotation_of_colleague(&self, row: &RotationRow) -> bool {
+        row.by != self.operator() && self.is_rotation_in_progress(row)
+    }
+
+    /// As [`Self::is_rotation_of_colleague`], for a create or an update.
+    pub fn is_change_of_colleague(&self, change: &Mutation) -> bool {
+        change.by != self.operator() && self.is_change_in_progress(change)
+    }
+}
+
+fn has_process(row: &RotationRow) -> bool {
+    row.process.as_deref().and_then(process::has_ended) != Some(true)
 }

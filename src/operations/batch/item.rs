@@ -20,7 +20,7 @@ use crate::{
             recover::READS,
             rotate::{Spare, Target},
         },
-        run::{Consequence, Context, RetryBudget, TokenSink, keep},
+        run::{Consequence, Context, Hold, RetryBudget, TokenSink, keep},
     },
 };
 
@@ -129,7 +129,7 @@ impl ItemContext {
             }
             let before = match self.operations.snapshot_before_get(id).await {
                 Err(error) if error.is_unreachable() => {
-                    self.run.no_directory();
+                    self.run.is_held(Some(Hold::Directory));
                     continue;
                 }
                 // The rotation reads the snapshot again, and reports the error.
@@ -150,9 +150,7 @@ impl ItemContext {
             };
             let rotation = self.operations.rotate_item(id, target, reason, known, key);
             let answer = Box::pin(rotation).await;
-            if !self.run.is_held(patience.put_off(&answer))
-                && !self.waits_for_the_directory(&answer)
-            {
+            if !self.run.is_held(patience.put_off(&answer)) {
                 break Some(answer);
             }
         };
@@ -369,18 +367,6 @@ impl ItemContext {
         kept.err().map(|error| {
             format!("a new token cannot be kept ({error}); read it again from the service")
         })
-    }
-
-    /// Whether the directory was unreachable and nothing was sent: then the item is tried again once it is back.
-    pub(super) fn waits_for_the_directory<T>(&self, answer: &Result<T, Failure>) -> bool {
-        let is_lost = matches!(
-            answer,
-            Err(Failure::NothingSent(error) | Failure::NotKept(error)) if error.is_unreachable()
-        );
-        if is_lost {
-            self.run.no_directory();
-        }
-        is_lost
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct RunRecord {
     operations: Operations,
     batch: BatchId,
-    id: RunId,
+    row: BatchRun,
 }
 
 impl RunRecord {
@@ -31,14 +31,14 @@ impl RunRecord {
         control: &Control,
         work: impl Future<Output = Option<Halt>>,
     ) -> Option<Halt> {
-        let run_row = new_run(operations);
+        let row = new_run(operations);
         let run = Self {
             operations: operations.clone(),
             batch,
-            id: run_row.id,
+            row: row.clone(),
         };
-        // If this cannot be written, no item can be started either.
-        drop(operations.directory().begin_run(batch, run_row).await);
+        // If this cannot be written, the heartbeats try it again.
+        drop(operations.directory().begin_run(batch, row).await);
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
             done = work => done.unwrap_or(Some(Halt::Internal)),
@@ -58,14 +58,24 @@ impl RunRecord {
                 _ = ticks.tick() => Ok(()),
                 changed = commands.changed() => changed,
             };
+            let (directory, at) = (self.operations.directory(), self.operations.now());
+            let is_paused = *commands.borrow_and_update() == RunCommand::Pause;
             let beat = Heartbeat {
                 batch: self.batch,
-                run: self.id,
-                is_paused: *commands.borrow_and_update() == RunCommand::Pause,
-                at: self.operations.now(),
+                run: self.row.id,
+                is_paused,
+                at,
             };
-            // A heartbeat that cannot be written is followed by the next one.
-            drop(self.operations.directory().beat(beat).await);
+            // What cannot be written is followed by the next heartbeat.
+            if let Ok(false) = directory.beat(beat).await {
+                let row = BatchRun {
+                    is_paused,
+                    seen: at,
+                    boot_clock: self.operations.moment().boot,
+                    ..self.row.clone()
+                };
+                drop(directory.begin_run(self.batch, row).await);
+            }
             if changed.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -76,15 +86,12 @@ impl RunRecord {
         let operations = &self.operations;
         let batch = operations.batch(self.batch).await?;
         let now = operations.0.clock.moment();
-        let others = batch.runs.iter().filter(|run| run.id != self.id);
-        let has_live_runs = others
-            .map(|run| runner_of(run, &now))
-            .any(|other| other.is_alive());
-        let run = (self.batch, self.id);
+        let runs = batch.runs.iter();
+        let gone = runs.filter(|run| !runner_of(run, &now).is_alive());
+        let gone = gone.map(|run| run.id).collect();
+        let run = (self.batch, self.row.id);
         let directory = operations.directory();
-        directory
-            .end_run(run, operations.now(), halt, has_live_runs)
-            .await
+        directory.end_run(run, operations.now(), halt, gone).await
     }
 }
 

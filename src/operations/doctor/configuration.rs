@@ -7,7 +7,7 @@ use std::{
 
 use super::{Area, DoctorRequest, Report};
 use crate::{
-    config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown},
+    config::{ConfigError, KeySource, Problem, Profile, Settings, file_of, scrub::shown},
     domain::text::counted,
 };
 
@@ -53,6 +53,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
             "Set HOME, or pass a file with --config.",
         ),
     }
+    contradicting(&settings.profiles, report);
     match settings.profile(None) {
         Ok(profile) => {
             let profile = profile.clone();
@@ -149,6 +150,28 @@ fn check_permissions(file: &Path, report: &mut Report) {
                 AREA,
                 format!("the {what} {} belongs to another user", path(place)),
                 "Use one that belongs to you or to root.",
+            );
+        }
+    }
+}
+
+/// Profiles of one environment by address and key that name different tags: nothing is sent for the one that comes later.
+fn contradicting(profiles: &[Profile], report: &mut Report) {
+    for (number, one) in profiles.iter().enumerate() {
+        let same = profiles[..number].iter().find(|other| {
+            let tags = one.environment.as_ref().zip(other.environment.as_ref());
+            let is_here = one.api_key == other.api_key && one.url() == other.url();
+            is_here && one.api_key != KeySource::Unset && tags.is_some_and(|(a, b)| a != b)
+        });
+        if let Some(other) = same {
+            report.warning(
+                AREA,
+                format!(
+                    "profiles {} and {} have the same URL and API key, but different `environment` settings",
+                    shown(&other.name),
+                    shown(&one.name)
+                ),
+                "Correct one of them: groupdesk sends nothing for the one that is used later.",
             );
         }
     }

@@ -322,14 +322,29 @@ async fn place(
             Err(error) => Err(error),
         },
     };
-    if let Ok(BindingPreview::Asked(question)) = foreseen {
-        let asked = PlaceProblem::Asked {
-            profile: profile.name.clone(),
-            from_variables: profile.from_variables,
-            question: Box::new(question),
-        };
-        let advice = "Choose the environment; until then nothing is sent for this profile.";
-        report.problem(Area::Key, asked.to_string(), advice);
+    match foreseen {
+        Ok(BindingPreview::Asked(question)) => {
+            let asked = PlaceProblem::Asked {
+                profile: profile.name.clone(),
+                from_variables: profile.from_variables,
+                question: Box::new(question),
+            };
+            let advice = "Choose the environment; until then nothing is sent for this profile.";
+            report.problem(Area::Key, asked.to_string(), advice);
+        }
+        Ok(BindingPreview::TagConflict {
+            place,
+            profile: other,
+        }) => {
+            let differs = PlaceProblem::TagConflict {
+                profile: profile.name.clone(),
+                other,
+                place,
+            };
+            let advice = "Until then nothing is sent for this profile.";
+            report.problem(Area::Configuration, differs.to_string(), advice);
+        }
+        Ok(BindingPreview::Known | BindingPreview::New) | Err(_) => {}
     }
 }
 

@@ -1,10 +1,7 @@
 //! Imports the rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create
 //! or an update of its own (hazards 1, 2 and 4 of docs/design/service.md).
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 
@@ -23,7 +20,7 @@ use crate::{
         DirectoryError, Done, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
         groups::update::changed_since,
         rotation::settle::BeforeGet,
-        run::{Control, RetryBudget, Slot},
+        run::{Control, Hold, RetryBudget, Slot},
     },
 };
 
@@ -161,19 +158,20 @@ impl Operations {
 
     /// Writes the note and labels of a row after its group is done. A newer note by somebody else is kept, with a
     /// warning.
-    async fn annotate_row(&self, row: &GroupRow, end: &mut RowEnd) {
-        let RowEnd::Done { warnings, .. } = &mut *end else {
-            return;
+    async fn annotate_row(&self, row: &GroupRow, end: &mut RowEnd) -> Result<(), Failure> {
+        let RowEnd::Done { warnings, .. } = end else {
+            return Ok(());
         };
         if row.annotation.is_empty() || is_alarm(warnings) {
-            return;
+            return Ok(());
         }
         let annotated = self.annotate(vec![row.id.clone()], row.annotation.clone());
         match annotated.await {
             Ok(_) => {}
             Err(Failure::Annotation(why)) => warnings.push(Warning::NotAnnotated(why)),
-            Err(failure) => *end = RowEnd::Failed(failure),
+            Err(failure) => return Err(failure),
         }
+        Ok(())
     }
 
     /// Returns the unfinished import of the file with this digest, if there is one. Records nothing.
@@ -220,8 +218,9 @@ impl Operations {
     /// Sends what one row needs, as the plan showed it (`base`: the state that an update starts from; the row's annotations
     /// as planned), and records that the row is done if its file has a journal. Doing it twice does no harm: an existing
     /// group is returned unchanged, and an update sends the same whole values. A request that the service postpones is sent
-    /// again after the pause it asks for, which applies to all rows; `on_wait` is called with it. The slot is released when
-    /// the next row may begin: the last write need not be waited for.
+    /// again after the pause it asks for, and nothing is sent while the directory is unreachable. Both apply to all rows;
+    /// `on_wait` is called with them. The slot is released when the next row may begin: the last write need not be waited
+    /// for.
     pub async fn send_row(
         &self,
         permit: &Permit,
@@ -229,42 +228,55 @@ impl Operations {
         row: &GroupRow,
         base: Option<&DesiredFields>,
         (control, mut slot): (&Control, Slot),
-        on_wait: impl Fn(Duration),
+        on_wait: impl Fn(Hold),
     ) -> RowEnd {
         let mut patience = RetryBudget::new();
         let mut repeats = LOST_CREATE_REPEATS;
         let mut is_counted = false;
+        let mut unknown = None;
+        let is_tried_again = async |hold: Hold| {
+            control.hold_for(hold.wait());
+            on_wait(hold);
+            control.may_send().await
+        };
         let mut end = loop {
             let settling = self.send_row_once(row, base, permit, &mut is_counted, &mut slot);
             let settled = settling.await;
             if repeats > 0 && is_lost_create(&settled) {
                 repeats -= 1;
                 if control.may_send().await {
+                    unknown = settled.err();
                     continue;
                 }
             }
-            let Some(wait) = patience.put_off_row(&settled) else {
+            let Some(hold) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
-            control.hold_for(wait);
-            on_wait(wait);
-            if !control.may_send().await {
-                return RowEnd::NotStarted;
+            if !is_tried_again(hold).await {
+                // The first attempt was sent.
+                return unknown.map_or(RowEnd::NotStarted, RowEnd::Failed);
             }
         };
-        self.annotate_row(row, &mut end).await;
+        while let Err(failure) = self.annotate_row(row, &mut end).await {
+            if !failure.lacks_directory() || !is_tried_again(Hold::Directory).await {
+                end = RowEnd::Failed(failure);
+            }
+        }
         if matches!(end, RowEnd::Done { .. }) && !end.is_alarm() {
             slot.release();
         }
         if let RowEnd::Done { outcome, .. } = &end
             && !end.is_alarm()
             && let Some((import, number)) = place
-            && let Err(error) = self.directory().end_row(import, number, outcome).await
         {
-            return RowEnd::Failed(match *outcome {
-                UNCHANGED => Failure::NotKept(error),
-                _ => Failure::NotWritten(error),
-            });
+            while let Err(error) = self.directory().end_row(import, number, outcome).await {
+                if !error.is_unreachable() || !is_tried_again(Hold::Directory).await {
+                    return RowEnd::Failed(match *outcome {
+                        UNCHANGED => Failure::NotKept(error),
+                        _ => Failure::NotWritten(error),
+                    });
+                }
+            }
         }
         end
     }

@@ -19,7 +19,7 @@ use crate::{
     formats::GroupRow,
     operations::{
         Failure, Operations,
-        run::{self, Consequence, Context, Event, Kind, Run, RunLimits, Slot, Sum, Work},
+        run::{self, Consequence, Context, Event, Hold, Kind, Run, RunLimits, Slot, Sum, Work},
     },
 };
 
@@ -250,7 +250,7 @@ impl Work for Queue {
             let place = shared.journal.as_ref().map(|journal| (journal.id, number));
             let (permit, base) = (&shared.permit, shared.bases.get(&number));
             let steered = (&run.control, slot);
-            let held = |wait| run.tell(Event::Throttled(wait));
+            let held = |hold: Hold| run.tell(hold.into());
             let sent = shared
                 .operations
                 .send_row(permit, place, &row, base, steered, held);

@@ -18,6 +18,19 @@ use crate::{
 /// Maximum length of the name of a view, in characters.
 const LONGEST_NAME: usize = 40;
 
+/// A name for a view as it is stored; otherwise why it cannot be one.
+pub fn view_name(name: &str) -> Result<String, String> {
+    let kept = name.trim().trim_start_matches('@').to_lowercase();
+    let length = kept.chars().count();
+    let is_allowed = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if length == 0 || length > LONGEST_NAME || !kept.chars().all(is_allowed) {
+        return Err(format!(
+            "invalid view name {name:?}: expected up to 40 letters, digits and - _ .; nothing was saved"
+        ));
+    }
+    Ok(kept)
+}
+
 impl Operations {
     /// Returns the annotations of the groups of this place.
     pub async fn annotations(&self) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
@@ -78,14 +91,7 @@ impl Operations {
 
     /// Saves a list view under a name, replacing any of that name, and returns the name as stored.
     pub async fn save_view(&self, name: &str, view: ListView) -> Result<String, Failure> {
-        let kept = name.trim().trim_start_matches('@').to_lowercase();
-        let length = kept.chars().count();
-        let is_allowed = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-        if length == 0 || length > LONGEST_NAME || !kept.chars().all(is_allowed) {
-            return Err(Failure::usage(format!(
-                "invalid view name {name:?}: expected up to 40 letters, digits and - _ .; nothing was saved"
-            )));
-        }
+        let kept = view_name(name).map_err(Failure::usage)?;
         self.no_secret_in_text("name of the view", &kept).await?;
         self.no_secret_in_text("filter", &view.filter).await?;
         let saved = self.directory().save_view(&kept, view, self.written());

@@ -28,7 +28,7 @@ impl fmt::Display for UnknownFields {
             return Ok(());
         };
         let (id, field) = (&self.id, objection.field().as_str());
-        let [is, it] = objection.field().is_and_it();
+        let (is, it) = (objection.field().is(), objection.field().it());
         let open = self.open.first();
         let open = open.map_or_else(
             || "an earlier change".to_owned(),

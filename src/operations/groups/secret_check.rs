@@ -145,6 +145,13 @@ impl Operations {
         }
     }
 
+    /// Refuses what a person typed as an id that no group has: a variable that was not replaced, a known secret.
+    pub(crate) async fn no_mistake_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
+        let checked = id.check_unknown();
+        checked.map_err(|why| Failure::usage(format!("\"{id}\": {why}; nothing was sent")))?;
+        self.no_secret_as_id(id).await
+    }
+
     /// Refuses an id of a new group that is a known secret.
     pub(crate) async fn no_secret_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
         let (field, text) = ("ID".to_owned(), id.as_str());

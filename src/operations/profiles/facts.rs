@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::{
-    api::facts::{AbsentField, PropertiesOnGet, StatedFacts},
+    api::facts::StatedFacts,
     directory::{DirectoryError, Fact, Statement},
     domain::facts::{Basis, Facts, Field, GetBehaviour, OmittedField, Stated},
     operations::{Failure, Operations},
@@ -112,10 +112,7 @@ impl Operations {
                 });
             }
         };
-        let on_get = stated.properties_on_get.map(|stated| match stated {
-            PropertiesOnGet::Returned => GetBehaviour::Returned,
-            PropertiesOnGet::Echoed => GetBehaviour::Echoed,
-        });
+        let on_get = stated.properties_on_get;
         let before = &known.properties_on_get;
         add(
             on_get.map(Fact::PropertiesOnGet),
@@ -127,10 +124,6 @@ impl Operations {
             (Field::Mapping, stated.absent_mapping),
             (Field::Properties, stated.absent_properties),
         ] {
-            let stated = stated.map(|stated| match stated {
-                AbsentField::Keep => OmittedField::Keep,
-                AbsentField::Clear => OmittedField::Clear,
-            });
             let before = known.absent(field);
             add(
                 stated.map(|stated| Fact::OmittedField(field, stated)),

@@ -412,7 +412,10 @@ impl Operations {
             .end_trial(caller, &bound, state, &note)
             .await;
         self.0.here.set(None);
-        ended.map_err(not_recorded)?;
+        let is_ended = ended.map_err(not_recorded)?;
+        if !is_ended {
+            return Err(no_proof("somebody has withdrawn the key meanwhile"));
+        }
         if proven {
             return Ok(true);
         }

@@ -14,7 +14,7 @@ use crate::{
     domain::{batch::Halt, group::UserGroupId},
     operations::{
         Failure, Operations, UnknownIdPolicy, Warning,
-        run::{self, Consequence, Context, Event, RetryBudget, Run, RunLimits, Slot, Work},
+        run::{self, Consequence, Context, Event, Hold, RetryBudget, Run, RunLimits, Slot, Work},
     },
 };
 
@@ -132,11 +132,13 @@ impl Operations {
     }
 
     /// Settles the open creates and updates that can be settled, by elapsed time and by reading known groups. Returns
-    /// those that stay open.
+    /// those that stay open and that no process may be working on.
     pub async fn settle_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
         let mut check = Check::new(self);
         check.add_changes().await?;
-        check.follow(1, |_| {}).await
+        let mut open = check.follow(1, |_| {}).await?;
+        open.retain(|change| !self.is_change_in_progress(change));
+        Ok(open)
     }
 
     /// Checks one group.
@@ -167,7 +169,9 @@ impl Operations {
                 break;
             }
             let answer = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
-            if waits && context.is_held(patience.put_off(&answer)) {
+            // Somebody waits for what is known now; without a directory nothing is.
+            let hold = patience.put_off(&answer);
+            if waits && context.is_held(hold.filter(|hold| *hold != Hold::Directory)) {
                 continue;
             }
             reads += 1;

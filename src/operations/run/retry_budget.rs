@@ -1,4 +1,4 @@
-//! How long and how often an item waits for a busy service.
+//! How long and how often an item waits for a busy service, and that it waits for a lost directory.
 
 use std::time::Duration;
 
@@ -10,6 +10,27 @@ const TRIES: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// If the service asks for a longer wait, give up.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// Wait before another attempt after one that already waited for the directory.
+const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
+
+/// What an item waits for before it is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// The pause of a busy service.
+    Service(Duration),
+    /// The directory is unreachable, and no change was sent.
+    Directory,
+}
+
+impl Hold {
+    pub(crate) fn wait(self) -> Duration {
+        match self {
+            Self::Service(wait) => wait,
+            Self::Directory => DIRECTORY_AGAIN,
+        }
+    }
+}
 
 /// The remaining retries of one item.
 pub(crate) struct RetryBudget {
@@ -25,18 +46,19 @@ impl RetryBudget {
         }
     }
 
-    /// How long to wait after this answer; `None` if the service is not busy or the budget is used up. Only a read
-    /// counts as busy: a rotation that was refused is never sent again automatically.
-    pub(crate) fn put_off<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
+    /// What to wait for after this answer; `None` if the service is not busy or the budget is used up, and the directory
+    /// is there. Only a read counts as busy: a rotation that was refused is never sent again automatically.
+    pub(crate) fn put_off<T>(&mut self, answer: &Result<T, Failure>) -> Option<Hold> {
         match answer {
             Err(Failure::Busy { retry_after, .. }) => self.wait(*retry_after),
+            Err(failure) if failure.lacks_directory() => Some(Hold::Directory),
             _ => None,
         }
     }
 
     /// As [`Self::put_off`], but also retries a create or an update after a 429, or after a 503 that states that
     /// nothing was done: sending those twice changes nothing twice.
-    pub(crate) fn put_off_row<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
+    pub(crate) fn put_off_row<T>(&mut self, answer: &Result<T, Failure>) -> Option<Hold> {
         match answer {
             Err(Failure::Refused {
                 status: 429 | 503,
@@ -47,11 +69,11 @@ impl RetryBudget {
         }
     }
 
-    fn wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
+    fn wait(&mut self, asked: Option<Duration>) -> Option<Hold> {
         self.tries = self.tries.checked_sub(1)?;
         let wait = asked.unwrap_or(self.wait);
         self.wait = (self.wait * 2).min(LONGEST_WAIT);
-        (wait <= LONGEST_WAIT).then_some(wait)
+        (wait <= LONGEST_WAIT).then_some(Hold::Service(wait))
     }
 }
 
@@ -73,7 +95,7 @@ mod tests {
         assert_eq!(patience.put_off(&Ok(())), None);
         let waits: Vec<_> = (0..12)
             .map_while(|_| patience.put_off(&busy(None)))
-            .map(|wait| wait.as_secs())
+            .map(|hold| hold.wait().as_secs())
             .collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
     }
@@ -82,8 +104,8 @@ mod tests {
     fn what_the_service_asks_for_is_waited_for_unless_it_is_too_long() {
         let mut patience = RetryBudget::new();
         let mut after = |seconds| patience.put_off(&busy(Some(Duration::from_secs(seconds))));
-        assert_eq!(after(7), Some(Duration::from_secs(7)));
-        assert_eq!(after(300), Some(LONGEST_WAIT));
+        assert_eq!(after(7), Some(Hold::Service(Duration::from_secs(7))));
+        assert_eq!(after(300), Some(Hold::Service(LONGEST_WAIT)));
         assert_eq!(after(301), None);
     }
 }

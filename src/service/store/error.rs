@@ -51,7 +51,7 @@ pub enum StoreError {
     Stopped,
     #[error("the operating system gave no random bytes; try again")]
     NoRandomness,
-    #[error("API key {0} not found; run `groupdesk serve keys list`")]
+    #[error("API key {0} not found")]
     UnknownKey(i64),
     #[error("there is no environment named {0:?}; create a key for it first")]
     UnknownEnvironment(String),

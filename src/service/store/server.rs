@@ -1,10 +1,10 @@
 //! The storage in a schema of a PostgreSQL database, which any number of processes share: how it is set up, recognised
 //! and reached. The rules are enforced in `rules`.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use super::{Access, Options, Result, Store, StoreError};
-use crate::db::{AddressFault, Advice, Fault, Password, Server, ServerFault, values};
+use crate::db::{AddressFault, Advice, Fault, Server, ServerFault, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -19,7 +19,7 @@ const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
 /// A schema of a PostgreSQL database. Contains no password.
 #[derive(Clone)]
 pub struct SharedStorage {
-    pub(super) server: Server,
+    pub(crate) server: Server,
     shown: String,
 }
 
@@ -56,23 +56,9 @@ impl SharedStorage {
         })
     }
 
-    /// Whether a connection goes over a network and so needs [`Self::with_tls`].
+    /// Whether a connection goes over a network and so needs TLS.
     pub fn needs_tls(&self) -> bool {
         self.server.needs_tls
-    }
-
-    /// Sets the TLS configuration with the certificates to trust.
-    #[must_use]
-    pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
-        self.server.tls = Some(tls);
-        self
-    }
-
-    /// Sets the source of the password; it is read once, and again after a password was refused.
-    #[must_use]
-    pub fn with_password(mut self, password: Password) -> Self {
-        self.server.password = Some(password);
-        self
     }
 
     /// Creates the schema in one transaction and grants a database role access to it. Refused if the schema exists

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    domain::{Ending, counted, proposal::quoted, rotation::State},
+    domain::{Ending, HandOffState, counted, proposal::quoted, rotation::State},
     operations::{
         Batch, BatchItem, Done, HandedOff, Mutation, NextStep, Recovered, RotationRow, Warning,
         batch::BatchEvent,
@@ -57,7 +57,7 @@ impl App {
             // The rotations have updated the directory, so the list on the screen is out of date.
             self.context.start(Job::List);
             if self.context.hands_off_to().is_some() {
-                self.context.start(Job::PendingHandOffs);
+                self.context.start(Job::DueHandOffs);
             }
         }
     }
@@ -299,25 +299,26 @@ impl App {
         }
     }
 
-    /// Reports new tokens that have been waiting since an earlier session.
-    pub(super) fn report_pending_hand_offs(&mut self, rows: &[RotationRow]) {
+    /// Takes over which new tokens have not arrived, and reports those that have been waiting since an earlier session: a
+    /// hand-off that failed was reported when it did, and needs attention.
+    pub(super) fn report_due_hand_offs(&mut self, rows: &[RotationRow]) {
         let here = self.context.profile().map(|profile| profile.name.clone());
         let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
             .iter()
             .partition(|row| here.as_ref() == Some(&row.profile));
+        let waits = |row: &&RotationRow| row.handoff.state == HandOffState::Pending;
+        let elsewhere: Vec<_> = elsewhere.into_iter().filter(waits).collect();
         self.say_due_elsewhere(&elsewhere);
-        let waiting = &mut self.context.to_hand_off;
-        waiting.clear();
-        waiting.extend(rows.iter().map(|row| (row.user_group_id.clone(), row.id)));
-        if waiting.is_empty() {
+        let due = rows.iter().map(|row| (row.user_group_id.clone(), row.id));
+        self.context.to_hand_off = due.collect();
+        let waiting = rows.into_iter().filter(waits);
+        let mut ids: Vec<String> = waiting.map(|row| row.user_group_id.to_string()).collect();
+        ids.sort_unstable();
+        if ids.is_empty() {
             return;
         }
-        let ids: Vec<String> = waiting
-            .keys()
-            .take(NAMED)
-            .map(ToString::to_string)
-            .collect();
-        let more = if waiting.len() > NAMED { ", …" } else { "" };
+        let more = if ids.len() > NAMED { ", …" } else { "" };
+        ids.truncate(NAMED);
         let keys = &self.context.keys;
         let token = keys.key(Focus::List, Action::Token);
         let hand = keys.key(Focus::Token, Action::HandOff);

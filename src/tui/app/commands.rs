@@ -11,7 +11,7 @@ use crate::{
     operations::PlaceProblem,
     tui::{
         keymap::Action,
-        panes::{open::Open, place::PlacePane},
+        panes::{is_page, open::Open, place::PlacePane},
         state::{BatchAim, Command, JobError, PaneRequest},
     },
 };
@@ -101,25 +101,38 @@ pub(super) fn holds_something(pane: &Pane) -> bool {
     )
 }
 
+/// Which of the pages a pane is, by the action that opens that.
+fn page(pane: &Pane) -> Option<Action> {
+    pane.opened_by().filter(|action| is_page(*action))
+}
+
 impl App {
     /// The page that is open: of the things on the screen, the last that is one. `None` while there is no profile.
     pub fn page(&self) -> Option<Action> {
-        self.stack.iter().rev().find_map(Pane::page)
+        self.stack.iter().rev().find_map(page)
     }
 
-    /// Opens a page in place of the one that is open. What has input, asks something or shows a token stays below.
-    pub(super) fn open_page(&mut self, action: Action) {
-        let is_of_page = |pane: &&Pane| pane.page().is_some() || !Self::keeps(pane);
+    /// Opens the pane of an action; whether there is one. A page takes the place of the one that is open; what has input,
+    /// asks something or shows a token stays below.
+    pub(super) fn opens(&mut self, action: Action) -> bool {
+        if is_page(action) {
+            self.close_page();
+        }
+        let pane = Pane::open_by(action, &mut self.context);
+        let is_opened = pane.is_some();
+        self.stack.extend(pane);
+        is_opened
+    }
+
+    fn close_page(&mut self) {
+        let is_of_page = |pane: &&Pane| page(pane).is_some() || !Self::keeps(pane);
         let above = self.stack[1..].iter().rev().take_while(is_of_page);
-        let above: Vec<bool> = above.map(|pane| pane.page().is_some()).collect();
+        let above: Vec<bool> = above.map(|pane| page(pane).is_some()).collect();
         let closed = above.iter().rposition(|is_page| *is_page);
         for _ in 0..closed.map_or(0, |lowest| lowest + 1) {
             if let Some(mut pane) = self.stack.pop() {
                 pane.view_mut().leave(&mut self.context);
             }
-        }
-        if let Some(page) = Pane::open_page(action, &mut self.context) {
-            self.stack.push(page);
         }
     }
 
@@ -207,7 +220,7 @@ impl App {
         context.start(Job::Batches);
         context.read_drafts();
         if context.hands_off_to().is_some() {
-            context.start(Job::PendingHandOffs);
+            context.start(Job::DueHandOffs);
         }
     }
 }

@@ -79,7 +79,13 @@ impl App {
             self.context.messages.refuse(now, text);
             return;
         }
+        let is_blind = self.is_in_burst && press == Press::Do(Action::Confirm);
         match press {
+            // A slow line brings a paste in pieces, and somebody who confirms looks first.
+            _ if is_blind => self.refuse(
+                "Not confirmed: the key came at once with others, as in a paste. Press it alone"
+                    .into(),
+            ),
             // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
@@ -115,7 +121,8 @@ impl App {
             }
         }
         self.refused_before = self.refused.is_some();
-        let why = self.refused.take().filter(|_| upper_case(key).is_some());
+        let is_strong = is_blind || upper_case(key).is_some();
+        let why = self.refused.take().filter(|_| is_strong);
         self.discarded_keys = why.map(|why| DiscardedKeys {
             until: self.context.now + LOOK_PAUSE,
             why,

@@ -302,7 +302,7 @@ impl App {
                 self.context.note_rotation(row);
                 self.abandoned();
             }
-            Outcome::PendingHandOffs(rows) if is_here => self.report_pending_hand_offs(rows),
+            Outcome::DueHandOffs(rows) if is_here => self.report_due_hand_offs(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
             Outcome::Batches(batches) if is_here => self.report_unfinished_batches(batches),
@@ -418,7 +418,7 @@ impl App {
             | Outcome::Recovered(_)
             | Outcome::TokenOwners(_)
             | Outcome::SecretFound(_)
-            | Outcome::PendingHandOffs(_)
+            | Outcome::DueHandOffs(_)
             | Outcome::ChangesSettled(_)
             | Outcome::Batches(_)
             | Outcome::Batch(_)

@@ -227,8 +227,8 @@ impl App {
         true
     }
 
-    /// Keys that arrived at once: a paste without brackets. In a field they are typed; on a page without one the rest
-    /// of them does nothing.
+    /// Keys that arrived at once: typed ahead, or a paste without brackets. In a field they are typed; on a page without one
+    /// the rest of a paste does nothing. None of them confirms anything.
     pub(super) fn burst(&mut self, keys: &[KeyEvent]) -> Vec<Effect> {
         let now = self.context.now;
         let mut effects = Vec::new();

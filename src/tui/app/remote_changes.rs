@@ -1,6 +1,6 @@
 //! Changes that others made in the current place: they are merged without moving any row, and reported once.
 
-use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
+use super::{App, Job, Pane, ProfileIndex, Severity, outcomes::Open};
 use std::time::Duration;
 
 use crate::{
@@ -122,9 +122,12 @@ impl App {
                 context.live.tell(&group.id, news);
             }
         }
-        let (next, refresh) = {
-            let key = |action| context.keys.key(Focus::List, action);
-            (key(Action::NextFlag), key(Action::Refresh))
+        // On other pages these keys do something else, or nothing.
+        let is_list = matches!(self.stack.last(), Some(Pane::List(_)));
+        let how = |action, does: &str| {
+            let how =
+                is_list.then(|| format!(". {} {does}", context.keys.key(Focus::List, action)));
+            how.unwrap_or_default()
         };
         // One message for all changes that arrived together.
         let mut told = Vec::new();
@@ -137,22 +140,17 @@ impl App {
             });
         }
         if !changed.is_empty() {
-            told.push(format!(
-                "{}. {next} goes there",
-                sentence(&changed, "changed")
-            ));
+            let next = how(Action::NextFlag, "goes there");
+            told.push(sentence(&changed, "changed") + &next);
         }
         if !new.is_empty() {
             let them = if new.len() == 1 { "it" } else { "them" };
-            told.push(format!(
-                "{}. {refresh} shows {them}",
-                sentence(&new, "added")
-            ));
+            let refresh = how(Action::Refresh, &format!("shows {them}"));
+            told.push(sentence(&new, "added") + &refresh);
         }
         if changes.are_more {
-            told.push(format!(
-                "More groups were changed elsewhere. {refresh} reads them"
-            ));
+            let refresh = how(Action::Refresh, "reads them");
+            told.push(format!("More groups were changed elsewhere{refresh}"));
         }
         if !told.is_empty() {
             context.say(Severity::News, told.join(". "));

@@ -1,7 +1,7 @@
 //! The actions, and the layers beneath the tables of the places: the usual keys of an action, and its texts in the
 //! footer and the help. An action has the same key everywhere: change one line here.
 
-use super::Binding;
+use super::{Binding, opened::opened};
 
 impl Action {
     /// Whether the action concerns the console as a whole rather than the content of a pane.
@@ -23,13 +23,17 @@ impl Action {
 /// One action per line: its name, its keys (the first is shown in the footer), footer hint, help, and other words by which
 /// help and palette find it, the most fitting ones first.
 macro_rules! layers {
-    ($($(#[$doc:meta])* $name:ident {
+    (opened {
+        $($page:ident [$($page_key:literal)+] $page_help:literal $page_words:literal
+            in $called:literal $takes_text:ident $table:tt $(+ $more:ident)*;)*
+    } $($(#[$doc:meta])* $name:ident {
         $($(#[$about:meta])* $action:ident [$($key:literal)+] $hint:literal $help:literal $words:literal;)*
     })*) => {
         /// What a person can ask the console to do. The command palette lists the actions, the configuration rebinds them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $($($(#[$about])* $action,)*)*
+            $($page,)*
             /// The focused widget handles the key itself; listed so that footer and help can show it.
             InField,
         }
@@ -39,10 +43,19 @@ macro_rules! layers {
             pub fn synonyms(self) -> &'static str {
                 match self {
                     $($(Self::$action => $words,)*)*
-                    Self::InField => "type edit undo delete",
+                    $(Self::$page => $page_words,)*
+                    Self::InField => "field cell",
                 }
             }
         }
+
+        /// Rows for every place, too.
+        static OPENED: &[Binding] = &[$(Binding {
+            action: Action::$page,
+            keys: &[$($page_key),+],
+            hint: "",
+            help: $page_help,
+        }),*];
 
         $($(#[$doc])* pub(super) static $name: &[Binding] = &[$(Binding {
             action: Action::$action,
@@ -53,7 +66,7 @@ macro_rules! layers {
     };
 }
 
-layers! {
+opened! { layers {
     /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
         Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings docs documentation";
@@ -63,15 +76,7 @@ layers! {
         Cancel ["ctrl-c"] "" "cancel; twice: quit" "abort interrupt exit";
         Refresh ["r" "f5" "ctrl-r"] "" "refresh" "reload sync update again";
         OpenOrCreate ["o"] "" "open a group by ID, or create one" "new add create find search goto copy clone duplicate";
-        Profiles ["P" "f6"] "" "switch profile" "production testing customer environment context account switch permissions rights role access";
         Groups ["1"] "" "groups" "list home customers";
-        History ["2"] "" "history" "undo log logs audit changes who revert restore";
-        Rotations ["3"] "" "rotations (open first)" "unknown recover interrupted renewals";
-        Whose ["W"] "" "find the group of a token; nothing is sent" "leaked leak owner search find secret";
-        Attention ["0" "!"] "" "what needs attention, over all profiles" "todo alerts problems overdue expired";
-        Batches ["5"] "" "batches (unfinished first): groups, resume, retry" "bulk runs jobs resume many";
-        Requests ["4"] "" "requests and responses" "http network debug log logs";
-        Messages ["m"] "" "messages of this session" "errors log logs notifications";
         Suspend ["ctrl-z"] "" "suspend (fg resumes)" "background shell";
         Redraw ["ctrl-l"] "" "redraw" "repaint clear";
     }
@@ -162,10 +167,15 @@ layers! {
         /// Adds a profile.
         Connect ["a" "c"] "" "" "new login setup service profile";
     }
-}
+} }
 
 /// All layers. An action is in one of them, with its usual keys.
-pub(super) const LAYERS: [&[Binding]; 3] = [EVERYWHERE, MOVE, NAMED];
+pub(super) const LAYERS: [&[Binding]; 4] = [EVERYWHERE, OPENED, MOVE, NAMED];
+
+/// The rows for every place that has no row of its own for the same action.
+pub(super) fn everywhere() -> impl Iterator<Item = &'static Binding> {
+    EVERYWHERE.iter().chain(OPENED)
+}
 
 impl Binding {
     /// Returns the row of an action in the layers; empty if no layer has one. In a place that takes text, keys that

@@ -63,8 +63,7 @@ impl Default for Keymap {
 impl Keymap {
     /// Applies the changes to the tables. Does not check them: `rebind` does.
     pub(super) fn with(changes: &[KeyOverride]) -> Self {
-        let everywhere = actions::EVERYWHERE
-            .iter()
+        let everywhere = actions::everywhere()
             .map(|row| {
                 let written = find(changes, row);
                 Bound::of(row, written, all(row, written), true)

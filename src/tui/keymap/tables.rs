@@ -1,7 +1,7 @@
 //! The places and their tables as in docs/design/console.md, "Keys": whether a place takes text, and its rows, most
 //! used first. Keys, hint and help that a row omits come from the layers in `actions`.
 
-use super::{Action, Binding, actions::MOVE};
+use super::{Action, Binding, actions::MOVE, opened::opened};
 
 /// The place takes characters as text.
 const TEXT: bool = true;
@@ -10,6 +10,8 @@ const COMMANDS: bool = false;
 
 /// Properties of a place.
 struct Place {
+    /// The page that it belongs to, as a person calls it.
+    page: &'static str,
     takes_text: bool,
     rows: &'static [&'static [Binding]],
 }
@@ -24,9 +26,21 @@ static COLUMNS: &[Binding] = &[
         .with_words("", "previous columns"),
 ];
 
-/// A row is: action, keys, footer hint, help. Generates `Focus` from the names of the places.
+/// A place has its name, the page that it belongs to, as a person calls it, and its rows: action, keys, footer hint, help.
+/// Generates `Focus` from the names.
 macro_rules! places {
-    ($($(#[$doc:meta])* $place:ident $takes_text:ident {
+    (opened {
+        $($opened:ident $keys:tt $help:literal $words:literal
+            in $page:literal $takes_text:ident $table:tt $(+ $more:ident)*;)*
+    } $($others:tt)*) => {
+        places! { $($opened $page $takes_text $table $(+ $more)*)* $($others)* }
+
+        impl Focus {
+            /// The places that the action of the same name opens from everywhere.
+            pub const OPENED: &[(Action, Self)] = &[$((Action::$opened, Self::$opened)),*];
+        }
+    };
+    ($($(#[$doc:meta])* $place:ident $page:literal $takes_text:ident {
         $($action:ident $([$($key:literal)+])? $($hint:literal $help:literal)?;)*
     } $(+ $more:ident)*)*) => {
         /// The place that receives keys now; determined only by [`crate::tui::page::View::focus`].
@@ -40,6 +54,7 @@ macro_rules! places {
         }
 
         static PLACES: [Place; [$(Focus::$place),*].len()] = [$(Place {
+            page: $page,
             takes_text: $takes_text,
             rows: &[&[$(
                 Binding::shared(Action::$action, $takes_text)
@@ -51,21 +66,21 @@ macro_rules! places {
     };
 }
 
-places! {
-    Welcome COMMANDS {
+opened! { places {
+    Welcome "Welcome" COMMANDS {
         Connect ["enter" "c"] "connect to a service" "connect to a service (enter, test, save a profile)";
         Demo "demo" "demo (local, deleted on exit)";
         Quit ["q" "esc"] "quit" "quit";
     }
 
-    ConnectField TEXT {
+    ConnectField "Add a profile" TEXT {
         NextField ["tab" "enter" "down"];
         Review "test" "test the connection; creates nothing";
         Back "cancel" "cancel (input kept, API key not)";
         PreviousField ["shift-tab" "up"];
     }
 
-    ConnectChoice COMMANDS {
+    ConnectChoice "Add a profile" COMMANDS {
         InField ["space" "right" "left"] "choose" "choose another";
         NextField ["tab" "enter" "down"];
         Review "test" "test the connection; creates nothing";
@@ -74,13 +89,13 @@ places! {
     }
 
     /// The connection is being tested, or was tested.
-    ConnectCheck COMMANDS {
+    ConnectCheck "Add a profile" COMMANDS {
         WriteFile "SAVE profile" "save profile and open it";
         Refresh "test again" "test the connection again";
         Back "back to the form" "back to the form; nothing is written";
     } + MOVE
 
-    List COMMANDS {
+    List "Groups" COMMANDS {
         Enter "open" "open the group (reads it from the service)";
         Edit; EditWhole; Token;
         Mark "mark" "mark / unmark";
@@ -93,6 +108,7 @@ places! {
         Profiles "profile" "switch profile";
         Detail "detail" "show / hide details";
         MarkAll "" "mark all shown";
+        Refresh "" "refresh";
         Sort "sort" "sort by next column";
         SortReverse "" "reverse the order";
         CopyMenu; Compare;
@@ -109,14 +125,15 @@ places! {
         Favourite "" "add / remove favourite";
     } + MOVE
 
-    Filter TEXT {
+    Filter "a filter" TEXT {
         Enter "apply" "apply the filter and go to the list";
         Back "clear" "clear the filter";
         NextField ["tab"] "complete" "complete @view, label: or prop:";
         Down; Up;
+        Refresh "" "refresh";
     }
 
-    Group COMMANDS {
+    Group "a group" COMMANDS {
         Edit; EditWhole; Token;
         Refresh "refresh" "read the group from the service again";
         History "history" "history of this group";
@@ -125,17 +142,17 @@ places! {
         Back "back" "back";
     } + MOVE
 
-    Compare COMMANDS {
+    Compare "Compare" COMMANDS {
         Enter "copy row here" "copy this row here, into the form";
         BringAll "copy all here" "copy all values here, into the form";
         NextField "other profile" "next profile with the group";
-        Back "back" "back";
         Refresh "refresh both" "read both from the service again";
         Unchanged "unchanged" "show unchanged";
+        Back "back" "back";
         History "" "history of this group";
     } + MOVE
 
-    EditName TEXT {
+    EditName "Edit" TEXT {
         NextField; Review;
         Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditWhole;
@@ -143,30 +160,31 @@ places! {
         Discard; LoadDraft;
     }
 
-    EditMapping COMMANDS {
+    EditMapping "Edit" COMMANDS {
         InField ["a"] "add" "add a row; paste adds several";
         InField ["enter"] "change" "change the cell";
         InField ["D"] "remove" "remove / restore row";
+        NextField; Review;
         InField ["z"] "undo" "undo";
         InField ["Z"] "" "redo";
         InField ["up" "down" "left" "right" "k" "j" "h" "l"] "" "move";
         InField ["pgup" "pgdn" "home" "end" "g" "G"] "" "page, first or last row";
-        NextField; Review;
-        Back "leave (draft saved)" "leave (draft saved)";
+        Back "leave" "leave (draft saved)";
         PreviousField; NextProblem; EditWhole;
         Refresh "" "read the saved values again; your input stays";
         Discard; LoadDraft;
     }
 
-    EditCell TEXT {
+    EditCell "Edit" TEXT {
         InField ["enter"] "save" "save the cell";
         InField ["esc"] "cancel" "cancel editing the cell";
         InField ["tab"] "next cell" "save, then next cell";
         Review;
         EditWhole;
+        Refresh "" "read the saved values again; your input stays";
     }
 
-    EditProperties TEXT {
+    EditProperties "Edit" TEXT {
         NextField; Review;
         RowsOrJson "as rows" "properties as rows: key, type, value";
         InField ["ctrl-t"] "format" "format the JSON";
@@ -180,17 +198,17 @@ places! {
     }
 
     /// The properties as rows: moving between the cells.
-    EditRows COMMANDS {
+    EditRows "Edit" COMMANDS {
         InField ["a"] "add" "add a property; paste adds several";
         InField ["enter"] "change" "change the cell: key, type or value";
+        NextField "next" "next field";
+        Review;
+        RowsOrJson "JSON" "properties as JSON text";
         InField ["D"] "remove" "remove / restore property";
         InField ["z"] "undo" "undo";
-        RowsOrJson "JSON" "properties as JSON text";
         InField ["Z"] "" "redo";
         InField ["up" "down" "left" "right" "k" "j" "h" "l"] "" "move";
         InField ["pgup" "pgdn" "home" "end" "g" "G"] "" "page, first or last row";
-        NextField "next" "next field";
-        Review;
         Back "leave" "leave (draft saved)";
         PreviousField; NextProblem; EditWhole;
         Refresh "" "read the saved values again; your input stays";
@@ -198,15 +216,16 @@ places! {
     }
 
     /// Choosing the type of a property.
-    EditType TEXT {
+    EditType "Edit" TEXT {
         InField ["right" "left" "down" "up" "space"] "change type" "change type";
         InField ["enter"] "save" "save the type";
         InField ["esc"] "cancel" "cancel the change of the type";
         InField ["tab"] "next cell" "save, then next cell";
         Review;
+        Refresh "" "read the saved values again; your input stays";
     }
 
-    Review COMMANDS {
+    Review "Review" COMMANDS {
         Confirm "SEND" "send (only y)";
         Back "back" "back to the form (input kept)";
         Choose; OtherView; Unchanged;
@@ -216,7 +235,7 @@ places! {
     } + MOVE
 
     /// A question in a box: the key confirms it.
-    ConfirmKey COMMANDS {
+    ConfirmKey "a question" COMMANDS {
         Confirm "CONFIRM" "confirm (only y)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel" "cancel (nothing is changed)";
@@ -224,19 +243,19 @@ places! {
     }
 
     /// A question in a box: words confirm it.
-    ConfirmTyped TEXT {
+    ConfirmTyped "a question" TEXT {
         Enter "SEND" "send (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
-    Result COMMANDS {
+    Result "a result" COMMANDS {
         Back ["esc" "enter"] "back" "back to the page before the change";
         Token;
         Edit "edit again" "edit the group again";
         History "history" "history of this group";
     } + MOVE
 
-    Token COMMANDS {
+    Token "Token" COMMANDS {
         Rotate "ROTATE" "rotate the token; asks first";
         Reveal;
         CopyMenu "copy" "copy through your terminal (OSC 52)";
@@ -246,46 +265,46 @@ places! {
         Back ["esc" "enter"] "back" "back";
     } + MOVE
 
-    RotateReason TEXT {
+    RotateReason "Rotate" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
-    RotateCheck COMMANDS {
+    RotateCheck "Rotate" COMMANDS {
         Confirm "ROTATE NOW" "rotate the token now";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         Enter "" "confirms nothing";
     }
 
-    RotateTyped TEXT {
+    RotateTyped "Rotate" TEXT {
         Enter "ROTATE NOW" "rotate (after typing the ID)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
-    RotateRunning COMMANDS { Back "leave (continues)" "leave (continues; a message reports the result)"; }
+    RotateRunning "Rotate" COMMANDS { Back "leave (continues)" "leave (continues; a message reports the result)"; }
 
-    RotateResult COMMANDS {
+    RotateResult "Token" COMMANDS {
         Reveal;
         CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile; HandOff;
         Back "back" "back (the token can be read again by ID)";
     } + MOVE
 
-    WritePath TEXT {
+    WritePath "Save to file" TEXT {
         Enter "save" "save to this new file";
         Back "cancel" "cancel (nothing written)";
     }
 
-    Note TEXT {
+    Note "Note" TEXT {
         Enter "save" "save in the directory; nothing is sent";
         NextField "labels" "to the other field; in the labels: complete one";
         PreviousField "" "to the other field";
         Back "cancel" "cancel; nothing is saved";
     }
 
-    Views COMMANDS {
+    Views "Views and columns" COMMANDS {
         Enter "apply" "apply the saved view, or close";
         Choose ["space"] "on/off" "show or hide the column";
         MoveDown "down" "move the column down";
@@ -297,120 +316,75 @@ places! {
     } + MOVE
 
     /// Entering the name of a view, or of a property.
-    ViewName TEXT {
+    ViewName "Views and columns" TEXT {
         Enter "save" "save, or add the column";
         NextField "complete" "complete the key of a property";
         Back "cancel" "cancel";
     }
 
-    History COMMANDS {
-        Enter "open group" "open the group of this entry";
-        Filter;
-        ReverseEdit "undo" "undo this update (opens the review)";
-        Detail "diff" "what it changed; again: diff from now";
-        CopyCurl "copy as curl" "copy a create as curl";
-        Refresh "refresh" "read the history again";
-        Back "back" "back";
-    } + MOVE + COLUMNS
-
-    Open TEXT {
+    Open "Open or create" TEXT {
         Enter "continue" "open, or new group form";
         Down "similar IDs" "pick a similar ID";
         NextField ["tab" "shift-tab"] "copy from" "copy from a group";
         Up "" "up";
-        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        Back "cancel" "cancel (nothing sent)";
     }
 
-    Help TEXT {
+    Help "Help" TEXT {
         Enter "run" "run";
         Down ["down" "tab"]; Up ["up" "shift-tab"]; PageUp ["pgup"]; PageDown ["pgdn"];
         Back "close" "close";
     }
 
-    Palette TEXT {
+    Palette "Help" TEXT {
         Enter "run" "run the command, or open the group";
         Down ["down"]; Up ["up"];
         PageUp ["pgup"]; PageDown ["pgdn"];
         Back "close" "close";
     }
 
-    Profiles COMMANDS {
-        Enter "select" "select";
-        Connect ["a"] "add profile" "add profile";
-        Back "close" "close";
-    } + MOVE
-
-    Messages COMMANDS {
-        Enter "details" "the message, its request and response";
-        FailedOnly "errors only" "show errors only, or all";
-        Filter;
-        Back "close" "close";
-    } + MOVE
-
     /// A single message in full.
-    Message COMMANDS {
+    Message "Messages" COMMANDS {
         CopyCurl "copy as curl" "copy as curl, or the text";
         Back ["esc" "enter"] "close" "back to the messages";
     } + MOVE
 
-    Requests COMMANDS {
-        Enter "details" "the whole request and its response";
-        Stop "CANCEL read" "cancel the running read";
-        CopyCurl "copy as curl" "copy as curl, without the API key";
-        FailedOnly "failed only" "show failed ones only, or all";
-        Filter;
-        Back "back" "back";
-    } + MOVE + COLUMNS
-
     /// A single request in full.
-    Request COMMANDS {
+    Request "Requests" COMMANDS {
         CopyCurl "copy as curl" "copy as curl, without the API key";
         Back ["esc" "enter"] "back" "back to the requests";
     } + MOVE
 
-    CopyMenu COMMANDS {
+    CopyMenu "Copy" COMMANDS {
         Enter "select" "select";
         Back "close" "close";
     } + MOVE
 
-    Rotations COMMANDS {
-        Enter "open group" "open the group of this rotation";
-        Refresh "check open ones" "check open ones (reads only)";
-        Abandon "ABANDON" "abandon: close without a result; asks for a reason";
-        Filter;
-        Back "back" "back";
-    } + MOVE + COLUMNS
-
-    AbandonReason TEXT {
+    AbandonReason "Abandon" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
         Back "cancel (nothing done)" "cancel (nothing done)";
     }
 
-    Whose TEXT {
-        Enter "find" "find the group of this token; nothing is sent";
-        Back "close" "close (token discarded)";
-    }
-
-    WhoseFound COMMANDS {
+    WhoseFound "Find a token" COMMANDS {
         Token ["t" "enter"] "open token" "open the token page of this group";
         Whose "another token" "find the group of another token";
         Back "close" "close";
     } + MOVE
 
     /// A bulk rotation that is being checked, or cannot be started.
-    BulkCheck COMMANDS {
+    BulkCheck "Bulk rotation" COMMANDS {
         Back ["esc" "enter"] "back" "back (nothing sent)";
         Refresh "check again" "check the marked groups again";
         IncludeRecent;
     } + MOVE
 
-    BulkReason TEXT {
+    BulkReason "Bulk rotation" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         IncludeRecent; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
-    BulkTyped TEXT {
+    BulkTyped "Bulk rotation" TEXT {
         Enter "ROTATE ALL" "rotate all (after typing)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
@@ -418,7 +392,7 @@ places! {
     }
 
     /// Choosing what a bulk edit does.
-    BulkEditAction COMMANDS {
+    BulkEditAction "Bulk edit" COMMANDS {
         NextChoice "action" "the next action: set or remove a row or a property";
         PreviousChoice "" "the previous action";
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
@@ -427,15 +401,16 @@ places! {
         Refresh "" "check again";
     } + MOVE
 
-    BulkEditField TEXT {
+    BulkEditField "Bulk edit" TEXT {
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
         ShowNext "" "show changed, same or skipped";
+        Refresh "" "check again";
     }
 
     /// Confirming a bulk edit; outside production one key is enough.
-    BulkEditConfirm COMMANDS {
+    BulkEditConfirm "Bulk edit" COMMANDS {
         Confirm "EDIT ALL" "edit all that change (only y)";
         ShowNext ["f"] "show" "show changed, same or skipped";
         NextField "fields" "back to the fields";
@@ -443,15 +418,16 @@ places! {
         PreviousField; Refresh "" "check again"; Enter "" "confirms nothing";
     } + MOVE
 
-    BulkEditTyped TEXT {
+    BulkEditTyped "Bulk edit" TEXT {
         Enter "EDIT ALL" "edit all that change (after typing)";
         NextField "fields" "back to the fields";
         ShowNext "show" "show changed, same or skipped";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
+        Refresh "" "check again";
     }
 
-    BulkRun COMMANDS {
+    BulkRun "a batch" COMMANDS {
         Pause "pause" "pause / resume";
         Stop "STOP" "stop (no further group)";
         Resume "RESUME" "resume what was not started";
@@ -466,7 +442,7 @@ places! {
     } + MOVE
 
     /// The remaining groups of a batch are being checked; the key `y` resumes the batch.
-    ResumeCheck COMMANDS {
+    ResumeCheck "a batch" COMMANDS {
         Confirm "RESUME" "resume the batch (only y)";
         Refresh "check again" "check what is left again";
         IncludeOld ["f"] "old ones" "include / skip groups last sent over 30 days ago";
@@ -474,44 +450,21 @@ places! {
         Enter "" "confirms nothing";
     } + MOVE
 
-    ResumeTyped TEXT {
+    ResumeTyped "a batch" TEXT {
         Enter "RESUME" "resume the batch (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         IncludeOld "old ones" "include / skip groups last sent over 30 days ago";
         Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
-    Attention COMMANDS {
-        Enter "go there" "open the item";
-        Refresh "check" "check the item, or all again";
-        HandOff "hand off" "run the hand-off";
-        Resume "RESUME" "check and resume";
-        Edit "open draft" "continue the draft";
-        NextField "this profile" "this profile / all profiles";
-        Filter;
-        Back "back" "back";
-    } + MOVE + COLUMNS
-
-    Batches COMMANDS {
-        Resume "RESUME" "resume what was not started";
-        Enter "groups" "the groups of this batch";
-        RetryFailed "RETRY failed" "retry failed";
-        Refresh "check" "check unknown ones (reads only), refresh";
-        ReverseEdit "undo" "prepare the reverse edit";
-        WriteFile "report" "save the report to a file";
-        Filter;
-        NextField "all profiles" "this profile / all profiles";
-        Back "back" "back";
-    } + MOVE + COLUMNS
-
     /// Choosing the environment of a profile.
-    PlaceChoice COMMANDS {
+    PlaceChoice "Which environment" COMMANDS {
         Enter "select" "select; asks before it is recorded";
         Back "not now" "close (nothing sent; the list can be read)";
     } + MOVE
 
     /// Confirming an answer: the same environment, a new one, or what was found about alarms.
-    PlaceNew COMMANDS {
+    PlaceNew "Which environment" COMMANDS {
         Confirm "CONFIRM" "confirm the choice (only y)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "back" "back to the choice, or close (nothing sent)";
@@ -519,26 +472,36 @@ places! {
     }
 
     /// Entering a group that proves a key on trial.
-    PlaceProof TEXT {
+    PlaceProof "Which environment" TEXT {
         Enter "READ it" "read this group to verify the API key";
         NextField "use suggestion" "put the proposed group into the field";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 
     /// Entering the reason for acknowledging an alarm.
-    PlaceReason TEXT {
+    PlaceReason "Which environment" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 
     /// Waiting for the answer, or it was refused for good.
-    PlaceWait COMMANDS { Back ["esc" "enter"] "close" "close (continues)"; }
-}
+    PlaceWait "Which environment" COMMANDS { Back ["esc" "enter"] "close" "close (continues)"; }
+} }
 
 impl Focus {
+    /// The page that the place belongs to, as a person calls it.
+    pub fn page(self) -> &'static str {
+        PLACES[self as usize].page
+    }
+
     /// Whether characters are text here rather than commands.
     pub fn takes_text(self) -> bool {
         PLACES[self as usize].takes_text
+    }
+
+    /// Whether the place has a row of its own for the action.
+    pub fn has(self, action: Action) -> bool {
+        self.rows().any(|row| row.action == action)
     }
 
     /// The bindings that apply only in this place.

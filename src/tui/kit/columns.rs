@@ -140,6 +140,11 @@ impl Layout {
         }
     }
 
+    /// Whether each column is as wide as in the other layout of the same columns.
+    pub fn has_widths_of(&self, other: &Self) -> bool {
+        self.widths == other.widths
+    }
+
     /// Number of columns with content that do not fit.
     pub fn hidden(&self) -> usize {
         let columns = self.columns.iter().zip(&self.widths);

@@ -103,9 +103,19 @@ pub fn draw<'a, R>(
     draw_in(buffer, area, rows, layout, cells, None, hint, theme);
 }
 
+/// Columns are two cells apart, unless one cell leaves room for more in a narrow table.
 fn fit(columns: Vec<Column>, width: u16) -> Layout {
-    let gap = if width < WIDE_WIDTH.0 { 1 } else { 2 };
-    Layout::fit(columns, width.saturating_sub(GUTTER + 1), gap)
+    let room = width.saturating_sub(GUTTER + 1);
+    let apart = Layout::fit(columns.clone(), room, 2);
+    if width >= WIDE_WIDTH.0 {
+        return apart;
+    }
+    let close = Layout::fit(columns, room, 1);
+    if apart.has_widths_of(&close) {
+        apart
+    } else {
+        close
+    }
 }
 
 /// Like [`draw`], but the header says that `scrolled` columns are not shown, and how many do not fit: `key` shows those.

@@ -54,17 +54,27 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
         let key = binding.keys.first()?;
         let word = top.hint(binding.action, context).unwrap_or(binding.hint);
         let works = !word.is_empty() && top.why_not(binding.action, context).is_none();
-        works.then(|| Hint {
+        let hint = Hint {
             key: key.shown(),
             word,
             x: 0,
             action: binding.action,
-        })
+        };
+        // Where the table has no word for it, the key leaves nothing.
+        let is_way_out = binding.action == Action::Back && !binding.hint.is_empty();
+        works.then_some((hint, is_way_out))
     });
-    let placed = shown.map_while(|hint| {
+    let mut shown: Vec<(Hint, bool)> = shown.collect();
+    let width = |(hint, _): &(Hint, bool)| hint.width() + 2;
+    // The first key and then the way out matter most: of the others, the last ones leave.
+    while !shown.is_empty() && x + shown.iter().map(width).sum::<u16>() > end + 2 {
+        let last = (1..shown.len()).rev().find(|at| !shown[*at].1);
+        shown.remove(last.unwrap_or(shown.len() - 1));
+    }
+    let placed = shown.into_iter().map(|(hint, _)| {
         let at = x;
         x += hint.width() + 2;
-        (at + hint.width() <= end).then_some(Hint { x: at, ..hint })
+        Hint { x: at, ..hint }
     });
     placed.collect()
 }

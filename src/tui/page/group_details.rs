@@ -16,6 +16,7 @@ use crate::{
         annotation::Attribution,
         capitalised, counted,
         known::Source,
+        rotation::State,
         text::oddities,
         visible,
     },
@@ -219,9 +220,24 @@ fn fields(group: &KnownGroup, context: &Context) -> Vec<Field> {
         ..token.changed(ChangedField::Token)
     });
     fields.push(Field::styled("age", age.trim_start_matches("age "), style));
+    if let Some(state) = context.open.get(&group.id) {
+        let (sign, style, what) = match state {
+            State::Conflict => ("x", theme.error(), "investigate"),
+            _ => ("?", theme.unknown(), "only a read shows the result"),
+        };
+        let what = format!("{sign} {}: {what}; do not rotate", state.as_str());
+        fields.push(Field::styled("rotation", what, style));
+    }
     if context.to_hand_off.contains_key(&group.id) {
         let what = "x the new token was not delivered";
         fields.push(Field::styled("hand-off", what, theme.error()));
+    }
+    let draft = context.drafts.get(&(context.current, group.id.clone()));
+    if let Some(draft) = draft.filter(|draft| context.other_author(draft).is_none()) {
+        fields.push(Field {
+            origin: format!("typed {}", context.moment(draft.draft.changed_at)),
+            ..Field::styled("draft", "your changes, not sent", theme.label())
+        });
     }
     if let Some(doing) = context.doing(&group.id) {
         fields.push(Field::styled("now", doing.in_words(), theme.news()));
@@ -468,7 +484,9 @@ fn brief(width: u16, group: &KnownGroup, context: &Context) -> TextPage {
     one_line(&mut page, "Mapping", &mapping, theme);
     one_line(&mut page, "Props", &properties, theme);
     let fields = fields(group, context);
-    let worth_most = ["", "now", "note", "labels", "ID"];
+    let worth_most = [
+        "", "rotation", "hand-off", "now", "draft", "note", "labels", "ID",
+    ];
     let mut found = worth_most
         .iter()
         .filter_map(|label| fields.iter().find(|field| field.label == *label));

@@ -7,7 +7,6 @@ mod tests;
 
 use std::{borrow::Cow, cell::Cell, fmt::Debug};
 
-use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Position, Rect};
 
@@ -444,18 +443,8 @@ impl<R: Rows> View for ListPage<R> {
         self.filter.field()
     }
 
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        if self.filter.key(key) {
-            self.filter_changed(context);
-        }
-    }
-
-    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        let was_pasted = self.filter.paste(text);
-        if was_pasted {
-            self.filter_changed(context);
-        }
-        was_pasted
+    fn typed(&mut self, context: &mut Context) {
+        self.filter_changed(context);
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -465,6 +454,11 @@ impl<R: Rows> View for ListPage<R> {
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         if action == Action::Back && self.whole.is_none() && self.filter.is_on() {
             return Some("clear");
+        }
+        let is_empty = || self.read_at.is_some() && self.unfiltered(context).is_empty();
+        if action == Action::Filter && !self.filter.is_on() && is_empty() {
+            // Nothing to filter. The key still does it, because the words that follow are no commands.
+            return Some("");
         }
         self.can(action, context).ok().flatten()
     }

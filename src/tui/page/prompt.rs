@@ -8,7 +8,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     prelude::{Buffer, Position, Rect, Widget},
     widgets::Clear,
@@ -263,16 +262,6 @@ impl Filter {
     /// The field, while it is typed into.
     pub fn field(&mut self) -> Option<&mut TextField> {
         self.is_typing.then_some(&mut self.field)
-    }
-
-    /// Passes the key to the field; returns whether it took it.
-    pub fn key(&mut self, key: KeyEvent) -> bool {
-        self.field().map(|field| field.key(key)).is_some()
-    }
-
-    /// Pastes into the field; returns whether it took it.
-    pub fn paste(&mut self, text: &str) -> bool {
-        self.field().map(|field| field.paste(text)).is_some()
     }
 
     /// Draws it into a line, with a remark at its end; returns the position of the cursor.

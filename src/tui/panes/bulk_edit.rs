@@ -7,7 +7,6 @@ mod view;
 
 pub(super) use view::sent_unread;
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
@@ -200,12 +199,6 @@ impl BulkEdit {
         let run = context.start_edit(plan, retries);
         context.navigate(Navigation::Replace(PaneRequest::WatchBulk(run)));
     }
-
-    fn typed_into(&mut self, context: &mut Context) {
-        if !self.confirming {
-            self.check(context);
-        }
-    }
 }
 
 impl View for BulkEdit {
@@ -252,7 +245,7 @@ impl View for BulkEdit {
             Action::PreviousField => self.fields.0.go(false),
             Action::NextChoice | Action::PreviousChoice => {
                 self.fields.choose(action == Action::NextChoice);
-                self.typed_into(context);
+                self.typed(context);
             }
             Action::Review => self.confirming = true,
             Action::ShowNext => self.show_next(context),
@@ -285,29 +278,10 @@ impl View for BulkEdit {
         }
     }
 
-    fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
-        let had_it = self.field().is_some_and(|field| field.hold_back(secret));
-        if had_it {
-            self.typed_into(context);
+    fn typed(&mut self, context: &mut Context) {
+        if !self.confirming {
+            self.check(context);
         }
-        had_it
-    }
-
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.key(key);
-            field.error = None;
-            self.typed_into(context);
-        }
-    }
-
-    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        let Some(field) = self.field() else {
-            return false;
-        };
-        field.paste(text);
-        self.typed_into(context);
-        true
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

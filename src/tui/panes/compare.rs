@@ -123,10 +123,10 @@ impl Compare {
             Some((part, _)) if !part.is_known_in(&there) => Some(format!(
                 "the {} in the other profile {} unknown",
                 part.field.as_str(),
-                part.field.is_and_it()[0]
+                part.field.is()
             )),
             Some((part, _)) if part.field != Field::Name && !part.is_known_in(&here) => {
-                let [is, it] = part.field.is_and_it();
+                let (is, it) = (part.field.is(), part.field.it());
                 Some(format!(
                     "the {} {is} unknown: copying one row would replace all of {it}; {} copies all",
                     part.field.as_str(),

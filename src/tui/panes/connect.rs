@@ -365,7 +365,6 @@ pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
             | Action::Messages
             | Action::Requests
             | Action::OpenOrCreate
-            | Action::Refresh
     );
     (needs && context.profile().is_none()).then(|| "no profile is configured yet".into())
 }

@@ -3,7 +3,6 @@
 
 mod palette;
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::View;
@@ -201,31 +200,35 @@ fn line(bound: &Bound) -> Line {
         Section::Here
     };
     let name = bound.name();
+    // The keys of a field share one action.
+    let synonyms = if bound.help.starts_with("remove") {
+        "delete drop erase"
+    } else {
+        bound.action.synonyms()
+    };
     Line {
         action: LineAction::Action(bound.action),
         keys: bound.shown(),
         help: bound.help.to_owned(),
         setting: format!("[keys] {name}"),
         name,
-        synonyms: bound.action.synonyms().to_owned(),
+        synonyms: synonyms.to_owned(),
         disabled_reason: None,
         section,
     }
 }
 
-/// The actions of other places, each once, with the places where it is possible.
+/// The actions of other places, each once, with the places where it is possible; without the keys of fields, which
+/// mean nothing outside of them.
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<&str>)> = Vec::new();
-    let same = |line: &Line, bound: &Bound| {
-        line.action == LineAction::Action(bound.action)
-            && (bound.action != Action::InField || line.help == bound.help)
-    };
+    let same = |line: &Line, bound: &Bound| line.action == LineAction::Action(bound.action);
     for focus in Focus::ALL {
         for bound in context
             .keys
             .bindings(focus)
             .iter()
-            .filter(|bound| !bound.everywhere)
+            .filter(|bound| !bound.everywhere && bound.action != Action::InField)
         {
             if here.iter().any(|line| same(line, bound)) {
                 continue;
@@ -387,7 +390,6 @@ impl View for Help {
             Action::Enter if self.is_palette && self.found().is_empty() => {
                 Some("no such command".into())
             }
-            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }
@@ -396,21 +398,8 @@ impl View for Help {
         Some(&mut self.typed)
     }
 
-    fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
-        let had_it = self.typed.hold_back(secret);
+    fn typed(&mut self, context: &mut Context) {
         self.on_typed(context);
-        had_it
-    }
-
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        self.typed.key(key);
-        self.on_typed(context);
-    }
-
-    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        self.typed.paste(text);
-        self.on_typed(context);
-        true
     }
 
     fn is_overlay(&self) -> bool {

@@ -8,7 +8,6 @@ mod view;
 
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Position, Rect, Style};
 
@@ -415,13 +414,8 @@ impl View for List {
         self.filter.field()
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+    fn typed(&mut self, _context: &mut Context) {
         self.completion = None;
-        self.filter.key(key);
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.filter.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

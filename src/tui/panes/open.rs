@@ -3,7 +3,6 @@
 //!
 //! Which known group to base a new one on: typed or selected, never guessed.
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use super::{View, list::MAX_SYNCHRONOUS};
@@ -191,8 +190,7 @@ impl View for Open {
         Some(&mut self.on().field)
     }
 
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        self.on().field.key(key);
+    fn typed(&mut self, context: &mut Context) {
         self.find_similar(context);
     }
 
@@ -218,7 +216,6 @@ impl View for Open {
             Action::NextField if self.is_known(context) && !self.on_copy => {
                 Some("this ID is known: it is opened".into())
             }
-            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }

@@ -101,7 +101,7 @@ impl PlacePane {
             Stage::Choose(..) => self.choose(context),
             Stage::Answer(..) | Stage::Reason(_) => {}
             Stage::Failed => context.close_pane(),
-            Stage::Proof(field, _) => match UserGroupId::typed(field.text()) {
+            Stage::Proof(field, _) => match UserGroupId::written(field.text()) {
                 Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
             },
@@ -295,7 +295,6 @@ impl View for PlacePane {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
-            (Action::Refresh, _) => Some("nothing to refresh".into()),
             _ => self.confirm()?.disabled(action),
         }
     }

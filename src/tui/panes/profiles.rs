@@ -21,6 +21,15 @@ pub struct Profiles;
 
 pub type ProfilesPage = ListPage<Profiles>;
 
+/// Opens the profiles, on the current one.
+pub fn open(context: &mut Context) -> ProfilesPage {
+    let page = ListPage::open(Profiles, context);
+    match context.profile() {
+        Some(here) => page.on(here.name.clone()),
+        None => page,
+    }
+}
+
 impl Rows for Profiles {
     type Row = Profile;
     type Key = String;

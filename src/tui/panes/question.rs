@@ -33,10 +33,7 @@ impl View for Question {
     }
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
-        match action {
-            Action::Refresh => Some("nothing to refresh".into()),
-            action => self.0.confirm.disabled(action),
-        }
+        self.0.confirm.disabled(action)
     }
 
     fn confirm(&self) -> Option<&Confirm> {

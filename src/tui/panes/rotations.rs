@@ -9,7 +9,7 @@ use super::View;
 use crate::{
     config::guard::Level,
     domain::{
-        Operation,
+        HandOffState, ItemStatus, Operation,
         rotation::{Event, State},
     },
     operations::{Guarded, RotationId, RotationRow},
@@ -96,7 +96,7 @@ impl Rows for Rotations {
             })
             .kept(12)
             .right(),
-            col("STATE", (11, 11), 0, |row: &RotationRow, context| {
+            col("STATE", (11, 14), 0, |row: &RotationRow, context| {
                 Cell::new(word(row)).styled(style(row, context.theme))
             }),
             col("GROUP", (8, 40), 0, |row: &RotationRow, _| {
@@ -176,6 +176,16 @@ impl Rows for Rotations {
                 page.plain(label, text);
             }
         }
+        if row.handoff.state != HandOffState::None {
+            let style = if is_not_handed_off(row) {
+                context.theme.error()
+            } else {
+                Style::new()
+            };
+            let word = row.handoff.state.as_str();
+            let note = row.handoff.note.as_deref().unwrap_or_default();
+            page.field("hand-off", word, style, note);
+        }
         let at = context.whole_time(row.started_at);
         page.field("by", &row.by, Style::new(), &at);
         format!("rotation {} of {}", row.id.0, row.user_group_id)
@@ -196,7 +206,16 @@ fn state(row: &RotationRow) -> State {
     row.rotation.state
 }
 
+/// Whether the new token has not arrived where it is to be handed off.
+fn is_not_handed_off(row: &RotationRow) -> bool {
+    ItemStatus::of(Some(state(row)), None).is_not_handed_off(row.handoff.state)
+}
+
+/// A new token that has not arrived counts more than that it is confirmed.
 fn word(row: &RotationRow) -> String {
+    if is_not_handed_off(row) {
+        return "not handed off".into();
+    }
     state(row).as_str().replace('_', " ")
 }
 
@@ -252,6 +271,7 @@ fn meaning(state: State, context: &Context) -> String {
 
 fn style(row: &RotationRow, theme: Theme) -> Style {
     match state(row) {
+        _ if is_not_handed_off(row) => theme.error(),
         State::Unknown => theme.unknown(),
         State::Rotated | State::Confirmed | State::Recovered => theme.ok(),
         State::Conflict => theme.error(),

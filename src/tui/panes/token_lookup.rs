@@ -148,7 +148,6 @@ impl View for TokenLookupPane {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
             Action::Token if self.owner().is_none() => Some("no group is known for it".into()),
-            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }

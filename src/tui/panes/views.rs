@@ -4,7 +4,8 @@ use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
-    domain::visible,
+    domain::{capitalised, visible},
+    operations::view_name,
     search::{ListColumn, SavedView},
     tui::{
         keymap::{Action, Focus},
@@ -152,7 +153,10 @@ impl ViewsPane {
             return;
         };
         match self.asks {
-            Asks::Name => context.navigate(Navigation::Run(Command::Save(text))),
+            Asks::Name => match view_name(&text) {
+                Ok(name) => context.navigate(Navigation::Run(Command::Save(name))),
+                Err(why) => return self.prompt.refuse(capitalised(&why)),
+            },
             Asks::Property => {
                 let key = text.strip_prefix("prop.").unwrap_or(&text);
                 let change = ColumnsChange::Change {
@@ -292,7 +296,6 @@ impl View for ViewsPane {
                 Some("this column is the last shown".into())
             }
             Action::RemoveView if column.is_some() => Some("this row is a column".into()),
-            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }
@@ -324,7 +327,12 @@ impl View for ViewsPane {
                     } else {
                         ""
                     };
-                    format!("{mark} {}{note}", visible(&column.to_string()))
+                    let name = match column {
+                        // As its title says: no token is shown.
+                        ListColumn::Token => "fingerprint".to_owned(),
+                        column => column.to_string(),
+                    };
+                    format!("{mark} {}{note}", visible(&name))
                 }
                 None => String::new(),
             };

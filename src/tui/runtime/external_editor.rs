@@ -12,7 +12,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::ExitStatus,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal as Kill, kill_process};
@@ -35,6 +35,8 @@ use crate::{
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 /// How long an editor may take to exit after it was asked to.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Whoever looks at a text takes longer; a program that only asks another one to open a window does not.
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// Exit code of a shell that did not find the program.
 const NOT_FOUND: i32 = 127;
 /// Maximum length of an edited text in bytes; twice what a service is likely to accept.
@@ -64,6 +66,8 @@ pub struct EditFile {
 #[derive(Debug)]
 pub struct EditorExit {
     pub status: io::Result<ExitStatus>,
+    /// How long it ran.
+    pub time: Duration,
     /// The signal that asked for the end meanwhile.
     pub end: Option<Signal>,
 }
@@ -132,10 +136,12 @@ impl Editor {
             Err(error) => {
                 return EditorExit {
                     status: Err(error),
+                    time: Duration::ZERO,
                     end: None,
                 };
             }
         };
+        let begun = Instant::now();
         let mut is_interrupted = false;
         loop {
             let signal = tokio::select! {
@@ -143,6 +149,7 @@ impl Editor {
                     // The Ctrl-C that ended the editor also arrives here, perhaps a moment later. It does not mean
                     // that the person wants to leave the console.
                     let grace = if is_interrupted { Duration::ZERO } else { grace(&status) };
+                    let time = begun.elapsed();
                     let mut end = None;
                     let rest = async {
                         loop {
@@ -154,7 +161,7 @@ impl Editor {
                         }
                     };
                     drop(timeout(grace, rest).await);
-                    return EditorExit { status, end };
+                    return EditorExit { status, time, end };
                 }
                 signal = next() => signal,
             };
@@ -172,6 +179,7 @@ impl Editor {
             };
             return EditorExit {
                 status: end(&mut child, passed_on).await,
+                time: begun.elapsed(),
                 end: Some(signal),
             };
         }
@@ -195,6 +203,17 @@ impl Editor {
 }
 
 impl EditFile {
+    /// A hint if the editor ended at once and changed nothing: then it may have opened a window, and what is typed there is
+    /// lost.
+    pub fn hint(&self, run: &EditorExit) -> Option<&'static str> {
+        let is_success = run.status.as_ref().is_ok_and(ExitStatus::success);
+        let is_at_once = is_success && run.end.is_none() && run.time < AT_ONCE;
+        let is_unchanged = || self.bytes().is_ok_and(|text| text == self.given);
+        (is_at_once && is_unchanged()).then_some(
+            "the editor ended at once and changed nothing. If it opened a window, make it wait: VISUAL='code --wait'",
+        )
+    }
+
     /// The text that the editor left, or why it is not used. However the editor ended, what was typed is not lost: what is
     /// not returned is kept in files of its own, also what the editor wrote beside its file, and the reason names them.
     /// All other files are removed. `may_keep` refuses a text that may hold a secret.
@@ -374,188 +393,4 @@ fn is_private(folder: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn variables(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
-        let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
-        pairs.iter().map(owned).collect()
-    }
-
-    #[test]
-    fn visual_comes_before_editor_and_none_says_what_to_do() {
-        let both = variables(&[("EDITOR", "ed"), ("VISUAL", "code --wait")]);
-        assert_eq!(Editor::find(both).expect("one").line, "code --wait");
-        let empty = variables(&[("VISUAL", ""), ("EDITOR", "ed")]);
-        assert_eq!(Editor::find(empty).expect("one").line, "ed");
-        let error = Editor::find(Vec::new()).expect_err("none");
-        assert!(error.contains("EDITOR="), "{error}");
-    }
-
-    /// Both processes receive the same Ctrl-C, in no particular order.
-    #[tokio::test]
-    async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
-        // If Ctrl-C is ignored, as in a background job, the shell reports the same by its exit status.
-        let line = "kill -INT $$; exit 130";
-        let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
-        let outside = EditRequest {
-            file: "text",
-            text: "text".into(),
-        };
-        let file = editor.write(&outside).expect("written");
-        let is_heard = std::cell::Cell::new(false);
-        let late = async || {
-            if is_heard.get() {
-                return std::future::pending().await;
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            is_heard.set(true);
-            Signal::Interrupt
-        };
-        let run = editor.run(&file, late).await;
-        assert_eq!(run.end, None);
-        assert!(is_heard.get(), "it is left for the console");
-    }
-
-    #[tokio::test]
-    async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
-        let place = tempfile::tempdir().expect("a folder");
-        let open = place.path().join("open");
-        std::fs::create_dir(&open).expect("a folder");
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("set");
-        let script = r#"sh -c 'stat -c %a "$2" >"$1"; dirname "$2" | xargs stat -c %a >>"$1"; echo "$KEEP" >>"$2"' 'an editor'"#;
-        let log = place.path().join("a log");
-        let line = format!("{script} \"{}\"", log.display());
-        let tmp = place.path().join("tmp");
-        std::fs::create_dir(&tmp).expect("a folder");
-        let editor = Editor::find(variables(&[
-            ("EDITOR", &line),
-            ("KEEP", "kept"),
-            ("PATH", "/usr/bin:/bin"),
-            ("XDG_RUNTIME_DIR", &open.to_string_lossy()),
-            ("TMPDIR", &tmp.to_string_lossy()),
-        ]));
-        let editor = editor.expect("an editor");
-        assert_eq!(editor.folder, tmp, "the other one is open to all");
-        let outside = EditRequest {
-            file: "name.txt",
-            text: "Acme".into(),
-        };
-        let file = editor.write(&outside).expect("written");
-        let run = editor
-            .run(&file, async || std::future::pending().await)
-            .await;
-        assert_eq!(editor.refusal(&run.status), None);
-        assert_eq!(file.finish(None, |_| true).as_deref(), Ok("Acme\nkept\n"));
-        let modes = std::fs::read_to_string(&log).expect("a log");
-        assert_eq!(modes, "600\n700\n");
-        assert_eq!(std::fs::read_dir(&tmp).expect("readable").count(), 0);
-    }
-
-    #[tokio::test]
-    async fn asked_for_the_end_it_ends_its_editor() {
-        let editor = variables(&[("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")]);
-        let editor = Editor::find(editor).expect("an editor");
-        let outside = EditRequest {
-            file: "name.txt",
-            text: String::new(),
-        };
-        let file = editor.write(&outside).expect("written");
-        let run = editor.run(&file, async || Signal::Terminate).await;
-        assert_eq!(run.end, Some(Signal::Terminate));
-        let refusal = editor.refusal(&run.status).expect("killed");
-        assert!(refusal.contains("not applied"), "{refusal}");
-    }
-
-    /// All ways in which an editor can end.
-    #[tokio::test]
-    async fn what_was_typed_is_kept_however_the_editor_ends() {
-        let (token, much) = ("6a21d2b4".repeat(8), vec![0; 3_000_000]);
-        let with_token =
-            format!("printf '{{\"token\": \"abc\", \"a\": \"{token}\"}}' >\"$1\"; exit 1");
-        let hidden = format!("{{\"token\": \"xxx\", \"a\": \"{}\"}}", "x".repeat(64));
-        #[rustfmt::skip] // A table: one case per line.
-        let table: [(&str, &str, &[&[u8]]); 16] = [
-            ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
-            ("printf typed >\"$1\"; kill -9 $$", "exit code 137", &[b"typed"]),
-            ("printf typed >\"$1\"; kill -TERM $$", "exit code 143", &[b"typed"]),
-            ("printf typed >\"$1\"; exit 1", "exit code 1", &[b"typed"]),
-            ("printf typed >\"$1\"; exit 127", "was not found", &[b"typed"]),
-            ("printf typed >\"$1~\"; rm \"$1\"", "left no file", &[b"typed"]),
-            ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
-            ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
-            ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
-            ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
-            ("mkdir \"$1.d\"; printf typed >\"$1.d/text\"; kill -9 $$", "exit code 137", &[b"typed"]),
-            ("rm \"$1\"; mkdir \"$1\"; printf typed >\"$1/text\"", "left no file", &[b"typed"]),
-            ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&much]),
-            (&with_token, "without the token", &[hidden.as_bytes()]),
-            ("exit 1", "exit code 1", &[]),
-            ("rm -r \"$(dirname \"$1\")\"", "left no file", &[]),
-        ];
-        for (script, why, kept) in table {
-            let place = tempfile::tempdir().expect("a folder");
-            let tmp = place.path().join("tmp");
-            std::fs::create_dir(&tmp).expect("a folder");
-            let editor = Editor::find(variables(&[
-                (
-                    "EDITOR",
-                    &format!("sh -c '{}'", script.replace('\'', "'\\''")).replace("$1", "$0"),
-                ),
-                ("PATH", "/usr/bin:/bin"),
-                ("TMPDIR", &tmp.to_string_lossy()),
-            ]));
-            let editor = editor.expect("an editor");
-            let outside = EditRequest {
-                file: "text",
-                text: "given".into(),
-            };
-            let file = editor.write(&outside).expect("written");
-            let run = editor.run(&file, async || std::future::pending().await);
-            let refusal = editor.refusal(&run.await.status);
-            let said = file.finish(refusal, |_| true).expect_err(script);
-            assert!(said.contains(why), "{script}: {said}");
-            let left: Vec<_> = std::fs::read_dir(&tmp).expect("readable").collect();
-            let left = left
-                .into_iter()
-                .map(|entry| entry.expect("an entry").path());
-            let left: Vec<_> = left.collect();
-            assert_eq!(left.len(), kept.len(), "{script}: {left:?}");
-            for (path, kept) in left.iter().zip(kept) {
-                assert!(
-                    said.contains(&path.display().to_string()),
-                    "{script}: {said}"
-                );
-                assert!(std::fs::read(path).expect("readable") == **kept, "{script}");
-                let mode = std::fs::metadata(path).expect("there").permissions().mode();
-                assert_eq!(mode & 0o777, 0o600, "{script}");
-            }
-        }
-    }
-    #[tokio::test]
-    async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_none() {
-        let place = tempfile::tempdir().expect("a folder");
-        let private = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(place.path(), private).expect("set");
-        let missing = place.path().join("missing");
-        let line = "sh -c 'printf typed >\"$0\"; exit 1'";
-        let editor = Editor::find(variables(&[
-            ("EDITOR", line),
-            ("PATH", "/usr/bin:/bin"),
-            ("XDG_RUNTIME_DIR", &place.path().to_string_lossy()),
-            ("TMPDIR", &missing.to_string_lossy()),
-        ]));
-        let editor = editor.expect("an editor");
-        let outside = EditRequest {
-            file: "text",
-            text: "given".into(),
-        };
-        let file = editor.write(&outside).expect("written");
-        let run = editor.run(&file, async || std::future::pending().await);
-        let refusal = editor.refusal(&run.await.status);
-        file.finish(refusal, |_| true).expect_err("refused");
-        let mut left = std::fs::read_dir(place.path()).expect("readable");
-        let left = left.next().expect("a file").expect("readable");
-        assert_eq!(std::fs::read(left.path()).expect("a file"), b"typed");
-    }
-}
+mod tests;

@@ -487,8 +487,8 @@ impl BatchRun {
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
         let title = self.title();
         let word = match self.word() {
-            NOT_ALL_DONE => format!("ended, {}", self.counts.in_short()),
-            word => word.to_owned(),
+            NOT_ALL_DONE => "ended",
+            word => word,
         };
         match halt.strip_prefix(&format!("; {word}")) {
             Some(how) => format!("{title} {word}{how}: {}", self.counts_in_words()),

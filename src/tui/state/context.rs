@@ -20,7 +20,8 @@ use super::{
 use crate::{
     config::{HandOffCommand, profile::Profile},
     domain::{
-        BatchKind, EditPlan, Token, UserGroupId, batch::Plan, proposal::Selection, rotation::State,
+        BatchKind, EditPlan, Token, UserGroupId, batch::Plan, capitalised, proposal::Selection,
+        rotation::State,
     },
     operations::{
         BatchId, Guarded, NextStep, PlaceProblem, RotationId, RotationRow,
@@ -396,7 +397,7 @@ impl Context {
 
     /// Copies a secret to the clipboard of the person's terminal; the message admits that no terminal confirms it.
     pub fn copy_secret(&mut self, what: &str, text: Token) {
-        let bytes = text.expose().len();
+        let (what, bytes) = (capitalised(what), text.expose().len());
         if bytes > MAX_COPY_BYTES {
             let text = format!(
                 "{what} not copied: {bytes} bytes, and terminals take {MAX_COPY_BYTES} at the most (OSC 52)"
@@ -576,6 +577,6 @@ mod tests {
         );
         context.copy("text", &"x".repeat(MAX_COPY_BYTES + 1));
         assert_eq!(context.effects.len(), 1);
-        assert!(said(&context).starts_with("text not copied: 56001 bytes"));
+        assert!(said(&context).starts_with("Text not copied: 56001 bytes"));
     }
 }

@@ -166,9 +166,10 @@ impl ConnectForm {
         ];
         let form = &self.0;
         let is_missing = |row| row != ConnectRow::Entry && form.typed(row).trim().is_empty();
-        let missing = needed.into_iter().find(|(row, _)| is_missing(*row));
-        if let Some((row, why)) = missing {
-            self.0.refuse([(row, why.to_owned())]);
+        let missing = needed.into_iter().filter(|(row, _)| is_missing(*row));
+        let missing: Vec<_> = missing.map(|(row, why)| (row, why.to_owned())).collect();
+        if !missing.is_empty() {
+            self.0.refuse(missing);
             return None;
         }
         let trimmed = |row| self.0.typed(row).trim().to_owned();

@@ -46,7 +46,7 @@ pub struct ProfileIndex(pub usize);
 #[derive(Debug)]
 pub enum Msg {
     Key(KeyEvent),
-    /// Keys that arrived at once, as a paste without brackets does.
+    /// Keys that arrived at once: typed ahead, or a paste without brackets.
     Burst(Vec<KeyEvent>),
     /// Bracketed paste: text for the focused field, never treated as keys.
     Paste(String),
@@ -196,7 +196,7 @@ pub enum Outcome {
     TokenOwners(TokenLookup),
     /// Whether the text has a secret.
     SecretFound(bool),
-    PendingHandOffs(Vec<RotationRow>),
+    DueHandOffs(Vec<RotationRow>),
     /// `None` if there was nothing to hand off.
     HandedOff(Option<Box<HandedOff>>),
     /// The hand-off was not run.
@@ -262,7 +262,7 @@ impl Outcome {
             | Self::Abandoned(_)
             | Self::TokenOwners(_)
             | Self::SecretFound(_)
-            | Self::PendingHandOffs(_)
+            | Self::DueHandOffs(_)
             | Self::HandedOff(_)
             | Self::ChangesSettled(_)
             | Self::Batches(_)

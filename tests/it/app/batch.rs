@@ -190,7 +190,7 @@ fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     scene.shows_all([
         "1 of 2  50%  4s left",
         "1 not applied  1 running   of 2",
-        "x not applied      1.2s acme-eu",
+        "x not applied       1.2s  acme-eu",
         "the service refused it",
         "/ in progress",
     ]);
@@ -278,7 +278,7 @@ fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
     scene.answer_with(Outcome::BulkEnded(report(counts, None)));
     scene
         .shows("2 confirmed  1 NOT handed off   of 2")
-        .shows("1 not handed off: f shows them, 0 hands off")
+        .shows("1 not handed off: f shows them, Attention (0) hands off")
         .hides("Finished");
     scene.answer();
     scene.shows("> x not handed off");
@@ -336,7 +336,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     scene.at("BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
-    scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 not applied, 1 confirmed of 2");
+    scene.says("Batch 7 ended: 1 not applied, 1 confirmed of 2");
     scene.shows_all(["5 shows it", "T the batch"]);
     scene.keys("<space>");
     scene.shows("T ROTATE marked");

@@ -153,9 +153,9 @@ fn done_is_only_what_is_wanted_and_has_arrived() {
         ..abandoned
     };
     for (counts, not_handed_off, state, lacks) in [
-        (confirmed, 0, "+   7 rotate", "handed off"),
+        (confirmed, 0, "+   7  rotate", "handed off"),
         (confirmed, 2, "2 NOT handed off", "done"),
-        (abandoned, 0, "1 not applied", "+   7 rotate"),
+        (abandoned, 0, "1 not applied", "+   7  rotate"),
         (abandoned, 1, "1 NOT handed off", "not applied"),
         (mixed, 1, "1 NOT handed off, 1 not applied", "2 not applied"),
     ] {

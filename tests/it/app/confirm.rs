@@ -23,6 +23,23 @@ fn y_sends_the_whole_change_in_every_profile() {
     }
 }
 
+/// A slow line brings a paste in pieces that are no longer than what somebody types ahead.
+#[test]
+fn a_key_that_comes_at_once_with_others_confirms_nothing() {
+    for (way, at_once) in [
+        ("e<end> 2<ctrl-s>", "y5"),
+        ("t", "Ty"),
+        ("e<end> 2<ctrl-s>", "<tab>y"),
+    ] {
+        let mut scene = Scene::walked(TESTING, way);
+        scene.msg(Msg::Burst(parse(at_once)));
+        scene.says("Press it alone");
+        assert_eq!(scene.keys("y"), [], "{at_once}: part of it");
+        scene.later(1);
+        assert!(scene.started("y").is_write(), "{at_once}");
+    }
+}
+
 /// The page of a change is left as every other page, to the one that the change began on.
 #[test]
 fn the_result_leads_back_to_the_page_before_the_change() {

@@ -52,7 +52,7 @@ type Case = (&'static str, fn() -> Scene, Focus, &'static str);
 /// The same, however it is reached.
 type AnyCase = (String, Box<dyn Fn() -> Scene>, Focus, &'static str);
 
-/// Those that no script in [`PLACES`] reaches, or not in each of their forms.
+/// Those that no script in [`places`] reaches, or not in each of their forms.
 #[rustfmt::skip] // A table: one case per line.
 const OTHERS: [Case; 13] = [
     ("resume", || resume(Level::Key), Focus::ResumeCheck, ""),
@@ -70,7 +70,7 @@ const OTHERS: [Case; 13] = [
     ("an alarm", || { let mut scene = dialog("an alarm"); scene.keys("a proxy<enter>"); scene }, Focus::PlaceNew, ""),
 ];
 
-/// The words of the places that [`PLACES`] reaches.
+/// The words of the places that [`places`] reaches.
 const WORDS: [(Focus, &str); 3] = [
     (Focus::BulkTyped, "rotate 2 in testing"),
     (Focus::BulkEditTyped, "edit 2 in production"),
@@ -88,7 +88,7 @@ const REASONS: [Focus; 4] = [
 /// Every confirmation: its name, how it is reached, its place, and its words.
 fn cases() -> Vec<AnyCase> {
     let mut cases: Vec<AnyCase> = Vec::new();
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         let open = move || Scene::walked(TESTING, script);
         if open().app.top().confirm().is_some() && !REASONS.contains(&focus) {
             let words = WORDS.iter().find(|(place, _)| *place == focus);

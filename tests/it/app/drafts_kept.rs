@@ -219,7 +219,7 @@ fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
 fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
-    scene.shows("~ li@desk7 has a draft of this (at 07:33 UTC): F9 loads that draft");
+    scene.shows("~ li@desk7 has a draft of this (at 07:33 UTC): F9 loads it");
     scene.keys("x");
     scene.pending.clear();
     scene.hides("acme-eu2");
@@ -228,7 +228,7 @@ fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     scene.walk("<f9>y").says("Loaded the draft of li@desk7");
     scene
         .shows_all(["Name of acme-eu2", "1 change"])
-        .hides("loads that draft");
+        .hides("F9 loads");
     scene
         .walk("<ctrl-s>")
         .shows("of li@desk7, loaded into the form");

@@ -68,7 +68,7 @@ fn answered(walk: &str, keys: &str, outcome: Outcome) -> Scene {
 /// The states of every view that the checks below visit.
 fn states() -> Vec<Reached> {
     let mut all: Vec<Reached> = Vec::new();
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         all.push(state(
             &format!("{focus:?} {script}"),
             walked(TESTING, script),

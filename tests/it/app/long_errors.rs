@@ -29,7 +29,7 @@ fn shows_all_of(scene: &Scene, what: &str) {
 #[test]
 fn an_error_of_any_field_is_shown_whole_below_the_field_and_nothing_lies_over_it() {
     let mut fields = 0;
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         for size in SIZES {
             let mut scene = Scene::walked(TESTING, script);
             sized(&mut scene, size);

@@ -7,14 +7,14 @@ use crate::support::console::ELSEWHERE;
 fn every_place_is_visited() {
     let missing: Vec<Focus> = Focus::ALL
         .into_iter()
-        .filter(|focus| !PLACES.iter().any(|(_, place)| place == focus))
+        .filter(|focus| !places().any(|(_, place)| place == *focus))
         .collect();
     assert_eq!(missing, ELSEWHERE);
 }
 
 #[test]
 fn every_place_can_be_reached_and_left() {
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         let mut scene = Scene::walked(TESTING, script);
         assert_eq!(scene.app.top().focus(), focus, "{script}");
         scene.walk(&"<esc>".repeat(5)).at("List");
@@ -23,7 +23,7 @@ fn every_place_can_be_reached_and_left() {
 
 #[test]
 fn the_help_lists_every_binding_of_the_place() {
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         let mut scene = Scene::on(TESTING);
         scene.app.context.size = (120, 70);
         scene.walk(script);

@@ -56,7 +56,7 @@ pub(super) use super::{
 };
 pub(super) use crate::support::{
     assertions::{assert_has, is_in},
-    console::{PLACES, parse, text_of},
+    console::{parse, places, text_of},
     long,
     world::id,
 };

@@ -90,7 +90,7 @@ fn typed_words_do_not_override_an_alarm_that_came_meanwhile() {
 
 #[test]
 fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         let mut scene = Scene::on(TESTING);
         scene.app.context.size = (120, 50);
         scene.walk(script);
@@ -137,7 +137,7 @@ fn the_profile_can_be_switched_while_the_service_hangs() {
 
 #[test]
 fn production_is_visible_on_every_pane_at_every_size() {
-    for (script, _) in PLACES {
+    for (script, _) in places() {
         if script.starts_with("P<down>") || script.contains("rotate 1 in") {
             continue;
         }

@@ -431,7 +431,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         ),
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
         Job::Export { ids, path, .. } => Outcome::Exported(ids.len(), path.clone()),
-        Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
+        Job::DueHandOffs => Outcome::DueHandOffs(Vec::new()),
         Job::HandOff(done) => handed_off(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed_off(id.as_str(), HandOffState::Done, Some(0), None),
     }

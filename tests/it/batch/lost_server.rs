@@ -1,9 +1,19 @@
 //! The server of a team's directory goes away in the middle of a run, and comes back.
 
+use groupdesk::{
+    domain::annotation::AnnotationChange,
+    formats::{GroupRow, Parts},
+    operations::{
+        RowsToSend, Sending,
+        run::{self, Event, Kind},
+    },
+};
+
 use super::*;
+use crate::support::postgres::Server;
 
 /// The next event of this kind.
-async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent {
+async fn until<K: Kind>(run: &mut run::Run<K>, is_it: impl Fn(&Event<K>) -> bool) -> Event<K> {
     loop {
         let event = run.progress.recv().await.expect("it goes on");
         if is_it(&event) {
@@ -12,32 +22,95 @@ async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits() {
-    let Some(server) = postgres::own() else {
-        return;
+/// Waits until the run has found out that the server is away.
+async fn without_directory<K: Kind>(run: &mut run::Run<K>) {
+    until(run, |event| matches!(event, Event::NoDirectory(_))).await;
+}
+
+/// How the run ended.
+async fn sum<K: Kind>(run: &mut run::Run<K>) -> K::Sum {
+    let last = until(run, |event| matches!(event, Event::Finished(_))).await;
+    let Event::Finished(sum) = last else {
+        unreachable!("waited for")
     };
+    sum
+}
+
+/// As in a console, where somebody can wait for the server; three groups are known.
+async fn console(server: &Server) -> (World, FaultyProxy, Operations, [UserGroupId; 3]) {
     let team = server.set_up("desk");
     let world = World::new().await;
     let directory = Directory::open(&team).expect("it opens");
     let proxy = FaultyProxy::before(world.address()).await;
     let installation = world.installation(Side::Testing).on(&directory);
     let (recorder, _recorded) = mpsc::unbounded_channel();
-    // As in a console, where somebody can wait for the server.
     let ana = installation.through(proxy.base_url()).operations();
     let ana = ana.with_listener(Listener::new(1, recorder));
     let groups = ["g0", "g1", "g2"].map(id);
     for group in &groups {
-        world.seed(
-            Side::Testing,
-            group.as_str(),
-            "A name",
-            &[],
-            &serde_json::json!({}),
-        );
+        let id = group.as_str();
+        world.seed(Side::Testing, id, "A name", &[], &json!({}));
         let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
         met.expect("it is known now");
     }
+    (world, proxy, ana, groups)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_and_rows_wait_for_the_server_as_well() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let (_world, proxy, ana, groups) = console(&server).await;
+    let plan = ana.plan_reading(&groups, false, true).await;
+    let plan = plan.expect("readable");
+    let sending = Sending {
+        create: true,
+        update: false,
+        only_differences: false,
+    };
+    let (rows, received) = mpsc::channel(1);
+    let new = ["n0", "n1", "n2"].map(|group| GroupRow {
+        id: id(group),
+        fields: DesiredFields::default(),
+        parts: Parts::default(),
+        annotation: AnnotationChange::default(),
+    });
+    let new = (1..).zip(new).collect();
+    rows.send(Ok(new)).await.expect("taken");
+    drop(rows);
+    let journal = ana.begin_import([7; 32]).await.expect("recorded");
+    let rows = RowsToSend {
+        rows: received,
+        planned: 3,
+        permit: ana.sending_permitted(sending, 3).expect("permitted"),
+        journal: Some(journal),
+        bases: HashMap::new(),
+        annotations: HashMap::new(),
+        completed: HashMap::new(),
+    };
+    let before = proxy.methods().len();
+    server.stop();
+    let mut reading = ana
+        .run_refresh(None, plan, one_at_a_time(), false, None)
+        .expect("permitted");
+    let mut sending = ana.send_rows(rows, one_at_a_time());
+    without_directory(&mut reading).await;
+    without_directory(&mut sending).await;
+    assert_eq!(proxy.methods().len(), before, "nothing is sent meanwhile");
+    server.start();
+    let read = sum(&mut reading).await;
+    assert_eq!((read.counts.unchanged, read.halt), (3, None));
+    let sent = sum(&mut sending).await;
+    assert_eq!((sent.counts.created, sent.halt), (3, None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let (_world, proxy, ana, groups) = console(&server).await;
     let plan = ana.plan_batch(&groups, false).await.expect("readable");
     let batch = ana.begin_batch(&plan, None).await.expect("durable");
     let gate = Gate::new();
@@ -59,16 +132,10 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     // Nothing new is started while it is away, and the run continues by itself.
     server.stop();
     run.control.resume();
-    until(&mut run, |event| {
-        matches!(event, BatchEvent::NoDirectory(_))
-    })
-    .await;
+    without_directory(&mut run).await;
     assert_eq!(proxy.count("POST"), 1);
     server.start();
-    let last = until(&mut run, |event| matches!(event, BatchEvent::Finished(_))).await;
-    let BatchEvent::Finished(report) = last else {
-        unreachable!("waited for")
-    };
+    let report = sum(&mut run).await;
     assert_eq!(report.halt, None);
     assert_eq!(report.counts.confirmed, 3, "{report:?}");
     assert_sent_once(&proxy);

@@ -2,7 +2,11 @@
 //! off.
 
 use super::*;
-use groupdesk::operations::BatchId;
+use groupdesk::{
+    directory::{BatchRun, RunId},
+    operations::BatchId,
+};
+use rusqlite::Connection;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -84,6 +88,73 @@ async fn others_see_a_running_paused_and_silent_runner() {
     assert_eq!(report.halt, None);
     assert_eq!(runner(&now, batch).await, None);
     assert_eq!(is_counted_concern(&now).await, None);
+}
+
+/// Lets no run record its beginning, or lets all again.
+fn forbid_runs(scene: &Scene, forbidden: bool) {
+    let (on, what) = match scene.world.team() {
+        Some(_) => (" ON batch_runs", "FOR EACH ROW EXECUTE FUNCTION refused()"),
+        None => ("", "BEGIN SELECT RAISE(ABORT, 'no'); END"),
+    };
+    let text = if forbidden {
+        format!("CREATE TRIGGER forbidden BEFORE INSERT ON batch_runs {what}")
+    } else {
+        format!("DROP TRIGGER forbidden{on}")
+    };
+    if let Some(team) = scene.world.team() {
+        let server = postgres::server().expect("a server");
+        server.execute(team.schema(), &text);
+    } else {
+        let raw = Connection::open(scene.world.directory_file()).expect("a connection");
+        raw.execute_batch(&text).expect("SQL");
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_beginning_could_not_be_recorded_is_seen_from_a_later_heartbeat_on() {
+    let scene = Scene::new(2).await;
+    forbid_runs(&scene, true);
+    let (batch, run, gate) = started_and_held(&scene).await;
+    assert_eq!(runner(&scene.ana, batch).await, None);
+    forbid_runs(&scene, false);
+    // Each command is followed by a heartbeat at once.
+    run.control.pause();
+    wait_for_state(&scene.ana, batch, RunnerState::Paused).await;
+    run.control.resume();
+    wait_for_state(&scene.ana, batch, RunnerState::Running).await;
+    gate.open();
+    let (_, report) = watch(run).await;
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn of_two_runs_that_end_together_the_later_one_records_why() {
+    let scene = Scene::new(1).await;
+    let (batch, directory) = (scene.begin().await, scene.world.directory());
+    let (at, stopped) = (Timestamp::now(), Halt::Asked(StopCause::Quit));
+    let runs = [RunId(1), RunId(2)];
+    for id in runs {
+        let run = BatchRun {
+            id,
+            by: scene.ana.operator().into(),
+            process: None,
+            is_paused: false,
+            since: at,
+            seen: at,
+            boot_clock: None,
+        };
+        directory.begin_run(batch, run).await.expect("recorded");
+    }
+    // Each has found the other at work.
+    for (id, expected) in runs
+        .into_iter()
+        .zip([LastRun::Begun, LastRun::Stopped(stopped.clone())])
+    {
+        let ended = directory.end_run((batch, id), at, Some(stopped.clone()), Vec::new());
+        assert!(!ended.await.expect("recorded"), "a group is left");
+        let stands = scene.ana.batch(batch).await.expect("readable");
+        assert_eq!(stands.last_run, Some(expected));
+    }
 }
 
 #[tokio::test]

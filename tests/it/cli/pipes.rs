@@ -23,12 +23,12 @@ async fn a_reader_that_closes_early_ends_every_command_quietly() {
     let all = home.run("export").await;
     home.write("all.jsonl", &all.out);
     assert!(all.out.len() > 128 * 1024, "{}", all.out.len());
-    // Few changes with long names, because each is sent and recorded.
-    let name = "n".repeat(3000);
-    let new = (0..30).map(|number| format!("made-{number},{name}\n"));
+    // Few changes of long properties, because each is sent and recorded.
+    let long = format!("\"{{\"\"x\"\":\"\"{}\"\"}}\"", "n".repeat(2000));
+    let new = (0..30).map(|number| format!("made-{number},{long}\n"));
     home.write(
         "new.csv",
-        &format!("user_group_id,name\n{}", new.collect::<String>()),
+        &format!("user_group_id,properties\n{}", new.collect::<String>()),
     );
     home.exits(0, "import new.csv --create --yes -q").await;
     let history = home.run("history --json").await;

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{
+    doctor::finding,
     guards::{group, knowing_acme, methods},
     program::{Home, each, has, set_mode},
 };
@@ -133,6 +134,14 @@ async fn a_profile_that_contradicts_another_one_of_its_environment_is_not_writte
         "have different `environment` settings",
     );
     assert_eq!(home.config(), before);
+    // Written by hand, doctor tells it, also before anything is sent for it.
+    home.add_config(&format!(
+        "[profiles.z]\nbase_url = \"{url}\"\nenvironment = \"Testing\"\napi_key = {{ env = \"LIVE_KEY\" }}\n"
+    ));
+    let report = home.json(2, "doctor -P z").await;
+    assert_eq!(finding(&report, "both bound to environment").0, "problem");
+    let report = home.json(0, "doctor -P live").await;
+    assert_eq!(finding(&report, "the same URL and API key").0, "warning");
 }
 
 #[tokio::test]

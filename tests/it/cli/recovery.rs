@@ -35,18 +35,23 @@ impl Scene {
 
     /// Starts a rotation and kills it with SIGKILL while the service hangs.
     async fn kill_a_rotation(&self, applied: bool) {
-        let gate = Gate::new();
         let fault = if applied {
             ProxyFault::applied(Then::Hang)
         } else {
             ProxyFault::swallowed(Then::Hang)
         };
-        self.proxy.next("POST", fault.behind(&gate));
         let arguments = "rotate acme-eu --yes --reason leaked";
-        let mut rotating = Background::start(self.home.command(arguments));
+        self.kill(arguments, "POST", fault).await;
+    }
+
+    /// Starts a command and kills it at its next request of this method.
+    async fn kill(&self, arguments: &str, method: &'static str, fault: ProxyFault) {
+        let gate = Gate::new();
+        self.proxy.next(method, fault.behind(&gate));
+        let mut running = Background::start(self.home.command(arguments));
         gate.reached().await;
-        rustix::process::kill_process(rotating.pid(), Signal::KILL).expect("it runs");
-        assert_eq!(rotating.code().await, None, "killed by the signal");
+        rustix::process::kill_process(running.pid(), Signal::KILL).expect("it runs");
+        assert_eq!(running.code().await, None, "killed by the signal");
         gate.open();
     }
 
@@ -74,6 +79,25 @@ fn one(rows: &Value) -> &Value {
     let rows = rows.as_array().expect("an array");
     assert_eq!(rows.len(), 1, "{rows:?}");
     &rows[0]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_colleague_is_still_doing_is_told_and_is_no_unknown_result() {
+    let scene = Scene::new().await;
+    scene.kill_a_rotation(true).await;
+    let lost = ProxyFault::swallowed(Then::Hang);
+    scene.kill("create lost --yes", "GET", lost).await;
+    scene.home.exits(7, "rotations check").await;
+    // In place of a colleague on another machine, whose requests last as long as this test.
+    let directory = rusqlite::Connection::open(scene.directory()).expect("open");
+    let of_li = "by = 'li@desk7', boot_clock = NULL, sent_at = sent_at + 3600000000";
+    let of_li =
+        format!("UPDATE rotations SET process = NULL, {of_li}; UPDATE mutations SET {of_li}");
+    directory.execute_batch(&of_li).expect("done");
+    let ran = scene.home.exits(0, "rotations check").await;
+    ran.says("started by li@desk7").says("may still be running");
+    ran.says("of \"lost\" by li@desk7 is in progress");
+    scene.home.exits(7, "rotations check 1").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,6 +182,9 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     let ran = home.exits(2, &["whose", new.as_str()]).await;
     let told = "do not pass a token as an argument: other users of this machine can read it";
     ran.hides(&new).says(told);
+    home.write("leaked.txt", &new);
+    let ran = home.exits(2, "whose leaked.txt").await;
+    ran.hides(&new).says("groupdesk whose < FILE");
     assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
 }
 
@@ -244,14 +271,8 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     scene.home.set("GROUPDESK_CONFIG", "");
     scene.home.set("GROUPDESK_BASE_URL", scene.proxy.base_url());
     scene.home.set("GROUPDESK_API_KEY", key);
-    let gate = Gate::new();
-    let fault = ProxyFault::swallowed(Then::Hang).behind(&gate);
-    scene.proxy.next("GET", fault);
-    let mut creating = Background::start(scene.home.command("create lost --yes"));
-    gate.reached().await;
-    rustix::process::kill_process(creating.pid(), Signal::KILL).expect("it runs");
-    assert_eq!(creating.code().await, None, "killed by the signal");
-    gate.open();
+    let lost = ProxyFault::swallowed(Then::Hang);
+    scene.kill("create lost --yes", "GET", lost).await;
     scene
         .home
         .exits(7, "rotations check")

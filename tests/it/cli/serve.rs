@@ -42,6 +42,9 @@ async fn keys_are_made_listed_and_revoked() {
     assert!(revoked["revoked_at"].is_string());
     home.connect(&url, key);
     home.exits(4, "get acme").await;
+    let missing = format!("serve keys revoke 7 {on}");
+    let ran = home.exits(2, &missing).await;
+    ran.says(&format!("For a list: groupdesk serve keys list {on}"));
     let list = home.json(0, &format!("serve keys list {on}")).await;
     assert_eq!(each(&list, "key"), ["null"; 2]);
     assert_eq!(list[0]["revoked_at"], revoked["revoked_at"]);

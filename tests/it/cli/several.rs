@@ -163,9 +163,25 @@ async fn a_variable_that_a_script_did_not_replace_is_no_id_and_no_name() {
         (2, "environment rename live $ENV", variable),
         (2, "serve keys create --environment $ENV", variable),
         (2, "profile add $NAME --base-url https://a.example --api-key-env K --no-check", variable),
+        (2, "show acme $ID", variable),
+        (2, "note $ID x", variable),
     ]).await;
     assert_eq!(service.connections(), 1, "only the meeting");
     assert_eq!(home.run("list -o name").await.out, "acme\n");
+    // A known group may have it: a script created it, and it can never be deleted.
+    home.write("known.csv", "user_group_id\n$ID\n");
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (0, "import known.csv", ""),
+        (0, "show $ID", "$ID"),
+        (0, "show acme $ID", "$ID"),
+        (0, "note $ID x", ""),
+        (0, "label $ID acme --add vip", ""),
+        (0, "history $ID", ""),
+        (2, "create $ID --yes", variable),
+        (3, "get $ID", "comes from a file"),
+    ]).await;
+    assert_eq!(service.connections(), 1, "only the meeting");
 }
 
 #[tokio::test]

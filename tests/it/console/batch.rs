@@ -139,7 +139,7 @@ async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_ret
     console
         .keys("<shift-tab>leak of today<enter>rotate 2 in testing<enter>")
         .await;
-    console.shows("ended, 1 of 2 done, 1 not: 1 not applied, 1 confirmed of 2");
+    console.shows("ended: 1 not applied, 1 confirmed of 2");
     console.shows(" NOT rotated: ");
     console.keys("<esc>").await.shows("!1");
     console.keys("0").await;

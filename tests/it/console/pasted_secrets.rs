@@ -197,7 +197,7 @@ fn may_be_typed(text: &str, focus: Focus) -> bool {
 
 async fn enter_everywhere(how: How) {
     let mut scene = Scene::new().await;
-    for (at, (script, focus)) in PLACES.into_iter().enumerate() {
+    for (at, (script, focus)) in places().enumerate() {
         if ROTATES.contains(&focus) {
             scene.scan();
             scene = Scene::new().await;
@@ -307,7 +307,7 @@ fn assert_absent(folder: &std::path::Path, parts: &[String]) {
 #[tokio::test]
 async fn a_burst_on_a_page_without_a_field_does_nothing_and_says_so() {
     let mut world = a_world().await;
-    for (script, focus) in PLACES {
+    for (script, focus) in places() {
         if ROTATES.contains(&focus) {
             world = a_world().await;
         }

@@ -37,7 +37,7 @@ pub(super) use super::{
 };
 pub(super) use crate::support::{
     assertions::is_in,
-    console::{Console, PLACES, parse, text_of},
+    console::{Console, parse, places, text_of},
     faults::{Faults, http},
     long,
     normalized::steady,

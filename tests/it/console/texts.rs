@@ -19,7 +19,7 @@ const MORE: [(&str, Focus); 1] = [("t4", Focus::Requests)];
 
 /// All places but the result of a rotation: a group rotated today is no candidate for a bulk rotation.
 fn places() -> Vec<(&'static str, Focus)> {
-    let all = PLACES.into_iter().chain(MORE);
+    let all = crate::support::console::places().chain(MORE);
     all.filter(|(_, focus)| *focus != Focus::RotateResult)
         .collect()
 }

@@ -50,7 +50,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/directory/values.rs", 2, FILTER),
     ("src/domain/age.rs", 2, "ages in days, for people; a time in the future counts as unknown"),
     ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
-    ("src/domain/merge_places.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
+    ("src/domain/known.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
     ("src/operations/answer/observe.rs", 1, DIRECTORY),
     ("src/operations/attention/gathering.rs", 1, "what is shown as news, for days"),
     ("src/operations/batch/resume.rs", 1, "how much is asked of the same person on the same machine; what is sent is the same"),

@@ -104,7 +104,7 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
     let ended = directory.end_item(item, Ending::Refused, "no".into());
     assert!(ended.await.expect("written"));
     let run = (batch, RunId(batch.0));
-    let ended = directory.end_run(run, at, None, false).await;
+    let ended = directory.end_run(run, at, None, Vec::new()).await;
     assert!(ended.expect("written"), "the batch has ended");
     batch
 }

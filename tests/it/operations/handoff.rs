@@ -53,7 +53,7 @@ impl HandOffScript {
         Scene::with(|installation| self.at(installation)).await
     }
 
-    fn at(&self, installation: Installation) -> Installation {
+    pub(super) fn at(&self, installation: Installation) -> Installation {
         installation.with(|profile| profile.handoff = Some(self.command()))
     }
 }

@@ -79,6 +79,45 @@ async fn a_hand_off_run_again_is_pending_until_it_ends() {
 }
 
 #[tokio::test]
+async fn a_hand_off_that_another_process_may_have_in_hand_is_not_run_a_second_time() {
+    let taker = HandOffScript::new(WAITS);
+    let scene = taker.scene().await;
+    let running = rotated_and_started(&scene, &taker).await;
+    // In place of a second process: one of another machine.
+    let row = journal(&scene.ana).await.remove(0);
+    execute(&scene, "UPDATE rotations SET process = NULL");
+    let offered = scene.ana.pending_hand_offs().await.expect("readable");
+    assert_eq!(offered, []);
+    let refused = scene.ana.hand_off_again(row.id).await;
+    let refused = refused.expect_err("in hand").to_string();
+    assert_has(&refused, &format!("{} rotated it", row.by));
+    assert_has(&refused, "Try again in");
+    // Once its time is over, or if it is known to have ended, somebody else may do it.
+    let later = Timestamp::now() + Duration::from_hours(1);
+    let later = taker.at(scene.installation()).at(later).operations();
+    let offered = later.pending_hand_offs().await.expect("readable");
+    assert_eq!(offered.len(), 1);
+    let ended = format!("{}1", row.process.expect("Linux tells it"));
+    let text = format!("UPDATE rotations SET process = '{ended}'");
+    execute(&scene, &text);
+    let offered = scene.ana.pending_hand_offs().await.expect("readable");
+    assert_eq!(offered.len(), 1);
+    assert!(finish(&taker, running).await.is_done());
+    assert_eq!(scene.ana.due_hand_offs().await.expect("readable"), []);
+}
+
+#[tokio::test]
+async fn a_failed_hand_off_is_due() {
+    let taker = HandOffScript::new("exit 3");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    hand_off(&scene, &done).await;
+    let due = scene.ana.due_hand_offs().await.expect("readable");
+    assert_eq!(due.len(), 1);
+    assert_eq!(due[0].handoff.state, HandOffState::Failed);
+}
+
+#[tokio::test]
 async fn the_history_has_the_hand_off_and_the_reason_of_the_rotation() {
     let taker = HandOffScript::new("echo no room >&2; exit 3");
     let scene = taker.scene().await;

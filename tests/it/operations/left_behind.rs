@@ -44,6 +44,10 @@ async fn a_killed_update_stays_open_and_locks_the_group_until_the_window_ends() 
     let early = scene.ana.abandon_change(open[0].id, "looked").await;
     let early = early.expect_err("it may be on its way").to_string();
     assert_has(&early, "it may still take effect");
+    // As long as somebody may be at work, nothing is unknown.
+    assert_eq!(scene.ana.settle_changes().await.expect("readable"), []);
+    assert!(scene.li().is_change_of_colleague(&open[0]));
+    assert!(!scene.ana.is_change_of_colleague(&open[0]));
     let tomorrow = tomorrow(&scene);
     let stands = tomorrow.settle_changes().await.expect("readable");
     assert_eq!((stands.len(), stands[0].state), (1, State::Open));

@@ -142,6 +142,25 @@ async fn a_new_key_is_proven_by_a_token_known_at_the_place() {
 }
 
 #[tokio::test]
+async fn a_key_that_was_withdrawn_during_its_proof_stays_withdrawn() {
+    let scene = Scene::new().await;
+    let renewed = scene.world.new_key("testing", Some("Testing"));
+    let li = || scene.installation().key(&renewed).unbound();
+    li().answer_binding(SAME).await.expect("on trial");
+    let gate = Gate::new();
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
+    let here = li();
+    let proving = tokio::spawn(async move { here.prove(&id(ACME)).await });
+    gate.reached().await;
+    let undone = li().answer_binding(BindingAnswer::Undo).await;
+    undone.expect("withdrawn");
+    gate.open();
+    let proven = proving.await.expect("it ends");
+    assert_is!(proven, Err(Failure::Place(PlaceProblem::NoProof { .. })));
+    assert!(asks_for_place(&li()).await, "the key says nothing");
+}
+
+#[tokio::test]
 async fn a_key_that_reads_another_token_is_unbound() {
     let scene = Scene::new().await;
     // Another environment of the same address: reading the id there creates it.

@@ -67,7 +67,7 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
     let first = permit(&scene.ana, true, 1);
     scene.next("PUT", [busy(), overloaded()]);
     let held = AtomicUsize::new(0);
-    let count = |_: Duration| {
+    let count = |_: Hold| {
         held.fetch_add(1, Ordering::SeqCst);
     };
     let row = named(ACME, "One");

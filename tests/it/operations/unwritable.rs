@@ -4,24 +4,29 @@ use super::*;
 
 /// Makes one kind of write fail, as a full disk would; `None` allows it again.
 pub(super) fn fail_writes(scene: &Scene, write: Option<&str>) {
+    let (on, refuses) = match scene.world.team() {
+        Some(_) => (" ON history", "FOR EACH ROW EXECUTE FUNCTION refused()"),
+        None => ("", "BEGIN SELECT RAISE(ABORT, 'no'); END"),
+    };
+    let trigger = write.map_or_else(String::new, |write| {
+        format!("CREATE TRIGGER forbidden BEFORE INSERT ON {write} {refuses};")
+    });
+    execute(
+        scene,
+        &format!("DROP TRIGGER IF EXISTS forbidden{on}; {trigger}"),
+    );
+}
+
+/// Executes SQL that groupdesk itself never would.
+pub(super) fn execute(scene: &Scene, script: &str) {
     if let Some(team) = scene.world.team() {
-        let trigger = write.map_or_else(String::new, |write| {
-            format!(
-                "CREATE TRIGGER forbidden BEFORE INSERT ON {write} FOR EACH ROW EXECUTE FUNCTION refused()"
-            )
-        });
-        let script = format!("DROP TRIGGER IF EXISTS forbidden ON history; {trigger}");
         let server = postgres::server().expect("a server");
-        server.execute(team.schema(), &script);
+        server.execute(team.schema(), script);
         return;
     }
     let file = scene.world.directory_file();
     let raw = Connection::open(file).expect("a second connection");
-    let trigger = write.map_or_else(String::new, |write| {
-        format!("CREATE TRIGGER forbidden BEFORE INSERT ON {write} BEGIN SELECT RAISE(ABORT, 'no'); END;")
-    });
-    let script = format!("DROP TRIGGER IF EXISTS forbidden; {trigger}");
-    raw.execute_batch(&script).expect("SQL");
+    raw.execute_batch(script).expect("SQL");
 }
 
 /// Moves the file of the directory away; dropping it moves the file back.

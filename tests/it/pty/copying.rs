@@ -39,10 +39,10 @@ fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
     session.type_until("y", "> user group ID", PATIENCE);
-    session.type_until("\r", "user group ID sent to your terminal", PATIENCE);
+    session.type_until("\r", "User group ID sent to your terminal", PATIENCE);
     session.wait_for("it does not confirm", PATIENCE);
     assert_eq!(copied(&mut session), ["acme-eu"]);
-    session.type_until("yj\r", "name sent to your terminal", PATIENCE);
+    session.type_until("yj\r", "Name sent to your terminal", PATIENCE);
     assert_eq!(copied(&mut session), ["acme-eu", "Acme Europe (test)"]);
 }
 
@@ -52,7 +52,7 @@ fn a_token_is_copied_without_being_shown() {
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);
-    session.type_until("y", "token sent to your terminal", PATIENCE);
+    session.type_until("y", "Token sent to your terminal", PATIENCE);
     let copied = copied(&mut session);
     assert_eq!(copied.len(), 1);
     assert_eq!(copied[0].len(), 64);

@@ -23,7 +23,7 @@ fn a_group_is_edited_and_another_rotated() {
     assert!(place.has_demo_folder());
     // Copying goes through the terminal, which never confirms it. The ID in base64 is all that is sent.
     session.type_until("y", "> user group ID", PATIENCE);
-    session.type_until("\r", "user group ID sent to your terminal", PATIENCE);
+    session.type_until("\r", "User group ID sent to your terminal", PATIENCE);
     session.wait_for("it does not confirm", PATIENCE);
     let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
     assert_eq!(raw.matches("\x1b]52;c;YWNtZS1ldQ==").count(), 1);

@@ -16,7 +16,8 @@ async fn rotating(world: &World, place: &TempHome, gate: &Gate, proxy: &FaultyPr
     let mut session = through(world, place, proxy, &[]).start();
     session.wait_for(" 1 group ", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);
-    session.type_until("Ty", "Rotating: one request sent", PATIENCE);
+    session.type_until("T", "y rotates", PATIENCE);
+    session.type_until("y", "Rotating: one request sent", PATIENCE);
     gate.reached().await;
     session
 }

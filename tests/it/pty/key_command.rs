@@ -4,8 +4,8 @@
 use super::prelude::*;
 
 /// Ends with 3 where there is no terminal. A command that waits is stopped after 10 s, which another message says.
-const ASKS: &str =
-    r#"printf 'Pass''phrase: ' >/dev/tty || exit 3; read -r line </dev/tty; echo "$line""#;
+const ASKS: &str = r#"stty -echo </dev/tty
+    printf 'Pass''phrase: ' >/dev/tty || exit 3; read -r line </dev/tty; echo "$line""#;
 
 /// A profile whose key is what somebody types.
 fn configured(world: &World, asks: &str) -> TempHome {
@@ -61,6 +61,12 @@ async fn in_the_console_and_in_the_background_it_cannot_ask_and_is_told_at_once(
         "{}",
         session.screen()
     );
+    // Ctrl-C ends both, and the terminal is as it was before.
+    let mut session = here(&place, place.groupdesk(&["get", "acme-eu"])).start();
+    session.wait_for("Passphrase: ", PATIENCE);
+    session.send("\x03");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert_eq!(session.settings(), session.settings_before());
 
     let program = place.shell("groupdesk profile check eu & wait $!; echo ended with $?");
     let mut session = here(&place, program).size(24, 300).start();

@@ -23,7 +23,8 @@ fn walk(session: &mut Session) {
     session.type_until("\r", "10 groups", PATIENCE);
     session.type_until("2", " History ", PATIENCE);
     session.type_until("qt", "T rotates it", PATIENCE);
-    session.type_until("Ty", "confirmation   confirmed", PATIENCE);
+    session.type_until("T", "y rotates", PATIENCE);
+    session.type_until("y", "confirmation   confirmed", PATIENCE);
     session.type_until("v", "hidden again in", PATIENCE);
     session.type_until("q?", "Keys: Groups", PATIENCE);
 }

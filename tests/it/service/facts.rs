@@ -1,13 +1,12 @@
 //! The facts that the service states in headers: to whom, that they are true, and that our client reads them.
 
 use groupdesk::{
-    api::{
-        client::Client,
-        facts::{AbsentField, PropertiesOnGet, StatedFacts},
-        wire::GroupRequest,
-    },
+    api::{client::Client, facts::StatedFacts, wire::GroupRequest},
     config::profile::{KeySource, Profile},
-    domain::group::UserGroupId,
+    domain::{
+        facts::{GetBehaviour, OmittedField},
+        group::UserGroupId,
+    },
     service::{Limits, store::Options},
 };
 use reqwest::Method;
@@ -74,10 +73,10 @@ async fn the_stated_facts_are_true() {
 #[tokio::test]
 async fn our_client_reads_the_facts() {
     let stated = StatedFacts {
-        properties_on_get: Some(PropertiesOnGet::Returned),
-        absent_name: Some(AbsentField::Keep),
-        absent_properties: Some(AbsentField::Keep),
-        absent_mapping: Some(AbsentField::Keep),
+        properties_on_get: Some(GetBehaviour::Returned),
+        absent_name: Some(OmittedField::Keep),
+        absent_properties: Some(OmittedField::Keep),
+        absent_mapping: Some(OmittedField::Keep),
     };
     let id = UserGroupId::parse("acme").expect("a valid id");
     let request = GroupRequest {

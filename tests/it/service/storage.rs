@@ -1,6 +1,7 @@
 //! The files on disk, and that every acknowledged write is in them.
 
 use groupdesk::service::{
+    Limits, Service, Setup,
     seed::SeedGroup,
     store::{Store, StoreError},
 };
@@ -55,7 +56,8 @@ async fn groups_keys_and_retired_tokens_survive_a_restart() {
     assert!(!std::fs::exists(wal).expect("known"), "closed properly");
     let store = Store::open(&service.database).expect("open");
     let listen = "127.0.0.1:0".parse().expect("an address");
-    let again = groupdesk::service::Service::start(listen, store, "/api/user").await;
+    let (limits, setup) = (Limits::default(), Setup::default());
+    let again = Service::start(listen, store, "/api/user", limits, setup).await;
     let again = again.expect("a port");
     let caller = Caller::new(&format!("http://{}", again.address), &service.testing_key);
     assert_eq!(caller.token_of("acme").await, new);

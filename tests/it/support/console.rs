@@ -10,7 +10,7 @@ use groupdesk::{
     operations::{Clock, Connector, Operations},
     tui::{
         TuiOptions,
-        keymap::Focus,
+        keymap::{self, Focus},
         prepare,
         runtime::runner::{Runner, Screen},
         state::message::Msg,
@@ -27,7 +27,27 @@ use super::assertions::{in_one_line, is_in};
 const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A key script for every focus, starting from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 42] = [
+pub(crate) fn places() -> impl Iterator<Item = (&'static str, Focus)> {
+    let is_named = |focus: &Focus| {
+        SCRIPTS.iter().any(|(_, place)| place == focus) || ELSEWHERE.contains(focus)
+    };
+    let opened = Focus::OPENED
+        .iter()
+        .filter(move |(_, focus)| !is_named(focus));
+    let opened = opened.map(|(action, focus)| {
+        let mut rows = keymap::bindings(Focus::List);
+        let row = rows.find(|row| row.action == *action);
+        let script: &str = match row.expect("a key everywhere").keys[0] {
+            key if key.len() == 1 => key,
+            key => format!("<{key}>").leak(),
+        };
+        (script, *focus)
+    });
+    SCRIPTS.into_iter().chain(opened)
+}
+
+/// Those that no key of its own opens from everywhere.
+const SCRIPTS: [(&str, Focus); 36] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -46,18 +66,12 @@ pub(crate) const PLACES: [(&str, Focus); 42] = [
     ("tTy", Focus::RotateResult),
     ("tw", Focus::WritePath),
     ("w", Focus::WritePath),
-    ("2", Focus::History),
-    ("3", Focus::Rotations),
-    ("0", Focus::Attention),
-    ("5", Focus::Batches),
     ("o", Focus::Open),
     ("?", Focus::Help),
     (":", Focus::Palette),
     ("a", Focus::Note),
     ("v", Focus::Views),
     ("va", Focus::ViewName),
-    ("P", Focus::Profiles),
-    ("m", Focus::Messages),
     ("y<enter>m<enter>", Focus::Message),
     ("<enter>4", Focus::Requests),
     ("<enter>4<enter>", Focus::Request),
@@ -80,6 +94,8 @@ pub(crate) const PLACES: [(&str, Focus); 42] = [
 
 /// The other places, which need a history of their own.
 pub(crate) const ELSEWHERE: [Focus; 18] = [
+    // With a pasted token.
+    Focus::Whose,
     // Without a profile.
     Focus::Welcome,
     Focus::ConnectField,
@@ -90,9 +106,8 @@ pub(crate) const ELSEWHERE: [Focus; 18] = [
     Focus::ConfirmTyped,
     // While a request is in flight.
     Focus::RotateRunning,
-    // With an open rotation or a pasted token.
+    // With an open rotation, or a token that was found.
     Focus::AbandonReason,
-    Focus::Whose,
     Focus::WhoseFound,
     // With no group that is ready, or a stopped batch.
     Focus::BulkCheck,

@@ -61,7 +61,7 @@ impl TestService {
             .create_key(TESTING, Some("Testing"), false)
             .expect("a key");
         let listen = "127.0.0.1:0".parse().expect("an address");
-        let running = Service::start_as(listen, store.clone(), DEFAULT_PATH, limits, setup)
+        let running = Service::start(listen, store.clone(), DEFAULT_PATH, limits, setup)
             .await
             .expect("a port");
         Self {

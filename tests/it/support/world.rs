@@ -24,7 +24,7 @@ use groupdesk::{
     domain::group::{EnvironmentTag, UserGroupId},
     operations::Operations,
     platform::private_files::{private_folder, write_new_private},
-    service::{Running, Service, seed::SeedGroup, store::Store},
+    service::{Limits, Running, Service, Setup, seed::SeedGroup, store::Store},
 };
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -100,9 +100,15 @@ impl World {
             }
         }
         let listen = ([127, 0, 0, 1], 0).into();
-        let service = Service::start(listen, store.clone(), DEFAULT_PATH)
-            .await
-            .expect("a service");
+        let service = Service::start(
+            listen,
+            store.clone(),
+            DEFAULT_PATH,
+            Limits::default(),
+            Setup::default(),
+        )
+        .await
+        .expect("a service");
         let world = Self {
             base_url: format!("http://{}", service.address),
             service: Some(service),

@@ -271,7 +271,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
         lines.push(format!(
             "! for {count} of them, {} {} sent again as last sent, the oldest {} by {}",
             oldest.field.as_str(),
-            oldest.field.is_and_it()[0],
+            oldest.field.is(),
             human::ago(oldest.at, session.operations.now()),
             visible(&oldest.by)
         ));

@@ -15,7 +15,7 @@ use crate::{
     domain::{
         change::{Change, DesiredFields},
         facts::Field,
-        group::UserGroupId,
+        group::{InvalidId, UserGroupId},
         history::{Ending, Entry, Operation},
         merge,
         text::visible,
@@ -37,7 +37,8 @@ pub(super) fn which(text: &str) -> Result<EntryRef, String> {
     if let Ok(number) = text.parse() {
         return Ok(EntryRef::Number(number));
     }
-    let id = UserGroupId::typed(text).map_err(|error| error.to_string())?;
+    let id = text.parse();
+    let id = id.map_err(|error: InvalidId| error.to_string())?;
     Ok(EntryRef::LastOf(id))
 }
 

@@ -91,14 +91,14 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     let wanted = edits.apply(&known)?;
     for field in [Field::Mapping, Field::Properties] {
         if !wanted.has(field) {
-            let (name, [is, _]) = (field.as_str(), field.is_and_it());
+            let (name, is) = (field.as_str(), field.is());
             output::context(&format!("! {name} of \"{id}\" {is} unknown; not copied"));
         }
     }
     proposals::select_profile(&to);
     output::context(&format!("from {} \"{id}\"", here.profile().name));
     if target.operations.show(&other).await?.is_none() {
-        may_create(&target, &mutation)?;
+        may_create(&target, &other, &mutation).await?;
         return create_with(&target, other, wanted, mutation, token).await;
     }
     let how = How {

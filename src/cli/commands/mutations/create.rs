@@ -57,15 +57,20 @@ impl Run for Create {
             edits.apply(&DesiredFields::default())
         };
         in_session_with(global, wanted, async |session, wanted| {
-            may_create(session, &mutation)?;
+            may_create(session, &id, &mutation).await?;
             create_with(session, id, wanted, mutation, token).await
         })
         .await
     }
 }
 
-/// Refuses what cannot be confirmed or sent, before anything is sent.
-pub(super) fn may_create(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
+/// Refuses what cannot be created, confirmed or sent, before anything is sent.
+pub(super) async fn may_create(
+    session: &Session,
+    id: &UserGroupId,
+    mutation: &Mutation,
+) -> Result<(), CliError> {
+    session.operations.no_mistake_as_id(id).await?;
     Review::of(session, Guarded::Create, mutation)?.begin()
 }
 
@@ -79,7 +84,6 @@ pub(super) async fn create_with(
 ) -> Result<Exit, CliError> {
     let change = Change::between(&DesiredFields::default(), &wanted);
     let nothing = DesiredFields::default();
-    session.operations.no_secret_as_id(&id).await?;
     session.operations.no_secret_in(&nothing, &wanted).await?;
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {

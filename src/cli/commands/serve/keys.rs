@@ -68,7 +68,7 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
         }
         Command::List if !storage.is_there() => return print(&[], global),
         Command::Revoke { id } if !storage.is_there() => {
-            return Err(StoreError::UnknownKey(*id).into());
+            return Err(storage.explain(StoreError::UnknownKey(*id)));
         }
         Command::List | Command::Revoke { .. } => {}
     }
@@ -91,7 +91,9 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
         }
         Command::List => print(&store.list_keys()?, global),
         Command::Revoke { id } => {
-            let info = store.revoke_key(id)?;
+            let info = store
+                .revoke_key(id)
+                .map_err(|error| storage.explain(error))?;
             let environment = visible(&info.environment);
             let text = || format!("revoked API key {id} of environment {environment}");
             output::either(global.json, || object(&info), text)

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<Exit, CliError> {
-    let Storage::Shared(shared) = storage else {
+    let Storage::Shared(shared, _) = storage else {
         return Err(CliError::Usage(
             "a database file needs no init; for PostgreSQL, pass --storage postgres://USER@HOST/DATABASE".into(),
         ));

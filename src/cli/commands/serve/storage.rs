@@ -12,8 +12,11 @@ use crate::{
     api::tls,
     cli::{error::CliError, output},
     config::{ConfigError, Environment, paths, profile::KeySource},
+    domain::proposal::quoted,
     service::store::{Options, SharedStorage, Store, StoreError},
 };
+
+const SCHEMA: &str = "groupdesk_service";
 
 /// A database on a server instead of a file.
 #[derive(Debug, Args)]
@@ -31,7 +34,7 @@ pub(crate) struct StorageArgs {
         long = "storage-schema",
         global = true,
         value_name = "NAME",
-        default_value = "groupdesk_service"
+        default_value = SCHEMA
     )]
     pub(super) schema: String,
     /// File with the database password; only you may read it
@@ -52,13 +55,35 @@ pub(crate) struct StorageArgs {
     pub(super) ca: Option<PathBuf>,
 }
 
+impl StorageArgs {
+    /// As they were typed; an address with a password is refused.
+    fn as_typed(&self, url: &str) -> String {
+        let schema = (self.schema != SCHEMA).then(|| self.schema.clone());
+        let path = |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned());
+        let options = [
+            ("storage", Some(url.to_owned())),
+            ("storage-schema", schema),
+            ("storage-password-file", path(&self.password)),
+            ("storage-ca-file", path(&self.ca)),
+        ];
+        let given = options
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let given: Vec<_> = given
+            .map(|(name, value)| format!(" --{name} {}", quoted(&value)))
+            .collect();
+        given.concat()
+    }
+}
+
 pub(crate) enum Storage {
     File {
         file: PathBuf,
         /// An option names it.
         is_named: bool,
     },
-    Shared(SharedStorage),
+    /// With the options that name it.
+    Shared(SharedStorage, String),
 }
 
 impl Storage {
@@ -100,23 +125,23 @@ impl Storage {
             let trusted = tls::client_config(said.ca.as_deref());
             let trusted =
                 trusted.map_err(|why| CliError::Usage(format!("--storage-ca-file: {why}")))?;
-            shared = shared.with_tls(trusted);
+            shared.server.tls = Some(trusted);
         }
         if let Some(file) = &said.password {
             let (source, env) = (Arc::new(KeySource::File(file.clone())), env.clone());
-            shared = shared.with_password(Arc::new(move || {
+            shared.server.password = Some(Arc::new(move || {
                 let (source, env) = (Arc::clone(&source), env.clone());
                 Box::pin(async move { source.read_password(&env).await })
             }));
         }
-        Ok(Self::Shared(shared))
+        Ok(Self::Shared(shared, said.as_typed(url)))
     }
 
     pub(super) fn open(&self, options: Options) -> Result<Store, CliError> {
         let is_new = !self.is_there();
         let opened = match self {
             Self::File { file, .. } => Store::open_with(file, options),
-            Self::Shared(shared) => Store::open_shared(shared, options),
+            Self::Shared(shared, _) => Store::open_shared(shared, options),
         };
         if let Self::File {
             file,
@@ -137,7 +162,7 @@ impl Storage {
     pub(super) fn is_there(&self) -> bool {
         match self {
             Self::File { file, .. } => file.symlink_metadata().is_ok(),
-            Self::Shared(_) => true,
+            Self::Shared(..) => true,
         }
     }
 
@@ -151,14 +176,18 @@ impl Storage {
                 "there is no database {}; nothing was done. Check the path",
                 file.display()
             ))),
-            Self::File { .. } | Self::Shared(_) => Ok(()),
+            Self::File { .. } | Self::Shared(..) => Ok(()),
         }
     }
 
     pub(super) fn explain(&self, error: StoreError) -> CliError {
-        match self {
-            Self::File { file, .. } => CliError::from_store(file, error),
-            Self::Shared(shared) => CliError::Usage(format!("{shared}: {error}")),
+        match (self, &error) {
+            (_, StoreError::UnknownKey(_)) => CliError::Usage(format!(
+                "{error}; nothing was changed. For a list: groupdesk serve keys list{}",
+                self.as_options()
+            )),
+            (Self::File { file, .. }, _) => CliError::from_store(file, error),
+            (Self::Shared(shared, _), _) => CliError::Usage(format!("{shared}: {error}")),
         }
     }
 
@@ -167,17 +196,21 @@ impl Storage {
         self.must_be_there()?;
         match self {
             Self::File { file, .. } => Ok(file),
-            Self::Shared(_) => Err(CliError::Usage(format!(
+            Self::Shared(..) => Err(CliError::Usage(format!(
                 "serve {what} works on database files only; for PostgreSQL, use pg_dump or pg_amcheck"
             ))),
         }
     }
 
-    /// As the options name it on the command line.
+    /// The options that name it, for a proposed command; nothing for the default file.
     pub(super) fn as_options(&self) -> String {
         match self {
-            Self::File { file, .. } => format!("--database {}", file.display()),
-            Self::Shared(_) => "--storage URL".into(),
+            Self::File {
+                file,
+                is_named: true,
+            } => format!(" --database {}", quoted(&file.to_string_lossy())),
+            Self::File { .. } => String::new(),
+            Self::Shared(_, options) => options.clone(),
         }
     }
 }

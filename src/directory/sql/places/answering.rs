@@ -79,25 +79,31 @@ impl Directory {
         .await
     }
 
-    /// Ends the trial of a key: it is trusted from now on, or withdrawn together with the bindings that used it.
+    /// Ends the trial of a key: it is trusted from now on, or withdrawn together with the bindings that used it. Returns
+    /// false if it was to be trusted and somebody has withdrawn it meanwhile: then it stays withdrawn.
     pub async fn end_trial(
         &self,
         caller: Caller,
         bound: &Bound,
         state: KeyState,
         note: &str,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (place, key, note) = (bound.place, bound.key, note.to_owned());
         self.write(move |tx| {
             let caller = &caller;
             let note = note.as_str();
             match state {
-                KeyState::Withdrawn => withdraw(tx, caller, place, key, "trial failed", Some(note)),
+                KeyState::Withdrawn => {
+                    withdraw(tx, caller, place, key, "trial failed", Some(note))?;
+                }
                 KeyState::Trusted | KeyState::Trial => {
-                    set_key(tx, key, state)?;
-                    event(tx, place, caller, "trial passed", Some(note))
+                    if tx.write(PASS_KEY, values![state, key])? == 0 {
+                        return Ok(false);
+                    }
+                    event(tx, place, caller, "trial passed", Some(note))?;
                 }
             }
+            Ok(true)
         })
         .await
     }
@@ -156,6 +162,9 @@ fn withdraw(
     tx.put(UNBIND, values![&caller.profile, &caller.url])?;
     event(tx, place, caller, what, note)
 }
+
+const PASS_KEY: &str =
+    "UPDATE place_keys SET state = $1 WHERE number = $2 AND state <> 'withdrawn'";
 
 const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
 

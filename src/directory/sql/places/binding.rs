@@ -242,9 +242,15 @@ pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
 
 /// What binding would result in; nothing is written.
 pub(crate) fn preview_binding(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
+    if bound(tx, caller)?.is_some() {
+        return Ok(BindingPreview::Known);
+    }
     let known = KnownPlaces::of(tx, caller)?;
     Ok(match decide(caller, &known) {
-        Verdict::Bind(..) => BindingPreview::Known,
+        Verdict::Bind(place, _) => match tag_conflict(tx, caller, place)? {
+            Some((place, profile)) => BindingPreview::TagConflict { place, profile },
+            None => BindingPreview::Known,
+        },
         Verdict::Create => BindingPreview::New,
         Verdict::Ask(why) => BindingPreview::Asked(question(tx, caller, &known, why)?),
     })
@@ -317,10 +323,19 @@ pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
     Err(Fault::Row(TABLE))
 }
 
-/// Another profile of the place that names another tag.
 const TAG_CONFLICT: &str = "\
 SELECT p.name, b.profile FROM bindings b JOIN places p ON p.number = b.place \
 WHERE b.place = $1 AND b.profile <> $2 AND b.environment <> $3 ORDER BY b.at DESC LIMIT 1";
+
+/// The name of the place, and another profile of it that names another tag.
+fn tag_conflict(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    place: PlaceId,
+) -> Result<Option<(String, String)>, Fault> {
+    let environment = caller.environment.as_ref();
+    Ok(tx.one(TAG_CONFLICT, values![place, &caller.profile, environment])?)
+}
 
 const ADD_URL: &str = "INSERT INTO place_urls (place, url) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 
@@ -334,8 +349,7 @@ pub(super) fn bind_to(
     state: Option<KeyState>,
 ) -> Result<Binding, Fault> {
     let environment = caller.environment.as_ref();
-    let values = values![place, &caller.profile, environment];
-    if let Some((place, profile)) = tx.one(TAG_CONFLICT, values)? {
+    if let Some((place, profile)) = tag_conflict(tx, caller, place)? {
         return Ok(Binding::TagConflict { place, profile });
     }
     tx.put(ADD_URL, values![place, &caller.url])?;

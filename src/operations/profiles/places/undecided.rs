@@ -45,10 +45,13 @@ impl Operations {
         match self.directory().preview_binding(caller).await.ok()? {
             BindingPreview::Asked(question) => Some(self.undecided(question)),
             BindingPreview::New => None,
-            BindingPreview::Known => match self.may_send(None).await {
-                Err(Failure::Place(problem)) => Some(problem),
-                _ => None,
-            },
+            // Sending is refused for such a profile as well, with the reason.
+            BindingPreview::Known | BindingPreview::TagConflict { .. } => {
+                match self.may_send(None).await {
+                    Err(Failure::Place(problem)) => Some(problem),
+                    _ => None,
+                }
+            }
         }
     }
 

@@ -6,18 +6,25 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
 use crate::{
-    domain::{BatchKind, ItemStatus, RunnerState, capitalised},
+    domain::{BatchKind, ItemStatus, RunnerState, capitalised, visible},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cell, Column, paint, table, widest, words_that_fit},
+        kit::{
+            Cell, Column, below, paint, table, take, titled, widest, with_details, words_that_fit,
+        },
         state::{BatchRow, BatchRun, Context},
         theme::Theme,
     },
 };
 
-/// Rows above the table: the bar, the counts, the current activity.
-const HEAD_ROWS: u16 = 3;
+/// Rows above what it is doing: the bar, the counts.
+const HEAD_ROWS: u16 = 2;
+/// What it is doing, or how it ended, gets more than one line from this number of rows on, and how many.
+const ROOMY_ROWS: u16 = 12;
+const DOING_ROWS: usize = 3;
+/// Rows for the note of a failed group in full, with their rule.
+const NOTE_ROWS: u16 = 4;
 /// Minimum and maximum width of the bar, in cells.
 const BAR: (usize, usize) = (10, 46);
 /// From this width on, names and tokens are shown as well.
@@ -34,15 +41,28 @@ pub(super) fn draw(
     draw_bar(run, buffer, paint::row(area, 0), context);
     draw_counts(run, buffer, paint::row(area, 1), theme);
     let (now, style) = doing(run, context);
-    let now = words_that_fit(&now, usize::from(area.width), theme);
-    paint::line(buffer, paint::row(area, 2), &now, style, theme);
-    let head = HEAD_ROWS.min(area.height);
-    let table = Rect {
-        x: area.x.saturating_sub(1),
-        y: area.y + head,
-        width: area.width + 2,
-        height: area.height - head,
+    let most = if area.height < ROOMY_ROWS {
+        1
+    } else {
+        DOING_ROWS
     };
+    let lines = paint::wrapped_lines(&now, area.width).len().clamp(1, most);
+    let now = words_that_fit(&now, usize::from(area.width) * lines, theme);
+    let mut left = below(area, HEAD_ROWS);
+    let place = take(&mut left, lines as u16);
+    paint::wrapped(buffer, place, &now, style, theme);
+    let table = Rect {
+        x: left.x.saturating_sub(1),
+        width: left.width + 2,
+        ..left
+    };
+    let has_notes = run.rows.iter().any(BatchRow::is_failed);
+    let (table, below) = with_details(table, if has_notes { NOTE_ROWS } else { 0 });
+    let row = pane.on().and_then(|at| run.rows.get(at));
+    if let Some(row) = row.filter(|_| below.height > 0) {
+        let inner = titled(buffer, below, &visible(row.id.as_str()), false, theme);
+        paint::wrapped(buffer, inner, note(row), Style::new(), theme);
+    }
     let hint = if pane.failed_only {
         let key = context.keys.key(Focus::BulkRun, Action::FailedOnly);
         format!("No group has failed: {key} shows all")
@@ -216,14 +236,16 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             BatchKind::Rotate => "do not rotate",
             BatchKind::Edit(_) => "do not send it again",
         };
-        let text = match context.view_only_reason() {
-            Some(why) => format!(
-                "{} UNKNOWN: it cannot be read: {why}; {never}",
-                counts.unknown
-            ),
-            None => format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown),
+        let [they, them] = if counts.unknown == 1 {
+            ["it", "it"]
+        } else {
+            ["they", "them"]
         };
-        parts.push(text);
+        let how = context.view_only_reason().map_or_else(
+            || format!("{read} reads {them}"),
+            |why| format!("{they} cannot be read: {why}"),
+        );
+        parts.push(format!("{} UNKNOWN: {how}; {never}", counts.unknown));
     }
     if counts.conflict > 0 {
         let text = format!("{} in CONFLICT: investigate", counts.conflict);
@@ -234,7 +256,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         let attention = context.keys.key(Focus::List, Action::Attention);
         let failed = key(Action::FailedOnly);
         parts.push(format!(
-            "{not_handed_off} not handed off: {failed} shows them, {attention} hands off"
+            "{not_handed_off} not handed off: {failed} shows them, Attention ({attention}) hands off"
         ));
     }
     let why = run.error.as_ref().or(told.as_ref());
@@ -280,7 +302,7 @@ fn columns<'a>(
     context: &Context,
 ) -> Vec<Column> {
     let ids = widest(rows.clone().map(|row| row.id.as_str()), 40).max(8);
-    let notes = widest(rows.clone().filter_map(|row| row.note.as_deref()), 100).max(10);
+    let notes = widest(rows.clone().map(note), 100).max(10);
     let mut columns = vec![
         Column::new("  STATE", 13, 16, 0),
         Column::new("TIME", 6, 6, 1).right(),
@@ -293,6 +315,13 @@ fn columns<'a>(
         columns.insert(4, Column::new("FINGERPRINT", 20, 20, 4));
     }
     columns
+}
+
+/// The note of a row, without the group that it begins with: the row says that.
+fn note(row: &BatchRow) -> &str {
+    let note = row.note.as_deref().unwrap_or_default();
+    let group = format!("\"{}\" ", row.id);
+    note.strip_prefix(&group).unwrap_or(note)
 }
 
 /// The sign of a row, and its state in words.
@@ -346,7 +375,7 @@ fn cells<'a>(
         },
         Cell::new(time),
         Cell::new(row.id.as_str()),
-        Cell::new(row.note.as_deref().unwrap_or_default()),
+        Cell::new(note(row)),
     ];
     if width >= WIDE_WIDTH {
         let arrow = context.theme.arrow();

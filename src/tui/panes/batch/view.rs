@@ -101,7 +101,10 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
         Stage::Resume(resumption, _) => {
             resume(&mut page, pane, resumption, context);
         }
-        Stage::Run(_) => page.text("This batch is in History.", theme.dim()),
+        Stage::Run(_) => {
+            let key = context.keys.key(Focus::List, Action::Batches);
+            page.text(&format!("{key} shows this batch."), theme.dim());
+        }
     }
     page
 }

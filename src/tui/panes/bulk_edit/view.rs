@@ -159,8 +159,9 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
 fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context) {
     let theme = context.theme;
     let Some(plan) = &pane.plan else {
+        // What is wrong stands below, where the confirmation would be.
         let text = match &pane.wrong {
-            Some(wrong) => wrong.as_str(),
+            Some(_) => "Each group with its change, once there is one to check",
             None => "Checking the groups in the directory",
         };
         let area = paint::after_cells(area, 2);

@@ -128,9 +128,9 @@ impl GroupForm {
         let what = if context.is_other_person(&other.by) {
             format!("{by} has a draft of this ({at})")
         } else {
-            format!("your other console has a draft of this ({by}, {at})")
+            format!("your other console has a draft of this ({at})")
         };
-        Some(format!("{what}: {key} loads that draft"))
+        Some(format!("{what}: {key} loads it"))
     }
 
     pub(super) fn why_not_load(&self, context: &Context) -> Option<String> {

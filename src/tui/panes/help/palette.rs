@@ -219,7 +219,6 @@ impl Help {
     /// Updates the offered lines after the field has changed.
     pub(super) fn on_typed(&mut self, context: &Context) {
         self.cursor.at = 0;
-        self.typed.error = None;
         self.more.clear();
         // An offer repeats what was typed.
         if self.is_palette && !self.typed.looks_secret() {

@@ -218,7 +218,7 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
     }
     for objection in &review.plan.objections {
         let field = objection.field().as_str();
-        let [is, it] = objection.field().is_and_it();
+        let (is, it) = (objection.field().is(), objection.field().it());
         let text = match objection {
             UnsafeUpdate::PartialChange { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));

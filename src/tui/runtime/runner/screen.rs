@@ -277,13 +277,14 @@ impl<S: Screen> Runner<S> {
         signals: &mut Option<&mut Signals>,
     ) -> Option<Signal> {
         let (ticket, external_edit) = self.external_edit.take()?;
-        let mut end = None;
+        let (mut end, mut hint) = (None, None);
         let edited = match self.begin_external_edit(&external_edit) {
             Err(why) => Err(why),
             Ok((editor, file)) => {
                 let run = editor.run(&file, async || next_signal(signals).await).await;
                 end = run.end;
                 let back = self.screen.take_back();
+                hint = file.hint(&run);
                 let text = file.finish(editor.refusal(&run.status), |_| true);
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
@@ -298,6 +299,9 @@ impl<S: Screen> Runner<S> {
             self.app.kept_text = edited.clone().err();
         }
         self.take(Msg::Edited(ticket, edited));
+        if let Some(hint) = hint {
+            self.app.context.say(Severity::Warning, hint.to_owned());
+        }
         end
     }
 

@@ -107,8 +107,8 @@ macro_rules! job_table {
             listed(TokenLookup::of(of.directory(), &pasted).await.map(Outcome::TokenOwners));
         /// Asks whether a pasted or typed text has a secret that is known.
         FindSecret(text: Pasted): read("find token") => Ok(Outcome::SecretFound(of.knows_secret_in(&text).await?));
-        /// Tokens of this profile that wait to be handed off.
-        PendingHandOffs: read("read journal") => listed(of.pending_hand_offs().await.map(Outcome::PendingHandOffs));
+        /// New tokens that have not arrived.
+        DueHandOffs: read("read journal") => listed(of.due_hand_offs().await.map(Outcome::DueHandOffs));
         /// Hands off right after a rotation.
         HandOff(done: Box<Done>): write("hand off").of(&done.group.id) =>
             Ok(Outcome::HandedOff(of.hand_off(&done).await.map(Box::new)));

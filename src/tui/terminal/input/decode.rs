@@ -29,7 +29,7 @@ const ALT_BRACKET: &[u8] = b"\x1b]";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputEvent {
     Event(Event),
-    /// Keys that arrived at once, more than anybody types: a paste without brackets.
+    /// Keys that arrived at once: typed ahead, or a paste without brackets.
     Burst(Vec<KeyEvent>),
     /// A paste has started and nothing more of it has arrived for a while. Ctrl-C ends it.
     PasteIsOpen,

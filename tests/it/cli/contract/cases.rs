@@ -247,6 +247,16 @@ async fn rotations(c: &mut Contract) {
     let elsewhere = "--profile second rotations handoff --failed";
     c.case(&home, 0, "rotations handoff [ID]", elsewhere).await;
     home.write("config.toml", &config);
+    // In place of a process of another machine that is handing it off.
+    let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));
+    let raw = raw.expect("a directory");
+    let in_hand = "UPDATE rotations SET handoff = 'pending', handoff_note = NULL, process = NULL, boot_clock = NULL, \
+                   sent_at = sent_at + 3600000000 WHERE id = 2";
+    assert_eq!(raw.execute(in_hand, []), Ok(1));
+    c.case(&home, 0, "rotations handoff [ID]", "rotations handoff")
+        .await;
+    let failed = "UPDATE rotations SET handoff = 'failed', handoff_note = 'full', sent_at = sent_at - 3600000000 WHERE id = 2";
+    assert_eq!(raw.execute(failed, []), Ok(1));
     set_script(&home, "cat > $1/in");
     home.exits(0, "create bulk-1 --yes").await;
     home.exits(0, "create bulk-2 --yes").await;

@@ -14,8 +14,9 @@ fn opened(who: &str, connections: usize) -> Option<Directory> {
     let team = postgres::team()?;
     let server = postgres::server()?;
     server.let_in(who, team.schema(), &["operator"]);
-    let team = postgres::at_as(who, server.folder(), team.schema());
-    Some(Directory::open(&team.with_connections(connections)).expect("it opens"))
+    let mut team = postgres::at_as(who, server.folder(), team.schema());
+    team.connections = connections;
+    Some(Directory::open(&team).expect("it opens"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

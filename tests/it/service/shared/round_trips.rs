@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     service::{
-        Running, Service,
+        Limits, Running, Service, Setup,
         store::{Options, SharedStorage, Store},
     },
 };
@@ -37,7 +37,8 @@ impl Behind {
         let store = Store::open_shared(&storage, Options::default()).expect("set up");
         let (_, key) = store.create_key("live", None, false).expect("a key");
         let listen = "127.0.0.1:0".parse().expect("an address");
-        let running = Service::start(listen, store.clone(), DEFAULT_PATH).await;
+        let (limits, setup) = (Limits::default(), Setup::default());
+        let running = Service::start(listen, store.clone(), DEFAULT_PATH, limits, setup).await;
         let running = running.expect("a port");
         Some(Self {
             caller: Caller::new(&format!("http://{}", running.address), &key),
