@@ -175,7 +175,7 @@ impl Client {
             .seen
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        seen.tokens().any(|token| parts.are_of(token, before))
+        parts.are_of(seen.parts(), before)
     }
 
     /// Returns the same client, with `listener` notified of its exchanges.

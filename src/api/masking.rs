@@ -17,6 +17,7 @@ use super::{
     },
     zeroizing::ParsedAnswer,
 };
+use crate::domain::pasted::TokenParts;
 
 /// Maximum length of a kept body, in bytes of its masked text.
 pub const MAX_KEPT_BODY: usize = 16 * 1024;
@@ -29,6 +30,7 @@ const MAX_REMEMBERED: usize = 512;
 #[derive(Default)]
 pub(super) struct SeenTokens {
     tokens: VecDeque<Seen>,
+    parts: TokenParts,
     count: u32,
     hasher: RandomState,
 }
@@ -48,9 +50,12 @@ impl SeenTokens {
         if token.len() < SHORTEST || self.tokens.iter().any(is_known) {
             return;
         }
-        if self.tokens.len() == MAX_REMEMBERED {
-            self.tokens.pop_front();
+        if self.tokens.len() == MAX_REMEMBERED
+            && let Some(oldest) = self.tokens.pop_front()
+        {
+            self.parts.remove(oldest.token.expose_secret());
         }
+        self.parts.add(token);
         self.count += 1;
         self.tokens.push_back(Seen {
             hash,
@@ -62,6 +67,11 @@ impl SeenTokens {
     /// All remembered tokens.
     pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().map(|seen| seen.token.expose_secret())
+    }
+
+    /// Their parts.
+    pub(super) fn parts(&self) -> &TokenParts {
+        &self.parts
     }
 
     /// Remembers every text below a key whose name denotes a secret.

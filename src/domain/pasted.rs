@@ -30,7 +30,7 @@ use zeroize::Zeroizing;
 use super::token::Token;
 use clean::{CUT, Removing, cleaned};
 use decode::{decoded, text_of};
-pub use parts::{Parts, may_have_token};
+pub use parts::{Parts, TokenParts, may_have_token};
 use shape::{DIGITS, PIECE, suspicion};
 pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
 use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
