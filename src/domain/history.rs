@@ -49,7 +49,7 @@ word_enum! {
         NotApplied = "not_applied",
         /// Rotated, and somebody rotated again after us.
         Superseded = "superseded",
-        /// The answers contradict each other; a person must look.
+        /// The answers contradict each other; investigate.
         Conflict = "conflict",
         /// The service said no; nothing was changed.
         Refused = "refused",

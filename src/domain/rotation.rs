@@ -36,7 +36,7 @@ word_enum! {
         NotApplied = "not_applied",
         /// Rotated, and a get returned a third token: someone rotated after us.
         Superseded = "superseded",
-        /// The answers contradict each other; a person must look.
+        /// The answers contradict each other; investigate.
         Conflict = "conflict",
         /// A person closed it, with a reason.
         Abandoned = "abandoned",

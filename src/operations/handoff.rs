@@ -139,6 +139,16 @@ impl Operations {
         Some(pending(id, row.user_group_id, why.into()))
     }
 
+    fn not_in_hand_elsewhere(&self, row: &RotationRow) -> Result<(), Failure> {
+        self.in_hand_elsewhere_for(row).map_or(Ok(()), |left| {
+            Err(not_handed_off(format!(
+                "{} rotated it and may be handing the new token off. Try again in {} s",
+                row.by,
+                left.as_secs() + 1
+            )))
+        })
+    }
+
     /// Hands off again, or for the first time after a crash: the token is read from the service again, and the current
     /// one is handed off, whoever made it. Nothing is rotated. From then on the hand-off belongs to this profile. Refused
     /// while another process may have it in hand.
@@ -152,13 +162,7 @@ impl Operations {
         let row = self.rotation_here(id).await?;
         let row =
             row.ok_or_else(|| not_handed_off("this profile has no rotation of that number"))?;
-        if let Some(left) = self.in_hand_elsewhere_for(&row) {
-            return Err(not_handed_off(format!(
-                "{} rotated it and may be handing the new token off. Try again in {} s",
-                row.by,
-                left.as_secs() + 1
-            )));
-        }
+        self.not_in_hand_elsewhere(&row)?;
         let group = row.user_group_id;
         let read = self.look_up(&group, UnknownIdPolicy::KnownOnly).await?;
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
@@ -170,6 +174,8 @@ impl Operations {
         // The read may have settled the rotation.
         let row = self.rotation_here(id).await?;
         let row = row.ok_or_else(|| not_handed_off("the rotation no longer exists"))?;
+        // Or its process has rotated meanwhile, and hands off now.
+        self.not_in_hand_elsewhere(&row)?;
         let current = self.directory().fingerprinter().of(token);
         let state = row.rotation.state;
         if !state.has_new_token() {

@@ -87,6 +87,9 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     if session.json {
         output::json(&results)?;
     }
+    // What a colleague hands off is not left to this person; what a process of this person may have left is.
+    let is_own = |(row, _): &(RotationRow, Duration)| row.by == session.operations.operator();
+    all_done &= !in_progress.iter().any(is_own);
     Ok(Exit::all(all_done))
 }
 

@@ -43,7 +43,7 @@ enum Command {
     /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
         after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. What a colleague is still \
-                      doing counts only if its number is given.",
+                      doing in this environment counts only if its number is given.",
         alias = "settle"
     )]
     #[command(name = "check")]
@@ -242,7 +242,8 @@ impl RunReport for Report<'_> {
         checked: &Checked,
     ) -> Option<CheckCounts> {
         for one in &checked.rotations {
-            let is_clear = session.operations.is_rotation_of_colleague(one.row())
+            let is_of_colleague = || session.operations.is_rotation_of_colleague(one.row());
+            let is_clear = self.ids.is_empty() && is_of_colleague()
                 || Exit::from_recovered(slice::from_ref(one)) == Exit::Done;
             if is_clear {
                 progress.say(line(one));

@@ -65,10 +65,16 @@ pub(crate) async fn unreported<K: Kind>(
     mut run: Run<K>,
     mut each: impl FnMut(K::End),
 ) -> Option<K::Sum> {
+    let mut is_told = false;
     while let Some(event) = run.progress.recv().await {
         match event {
-            Event::Ended(end) => each(*end),
-            Event::NoDirectory(_) => output::say(NO_DIRECTORY),
+            Event::Ended(end) => {
+                is_told = false;
+                each(*end);
+            }
+            Event::NoDirectory(_) if !std::mem::replace(&mut is_told, true) => {
+                output::say(NO_DIRECTORY);
+            }
             Event::Finished(sum) => return Some(sum),
             _ => {}
         }
@@ -99,7 +105,7 @@ pub(crate) async fn follow_until<R: RunReport>(
     let mut steps = 0;
     let mut shutdown = Shutdown::of(signals);
     let mut stopped = std::pin::pin!(stopped);
-    let mut is_stopped = false;
+    let (mut is_stopped, mut is_told) = (false, false);
     let sum = loop {
         let event = tokio::select! {
             biased;
@@ -116,6 +122,7 @@ pub(crate) async fn follow_until<R: RunReport>(
         };
         match event {
             Some(Event::Ended(end)) => {
+                is_told = false;
                 let Some(counts) = report.ended(session, &progress, &end) else {
                     continue;
                 };
@@ -127,8 +134,11 @@ pub(crate) async fn follow_until<R: RunReport>(
                 }
             }
             Some(Event::Throttled(wait)) => progress.held(wait),
+            // Each item in flight reports it, every two seconds.
             Some(Event::NoDirectory(_)) => {
-                progress.say(NO_DIRECTORY.into());
+                if !std::mem::replace(&mut is_told, true) {
+                    progress.say(NO_DIRECTORY.into());
+                }
             }
             Some(Event::Halted(halt)) => progress.alarm(halt.to_string()),
             Some(Event::Started(_)) => {}

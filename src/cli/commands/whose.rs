@@ -44,7 +44,7 @@ impl Run for Whose {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let is_file = |name: &OsString| Path::new(name).is_file();
-        if self.token.iter().any(is_file) {
+        if !self.token.is_empty() && self.token.iter().all(is_file) {
             return Err(CliError::Usage(
                 "a file is read from standard input; nothing was searched. To search it: groupdesk whose < FILE".into(),
             ));

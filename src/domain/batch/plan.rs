@@ -31,7 +31,7 @@ pub enum Skip {
     /// Hazard 11.
     #[error("tagged {0}, another environment")]
     OtherEnvironment(EnvironmentTag),
-    /// The outcome of an earlier rotation is unknown, or a person must look.
+    /// The outcome of an earlier rotation is unknown or in conflict.
     #[error("an earlier rotation is open: {}", .0.as_str())]
     Open(State),
     #[error("rotated less than 24 h ago, at {}", when::second(*.0))]

@@ -45,10 +45,10 @@ pub enum Halt {
         count => format!("after {count} failures in a row"),
     })]
     Failures(usize),
-    /// The answers about this group contradict each other; a person must look.
+    /// The answers about this group contradict each other; investigate.
     #[error("stopped at a conflict: investigate \"{0}\"")]
     Conflict(UserGroupId),
-    /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); a person must look.
+    /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); investigate.
     #[error("stopped at an alarm: investigate \"{0}\"")]
     Alarm(UserGroupId),
     #[error("{0}")]

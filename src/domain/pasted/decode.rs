@@ -121,7 +121,7 @@ fn push(out: &mut String, c: char) {
         return out.push(usual.unwrap_or('\u{fffd}'));
     }
     // Ligatures, letters of formulas, in circles, wide ones. Without room for more, so that nothing is left unwiped.
-    let (mut ascii, mut length) = ([0; 4], 0);
+    let (mut ascii, mut length) = ([0; 3], 0);
     decompose_compatible(c, |part| {
         if let Some(place) = ascii.get_mut(length) {
             *place = u8::try_from(part).unwrap_or_default();

@@ -155,7 +155,7 @@ fn check_permissions(file: &Path, report: &mut Report) {
     }
 }
 
-/// Profiles of one environment by address and key that name different tags: nothing is sent for the one that comes later.
+/// Profiles of one environment by address and key that name different tags: nothing is sent for the one that is used later.
 fn contradicting(profiles: &[Profile], report: &mut Report) {
     for (number, one) in profiles.iter().enumerate() {
         let same = profiles[..number].iter().find(|other| {

@@ -341,7 +341,7 @@ async fn place(
                 other,
                 place,
             };
-            let advice = "Until then nothing is sent for this profile.";
+            let advice = "Until one of them is corrected, nothing is sent for this profile.";
             report.problem(Area::Configuration, differs.to_string(), advice);
         }
         Ok(BindingPreview::Known | BindingPreview::New) | Err(_) => {}

@@ -161,9 +161,11 @@ impl ReadContext {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
         let mut repeats = LOST_CREATE_REPEATS;
+        // A first attempt that was sent.
+        let mut lost = None;
         loop {
             if !run.control.may_send().await {
-                return None;
+                return lost;
             }
             let mut from_here = None;
             let (seen, answer) = match self.operations.snapshot_before_get(&id).await {
@@ -197,6 +199,12 @@ impl ReadContext {
             let is_lost = matches!(&answer, Err(Failure::Unreachable(error)) if error.is_lost());
             if repeats > 0 && is_first && is_lost {
                 repeats -= 1;
+                lost = Some(group_read(
+                    id.clone(),
+                    seen.as_ref(),
+                    answer,
+                    FromHere::default(),
+                ));
                 continue;
             }
             if run.is_held(patience.put_off(&answer)) {

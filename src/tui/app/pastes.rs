@@ -228,7 +228,7 @@ impl App {
     }
 
     /// Keys that arrived at once: typed ahead, or a paste without brackets. In a field they are typed; on a page without one
-    /// the rest of a paste does nothing. None of them confirms anything.
+    /// the rest of a paste does nothing. The key that confirms does nothing.
     pub(super) fn burst(&mut self, keys: &[KeyEvent]) -> Vec<Effect> {
         let now = self.context.now;
         let mut effects = Vec::new();

@@ -49,7 +49,7 @@ macro_rules! layers {
             }
         }
 
-        /// Rows for every place, too.
+        /// Also rows for every place.
         static OPENED: &[Binding] = &[$(Binding {
             action: Action::$page,
             keys: &[$($page_key),+],

@@ -221,12 +221,13 @@ fn fields(group: &KnownGroup, context: &Context) -> Vec<Field> {
     });
     fields.push(Field::styled("age", age.trim_start_matches("age "), style));
     if let Some(state) = context.open.get(&group.id) {
-        let (sign, style, what) = match state {
-            State::Conflict => ("x", theme.error(), "investigate"),
-            _ => ("?", theme.unknown(), "only a read shows the result"),
+        let what = match state {
+            State::Rotated => "a read confirms it",
+            State::Unknown => "only a read shows the result; do not rotate",
+            _ => "in progress; do not rotate",
         };
-        let what = format!("{sign} {}: {what}; do not rotate", state.as_str());
-        fields.push(Field::styled("rotation", what, style));
+        let what = format!("? {}: {what}", state.as_str());
+        fields.push(Field::styled("rotation", what, theme.unknown()));
     }
     if context.to_hand_off.contains_key(&group.id) {
         let what = "x the new token was not delivered";

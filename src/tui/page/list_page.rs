@@ -348,7 +348,6 @@ impl<R: Rows> ListPage<R> {
         if let Some(whole) = &self.whole {
             return match action {
                 Action::CopyCurl => whole.can_copy(),
-                Action::Refresh => Err("nothing to refresh".into()),
                 _ => Ok(None),
             };
         }
@@ -360,9 +359,6 @@ impl<R: Rows> ListPage<R> {
         }
         match (Self::command(action), action) {
             (Some(command), _) => (command.can)(self, context),
-            (None, Action::Refresh) if self.kind.job().is_none() => {
-                Err("nothing to refresh".into())
-            }
             (None, Action::ScrollRight) if self.hidden.get() == 0 => {
                 Err("the last are shown".into())
             }

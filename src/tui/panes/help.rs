@@ -201,7 +201,7 @@ fn line(bound: &Bound) -> Line {
     };
     let name = bound.name();
     // The keys of a field share one action.
-    let synonyms = if bound.help.starts_with("remove") {
+    let synonyms = if bound.action == Action::InField && bound.help.starts_with("remove") {
         "delete drop erase"
     } else {
         bound.action.synonyms()

@@ -156,6 +156,22 @@ fn a_hand_off_waiting_since_a_crash_is_shown_and_run_from_its_group() {
 }
 
 #[test]
+fn an_open_rotation_and_a_draft_are_shown_with_the_group() {
+    for (state, told) in [
+        (State::Sent, "? sent: in progress; do not rotate"),
+        (State::Rotated, "? rotated: a read confirms it"),
+        (State::Unknown, "? unknown: only a read shows the result"),
+    ] {
+        let mut scene = scene();
+        scene.app.context.note_open([(id("acme-eu"), state)]);
+        scene.shows(told);
+    }
+    let mut scene = scene();
+    scene.walk("e<end> 2<esc>");
+    scene.shows("your changes, not sent");
+}
+
+#[test]
 fn old_tokens_are_marked_and_found_by_age() {
     let mut scene = Scene::on(TESTING);
     scene.app.context.profiles[0].max_token_age = Some(Duration::from_hours(24 * 90));

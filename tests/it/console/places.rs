@@ -82,7 +82,7 @@ fn footer(
         .strip_suffix(help)
         .unwrap_or_else(|| panic!("no {help:?} in {at}"));
     let mut rest = hints.trim();
-    let mut is_full = false;
+    let (mut is_full, mut is_first) = (false, true);
     for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
         let word = word(binding.action, binding.hint);
         let Some(word) = word.filter(|word| !word.is_empty()) else {
@@ -95,7 +95,8 @@ fn footer(
             // From here on there is no room, except for the way out.
             _ => is_full = true,
         }
-        let is_there = !is_way_out || hints.len() < ROOMY || hints.contains(&hint);
+        let is_kept = is_way_out || std::mem::take(&mut is_first);
+        let is_there = !is_kept || hints.len() < ROOMY || hints.contains(&hint);
         assert!(is_there, "{hint:?} is not in {at}");
     }
     assert_eq!(rest, "", "{at}");

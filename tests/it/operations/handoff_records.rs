@@ -107,6 +107,29 @@ async fn a_hand_off_that_another_process_may_have_in_hand_is_not_run_a_second_ti
 }
 
 #[tokio::test]
+async fn a_hand_off_that_another_process_begins_during_the_read_is_not_run_a_second_time() {
+    let taker = HandOffScript::new("touch $1/began");
+    let scene = taker.scene().await;
+    rotated(&scene).await;
+    let row = journal(&scene.ana).await.remove(0).id;
+    // In place of a second process: its rotation is under way when the read begins.
+    execute(
+        &scene,
+        "UPDATE rotations SET process = NULL, handoff = 'none'",
+    );
+    let gate = Gate::new();
+    scene.next("GET", [ProxyFault::passed().behind(&gate)]);
+    let here = scene.ana.clone();
+    let again = tokio::spawn(async move { here.hand_off_again(row).await });
+    gate.reached().await;
+    execute(&scene, "UPDATE rotations SET handoff = 'pending'");
+    gate.open();
+    let refused = again.await.expect("it ends").expect_err("in hand");
+    assert_has(&refused.to_string(), "Try again in");
+    assert!(!taker.path("began").exists(), "the command is not run");
+}
+
+#[tokio::test]
 async fn a_failed_hand_off_is_due() {
     let taker = HandOffScript::new("exit 3");
     let scene = taker.scene().await;

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use super::List;
 use crate::{
-    domain::{UserGroupId, rotation::State},
+    domain::UserGroupId,
     search::{Entry, Index, Row, SearchResults, matcher},
     tui::{
         keymap::Action,
@@ -253,7 +253,7 @@ impl<'a> Flags<'a> {
             && !self.context.others_do_something()
     }
 
-    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere,
+    /// `x` failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere,
     /// `d` draft, `+` new.
     pub(super) fn flag(&self, id: &str) -> Option<(&'static str, Style)> {
         if self.is_empty() {
@@ -262,7 +262,7 @@ impl<'a> Flags<'a> {
         let theme = self.context.theme;
         let parsed = UserGroupId::parse(id).ok()?;
         let open = self.context.open.get(&parsed);
-        if open == Some(&State::Conflict) || self.context.to_hand_off.contains_key(&parsed) {
+        if self.context.to_hand_off.contains_key(&parsed) {
             Some(("x", theme.error()))
         } else if self
             .context

@@ -20,7 +20,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{Runner, next_signal};
 
 use crate::{
-    domain::Token,
+    domain::{Token, capitalised},
     operations::Feed,
     tui::{
         runtime::external_editor::{EditFile, Editor},
@@ -300,7 +300,7 @@ impl<S: Screen> Runner<S> {
         }
         self.take(Msg::Edited(ticket, edited));
         if let Some(hint) = hint {
-            self.app.context.say(Severity::Warning, hint.to_owned());
+            self.app.context.say(Severity::Warning, capitalised(hint));
         }
         end
     }

@@ -253,7 +253,7 @@ async fn rotations(c: &mut Contract) {
     let in_hand = "UPDATE rotations SET handoff = 'pending', handoff_note = NULL, process = NULL, boot_clock = NULL, \
                    sent_at = sent_at + 3600000000 WHERE id = 2";
     assert_eq!(raw.execute(in_hand, []), Ok(1));
-    c.case(&home, 0, "rotations handoff [ID]", "rotations handoff")
+    c.case(&home, 6, "rotations handoff [ID]", "rotations handoff")
         .await;
     let failed = "UPDATE rotations SET handoff = 'failed', handoff_note = 'full', sent_at = sent_at - 3600000000 WHERE id = 2";
     assert_eq!(raw.execute(failed, []), Ok(1));
