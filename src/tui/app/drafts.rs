@@ -126,14 +126,17 @@ impl App {
         if profile != self.context.current {
             return;
         }
+        let mut is_open = false;
         for pane in &mut self.stack {
             if let Pane::Edit(edit) = pane
                 && changed.contains(&edit.id)
             {
                 edit.take_newer(&mut self.context);
+                is_open = true;
             }
         }
-        if is_first && !changed.is_empty() {
+        // A form that was opened before they were read has just said whose draft it shows.
+        if is_first && !changed.is_empty() && !is_open {
             let text = self.unsent_drafts_text();
             self.context.say(Severity::Info, text);
         }

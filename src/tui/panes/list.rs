@@ -427,7 +427,8 @@ impl View for List {
             Action::Compare => Compare::why_not(context),
             Action::RotateMarked => self.why_no_batch(context),
             Action::EditMarked => self.why_no_bulk_edit(context),
-            Action::MarkAll | Action::WriteFile => self.why_no_marking(context),
+            Action::MarkAll => self.why_none_to_mark(context),
+            Action::WriteFile => self.why_no_marking(context),
             Action::NextField
                 if self.filter.is_typing()
                     && completions(self.filter.text(), context).is_empty() =>

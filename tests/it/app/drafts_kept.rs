@@ -108,14 +108,20 @@ fn typed(scene: &mut Scene, keys: &str) -> Draft {
 
 /// A console that starts `minutes` after a draft was typed, with the draft in the directory.
 fn after(minutes: i64, by: &str) -> Scene {
+    let (mut scene, draft) = unread(minutes, by);
+    find(&mut scene, vec![draft]);
+    scene
+}
+
+/// As [`after`], before the draft is read.
+fn unread(minutes: i64, by: &str) -> (Scene, KeptDraft) {
     let draft = typed(&mut Scene::walked(TESTING, "e"), "<end>2");
     let mut scene = Scene::on(TESTING);
     scene.later(minutes * 60);
     scene.app.context.drafts = groupdesk::tui::state::drafts::Drafts::default();
     scene.app.context.now = scene.now;
     let by = by.into();
-    find(&mut scene, vec![KeptDraft { draft, by }]);
-    scene
+    (scene, KeptDraft { draft, by })
 }
 
 /// The console reads these drafts in the directory.
@@ -148,6 +154,19 @@ fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
     open(&mut scene);
     scene.shows_all(["Name of acme-eu2", "1 change"]);
     scene.says("Your unsent draft (2h ago), based on a copy 2h old: F5 re-reads it");
+}
+
+#[test]
+fn a_form_opened_before_the_drafts_are_read_takes_its_own() {
+    let (mut scene, draft) = unread(120, "ana@bastion2");
+    scene.keys("e");
+    find(&mut scene, vec![draft]);
+    scene.shows_all(["Name of acme-eu2", "1 change"]);
+    let footer = scene.footer();
+    assert!(
+        footer.starts_with("i Your unsent draft (2h ago)"),
+        "{footer}"
+    );
 }
 
 #[test]

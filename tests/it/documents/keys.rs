@@ -21,7 +21,8 @@ const LEAKED: &str = "console.token";
 /// File with the number of the console's process.
 const PID: &str = "console.pid";
 
-/// The task, its keys, what a person presses, and what the screen shows then; `no X` if X is gone.
+/// The task, its keys, what a person presses, and what the screen shows then: parts between ` & `, `no X` if X is gone,
+/// nothing if the key changes nothing.
 type Row = (
     &'static str,
     &'static str,
@@ -42,7 +43,7 @@ struct Page {
 const PAGES: [Page; 6] = [
     Page { file: "README.md", leaks: "acme-eu", is_tour: false, rows: &[
         ("see the known groups; nothing is sent", "Up, Down, `d` for details, `/` to filter",
-            &[(UP, "> "), (DOWN, "> "), ("d", "no d hide"), ("d", "d hide"), ("/", "Enter apply"), ("acme", "filter  acme")]),
+            &[(UP, ""), (DOWN, ""), ("d", "no d hide"), ("d", "d hide"), ("/", "Enter apply"), ("acme", "filter  acme")]),
         ("read a group from the service", "Enter", &[(ENTER, "r refresh")]),
         ("create a group", "`o`, ID, Enter, fill in the form, Ctrl-S, `y`",
             &[("o", "user group ID"), ("new-eu", "new-eu"), (ENTER, "Create new-eu"), ("New", "name  New"), (CTRL_S, "y SEND"), ("y", "new-eu created")]),
@@ -53,15 +54,15 @@ const PAGES: [Page; 6] = [
             &[(ENTER, "r refresh"), ("2", "── update acme-eu"), ("z", "saved values   read at"), ("y", "Type update acme-eu in live"),
               ("update acme-eu in live", "Enter: update acme-eu in live"), (ENTER, "acme-eu updated")]),
         ("rotate a token and save the new one", "`t`, `T`, `y` (production: the ID, Enter), `w`, Enter",
-            &[("t", "v shows it"), ("T", "Type acme-eu"), ("acme-eu", "then Enter: acme-eu"), (ENTER, "confirmation   confirmed"), ("w", "new file"), (ENTER, "Token saved to")]),
+            &[("t", "v shows it"), ("T", "Type acme-eu"), ("acme-eu", "then Enter: acme-eu"), (ENTER, "confirmation   confirmed"), ("w", "Enter save"), (ENTER, "Token saved to")]),
         ("find whose token leaked", "`W`, paste, Enter", &[("W", "Whose token is this?"), (TOKEN, "•"), (ENTER, "token of acme-eu in live")]),
         ("rotate all old tokens", "`/age>90d` Enter, `*`, `T`, the phrase, Enter",
-            &[("/", "Enter apply"), ("age>90d", "filter  age>90d"), (ENTER, "/age>90d"), ("*", "Nothing matches"), ("T", "nothing is marked")]),
+            &[("/", "Enter apply"), ("age>90d", "filter  age>90d"), (ENTER, "no Enter apply"), ("*", "Not available: no group"), ("T", "nothing is marked")]),
         ("see what happened last night", "`2`", &[("2", "History")]),
         ("see what needs attention", "`0`", &[("0", "Attention")]),
     ] },
     Page { file: "docs/guide/getting-started.md", leaks: "acme-eu", is_tour: true, rows: &[
-        ("find a group", "`/`, `acme`, Enter", &[("/", "Enter apply"), ("acme", "filter  acme"), (ENTER, "2 of 10")]),
+        ("find a group", "`/`, `acme`, Enter", &[("/", "Enter apply"), ("acme", "filter  acme"), (ENTER, "no Enter apply")]),
         ("read it from the service", "Enter", &[(ENTER, "r refresh")]),
         ("change a mapping row", "`e`, Tab, Enter, Ctrl-U, `214`, Enter, Ctrl-S",
             &[("e", "Edit acme-eu"), (TAB, "━━ Mapping"), (ENTER, "Enter save"), (CTRL_U, "data source ID is empty"), ("214", "was 213"), (ENTER, "Enter change"), (CTRL_S, "saved values   read at")]),
@@ -74,19 +75,19 @@ const PAGES: [Page; 6] = [
     ] },
     Page { file: "docs/guide/groups.md", leaks: "acme-us -P production", is_tour: false, rows: &[
         ("see the known groups; nothing is sent", "Up, Down; `d` shows details, `/` filters",
-            &[(DOWN, "> "), (UP, "> "), ("d", "no d hide"), ("d", "d hide"), ("/", "Enter apply"), ("acme", "filter  acme")]),
+            &[(DOWN, ">   Acme US"), (UP, ">   Acme Europe"), ("d", "no d hide"), ("d", "d hide"), ("/", "Enter apply"), ("acme", "filter  acme")]),
         ("read a group from the service", "Enter on it", &[(ENTER, "r refresh")]),
         ("create a group", "`o`, the ID, Enter, fill in the form, Ctrl-S, review, `y`",
             &[("o", "user group ID"), ("new-eu", "new-eu"), (ENTER, "Create new-eu"), ("New", "name  New"), (CTRL_S, "y SEND"), ("y", "new-eu created")]),
         ("change one mapping row in production", "`/acme` Enter, `e`, Tab, Down to the row, Enter, Ctrl-U, the new data source, Enter, Ctrl-S, review, `y` (if others may have changed it: then the ID, Enter)",
-            &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production"), ("/", "Enter apply"), ("acme", "filter  acme"), (ENTER, "/acme"), ("e", "Edit acme-eu"), (TAB, "━━ Mapping"),
+            &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production"), ("/", "Enter apply"), ("acme", "filter  acme"), (ENTER, "no Enter apply & of 13"), ("e", "Edit acme-eu"), (TAB, "━━ Mapping"),
               (DOWN, ">  134"), (ENTER, "Enter save"), (CTRL_U, "data source ID is empty"), ("214", "was 386"), (ENTER, "Enter change"), (CTRL_S, "saved values   read at"), ("y", "acme-eu updated")]),
         ("see what would be sent, without sending it", "Ctrl-S, `v`; Esc leaves",
-            &[("e", "Edit acme-eu"), (TAB, "━━ Mapping"), (ENTER, "Enter save"), (CTRL_U, "data source ID is empty"), ("214", "was 213"), (ENTER, "Enter change"), (CTRL_S, "saved values   read at"), ("v", "curl"), (ESC, "Esc leave")]),
+            &[("e", "Edit acme-eu"), (TAB, "━━ Mapping"), (ENTER, "Enter save"), (CTRL_U, "data source ID is empty"), ("214", "was 213"), (ENTER, "Enter change"), (CTRL_S, "saved values   read at"), ("v", "update, as JSON"), (ESC, "Esc leave")]),
         ("rotate a token and save the new one", "`t`, `T`, `y` (the ID in production), `w`, Enter",
-            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "new file"), (ENTER, "Token saved to")]),
+            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "Enter save"), (ENTER, "Token saved to")]),
         ("rotate many", "`/age>90d` Enter, `*`, `T`, the phrase it asks for",
-            &[("/", "Enter apply"), ("age>90d", "filter  age>90d"), (ENTER, "/age>90d"), ("*", "4 marked"), ("T", "Type rotate 4 in testing"),
+            &[("/", "Enter apply"), ("age>90d", "filter  age>90d"), (ENTER, "no Enter apply"), ("*", "4 marked"), ("T", "Type rotate 4 in testing"),
               ("rotate 4 in testing", "Enter: rotate 4 in testing"), (ENTER, "4 confirmed of 4")]),
         ("find whose token leaked, and rotate it", "`W`, paste, Enter, `t`, `T`, the group ID, Enter",
             &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production"), ("W", "Whose token is this?"), (TOKEN, "•"), (ENTER, "token of acme-us in production"),
@@ -96,11 +97,11 @@ const PAGES: [Page; 6] = [
         ("resume an unfinished batch", "`5`, `R`, `y` (in production, a phrase if it is somebody else's or over 24 h old)",
             &[("5", "── Batch 1"), ("R", "this batch is finished")]),
         ("write a note on a group, and find it", "`a`, text, Enter; `/note:word`",
-            &[("a", "Note and labels of"), ("call first", "call first"), (ENTER, "saved"), ("/", "Enter apply"), ("note:call", "filter  note:call"), (ENTER, "1 of 11")]),
+            &[("a", "Note and labels of"), ("call first", "call first"), (ENTER, "saved"), ("/", "Enter apply"), ("note:call", "filter  note:call"), (ENTER, "no Enter apply")]),
         ("set one row in many groups", "`/map:40=213` Enter, `*`, `B`",
-            &[("/", "Enter apply"), ("map:40=213", "filter  map:40=213"), (ENTER, "/map:40=213"), ("*", "1 marked"), ("B", "Edit 1 marked group")]),
+            &[("/", "Enter apply"), ("map:40=213", "filter  map:40=213"), (ENTER, "no Enter apply"), ("*", "1 marked"), ("B", "Edit 1 marked group")]),
         ("undo the last update of a group", "Enter, `2`, Down to the update, `z`, review, `y` (production: then the phrase, Enter)",
-            &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production"), ("/", "Enter apply"), ("acme-eu", "filter  acme-eu"), (ENTER, "/acme-eu"), (ENTER, "r refresh"), ("2", "── update acme-eu"),
+            &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production"), ("/", "Enter apply"), ("acme-eu", "filter  acme-eu"), (ENTER, "no Enter apply & of 13"), (ENTER, "r refresh"), ("2", "── update acme-eu"),
               ("z", "saved values   read at"), ("y", "Type update acme-eu in production"), ("update acme-eu in production", "│ update acme-eu in production"), (ENTER, "acme-eu updated")]),
         ("see what happened last night", "`2`", &[("2", "History")]),
         ("get a warning when an ID looks like another", "`o`, type or paste the ID; Down picks the one you meant, Esc leaves",
@@ -110,27 +111,27 @@ const PAGES: [Page; 6] = [
         ("write a note and labels", "`a`, the note, Tab, the labels (Tab completes one), Enter; `f` toggles a favourite",
             &[("a", "Note and labels of"), ("ask", "firstask"), (TAB, "Labels between spaces"), ("vip", "Labels  vip"), (ENTER, "saved"), ("f", "avourite")]),
         ("find them again", "`/note:word`, `/label:vip`, `/fav`",
-            &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "1 of 11"), ("/", "Enter apply"), ("fav", "filter  fav"), (ENTER, "1 of 11")]),
+            &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "no Enter apply"), ("/", "Enter apply"), ("fav", "filter  fav"), (ENTER, "no Enter apply")]),
         ("save tonight's filter for tomorrow", "`v`, `w`, a name, Enter; then `/@name` Enter (Tab completes)",
-            &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "1 of 11"), ("v", "Views and columns"), ("w", "Enter save"), ("night", "night"), (ENTER, "View @night saved"),
-              (ESC, "no Views and columns"), ("/", "Enter apply"), ("@night", "filter  @night"), (ENTER, "/@night")]),
-        ("show a property as a column", "`v`, `a`, the key, Enter", &[("v", "Views and columns"), ("a", "Tab complete"), ("tier", "tier"), (ENTER, "TIER")]),
+            &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "no Enter apply"), ("v", "Views and columns"), ("w", "Enter save"), ("night", "night"), (ENTER, "View @night saved"),
+              (ESC, "no Views and columns"), ("/", "Enter apply"), ("@night", "filter  @night"), (ENTER, "no Enter apply")]),
+        ("show a property as a column", "`v`, `a`, the key, Enter", &[("v", "Views and columns"), ("a", "Tab complete"), ("tier", "Property  tier"), (ENTER, "TIER")]),
         ("label all marked groups", "mark them, then `:` and `add label vip`, Enter; a new label begins at one group, with `a`",
             &[(DOWN, ">   Acme US"), (" ", "1 marked"), (":", "Enter run"), ("add label vip", "add label vip"), (ENTER, "+#vip")]),
         ("run a command", "`:` and a few letters of it. Profiles, saved views, groups, columns to sort by (`sort by age`), labels and colours are entries as well; a number goes to that row, or opens that batch",
-            &[(":", "Enter run"), ("histo", "istory"), (ENTER, "History")]),
+            &[(":", "Enter run"), ("histo", ":  histo"), (ENTER, "Groups › History")]),
     ] },
     Page { file: "docs/guide/leaked-token.md", leaks: "acme-eu", is_tour: false, rows: &[
         ("1. Whose is it? Paste the text; nothing is sent", "`W`, paste, Enter", &[("W", "Whose token is this?"), (TOKEN, "•"), (ENTER, "token of acme-eu in testing")]),
         ("2. Rotate it", "`t`, `T`, `y` (production: the group ID, Enter), then `w`, Enter saves the new token",
-            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "new file"), (ENTER, "Token saved to")]),
+            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "Enter save"), (ENTER, "Token saved to")]),
         ("3. Deliver the new token, if the profile has a hand-off that failed", "`h`", &[("0", "Attention"), ("h", "Not available")]),
         ("4. See that nothing is left to do", "`0`", &[("0", "Attention")]),
         ("5. Write down what happened", "`a` on the group", &[("a", "Note and labels of"), ("rotated", "rotated"), (ENTER, "saved")]),
     ] },
     Page { file: "docs/guide/rotation.md", leaks: "acme-eu", is_tour: false, rows: &[
         ("rotate a token and save the new one", "`t`, `T`, `y` (the ID in production), `w`, Enter",
-            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "new file"), (ENTER, "Token saved to")]),
+            &[("t", "v shows it"), ("T", "y rotates"), ("y", "confirmation   confirmed"), ("w", "Enter save"), (ENTER, "Token saved to")]),
         ("see which rotations are open", "`3`", &[("3", "Rotations")]),
         ("find out how they ended; this never rotates", "`3`, `r`", &[("3", "Rotations"), ("r", "No open rotation")]),
         ("deliver new tokens that were not handed off", "`h` on the row in `0`", &[("0", "Attention"), ("h", "Not available")]),
@@ -138,7 +139,7 @@ const PAGES: [Page; 6] = [
     Page { file: "docs/guide/many-groups.md", leaks: "acme-eu", is_tour: false, rows: &[
         ("check what is left again, and resume", "`R`", &[("5", "Batches"), ("R", "Not available")]),
         ("retry what was not applied, as a new batch", "`F`", &[("5", "Batches"), ("F", "Not available")]),
-        ("read what is unknown", "`r`", &[("5", "Batches"), ("r", "Batches")]),
+        ("read what is unknown", "`r`", &[("5", "Batches"), ("r", "")]),
         ("reverse a bulk edit, where rows still have the value it set", "`z`", &[("5", "Batches"), ("z", "Not available")]),
     ] },
 ];
@@ -199,12 +200,22 @@ impl Page {
                 } else {
                     (*keys).to_owned()
                 };
-                session.send(keys);
                 let what = format!("{}: {task}: {shown}", self.file);
-                session.wait_until(&what, DEADLINE, |screen| match shown.strip_prefix("no ") {
-                    Some(gone) => !screen.contents().contains(gone),
-                    None => screen.contents().contains(shown),
-                });
+                let is_shown = |screen: &str| {
+                    let mut parts = shown.split(" & ");
+                    parts.all(|part| match part.strip_prefix("no ") {
+                        Some(gone) => !screen.contains(gone),
+                        None => screen.contains(part),
+                    })
+                };
+                if shown.is_empty() {
+                    session.send(keys);
+                    continue;
+                }
+                // Otherwise the next key, or the end, could arrive before this one is read.
+                assert!(!is_shown(&session.screen()), "already before: {what}");
+                session.send(keys);
+                session.wait_until(&what, DEADLINE, |screen| is_shown(&screen.contents()));
             }
             if !self.is_tour || number + 1 == self.rows.len() {
                 end(session, home);
@@ -213,15 +224,20 @@ impl Page {
     }
 }
 
-/// Waits for the list, without the filter of the console before.
+/// Waits for the rows of the list, without the filter of the console before.
 fn begin(session: &mut Session) {
+    // The end of the footer is drawn last; only a row offers a change.
+    let is_whole = |screen: &str| screen.contains("? help");
     let screen = session.wait_until("a list", DEADLINE, |screen| {
         let screen = screen.contents();
-        screen.contains("e edit") || screen.contains("Esc clear")
+        is_whole(&screen) && (screen.contains("e edit") || screen.contains("Esc clear"))
     });
     if screen.contains("Esc clear") {
         session.send(ESC);
-        session.wait_for_no("Esc clear", DEADLINE);
+        session.wait_until("all groups", DEADLINE, |screen| {
+            let screen = screen.contents();
+            is_whole(&screen) && screen.contains("e edit") && !screen.contains("Esc clear")
+        });
     }
 }
 

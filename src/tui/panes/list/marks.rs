@@ -225,6 +225,11 @@ impl List {
         let searching = self.finder.is_searching();
         searching.then(|| "the search is still running".into())
     }
+
+    pub(super) fn why_none_to_mark(&self, context: &Context) -> Option<String> {
+        let is_empty = || self.id().is_none().then(|| "no group is listed".into());
+        self.why_no_marking(context).or_else(is_empty)
+    }
 }
 
 pub(super) struct Flags<'a> {
