@@ -6,7 +6,7 @@ mod installation;
 mod stored;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
     process::Command,
@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use aho_corasick::AhoCorasick;
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     config::{
@@ -43,8 +44,8 @@ pub(crate) const ADMIN: &str = "desk@server1";
 /// Another operator.
 pub(crate) const LI: &str = "li@desk7";
 
-/// The length of the prefix by which a scan finds candidates for secrets, in bytes.
-const START: usize = 8;
+/// The least length of a text that a scan takes for a secret, in bytes.
+const SECRET: usize = 8;
 
 /// The two environments of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,24 +344,9 @@ fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
 
 /// Whether bytes contain one of the texts, up to a thousand, in one pass.
 pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
-    assert!(texts.iter().all(|text| text.len() >= START), "no secrets");
-    let starts: HashSet<_> = texts.iter().map(|text| &text.as_bytes()[..START]).collect();
-    // At most places, looking at two bytes is enough.
-    let of = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
-    let mut begins = vec![false; 1 << 16];
-    for start in &starts {
-        begins[of(start)] = true;
-    }
-    move |bytes| {
-        let is_held = |at: usize| {
-            let here = &bytes[at..];
-            here.get(..START)
-                .is_some_and(|start| starts.contains(start))
-                && texts.iter().any(|text| here.starts_with(text.as_bytes()))
-        };
-        let mut pairs = bytes.windows(2).enumerate();
-        pairs.any(|(at, pair)| begins[of(pair)] && is_held(at))
-    }
+    assert!(texts.iter().all(|text| text.len() >= SECRET), "no secrets");
+    let texts = AhoCorasick::new(texts).expect("an automaton");
+    move |bytes| texts.is_match(bytes)
 }
 
 /// The schemas that replace files for tests in modules `team`.

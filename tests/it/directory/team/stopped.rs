@@ -1,7 +1,10 @@
 //! The server stops at once, as if it had been killed, at each of the four commits of a rotation: before it, during it,
 //! after it. `GROUPDESK_LONG=all` repeats all of them many times.
 
-use std::{sync::atomic::Ordering, time::Instant};
+use std::{
+    sync::{Arc, Mutex, atomic::Ordering},
+    time::Instant,
+};
 
 use groupdesk::directory::{ServerFault, TeamFault};
 
@@ -77,7 +80,12 @@ async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_sto
     server.execute("stopping", "SELECT pg_reload_conf()");
     let cutter = Cutter::new(server.folder());
     let (folder, plan) = (server.folder().to_owned(), cutter.plan.clone());
-    let stops = plan.stop.set(Box::new(move || server.crash()));
+    let restarting = Arc::new(Mutex::new(()));
+    let held = Arc::clone(&restarting);
+    let stops = plan.stop.set(Box::new(move || {
+        let _held = held.lock().expect("nobody panicked");
+        server.crash();
+    }));
     assert!(stops.is_ok(), "once");
     let directory = Directory::open(&postgres::at(cutter.folder.path(), "stopping"));
     let directory = directory.expect("it opens");
@@ -98,7 +106,8 @@ async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_sto
     }
     assert_eq!(plan.cuts.load(Ordering::SeqCst), cases.len(), "each stop");
 
-    // As another console sees it.
+    // As another console sees it. A write may have given up before the server was back.
+    drop(restarting.lock().expect("nobody panicked"));
     let other = Directory::open(&postgres::at(&folder, "stopping")).expect("it opens");
     let rows = other.rotations(RotationFilter::default()).await;
     let rows = rows.expect("read");
