@@ -39,6 +39,9 @@ pub(crate) enum CliError {
         ending: Ending,
         error: io::Error,
     },
+    /// Only a part was done, which the message tells.
+    #[error("{0}")]
+    Partly(String),
     /// An error that no command expects. It is reported by `panic_report`, not as a normal error.
     #[error("{0:#}")]
     Unexpected(Report),
@@ -108,6 +111,7 @@ impl CliError {
             | Self::Guarded(_)
             | Self::Interrupted { in_flight: false }
             | Self::Output(_)
+            | Self::Partly(_)
             | Self::Unexpected(_) => None,
         }
     }

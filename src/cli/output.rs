@@ -29,7 +29,7 @@ use super::{
     error::CliError,
     process::{
         exit::Exit,
-        stdio::{ERR, OUT, Written},
+        stdio::{self, ERR, OUT, Written},
     },
 };
 use crate::{
@@ -60,8 +60,16 @@ pub(super) fn output_is_for_tokens() -> bool {
 
 /// Writes a token to standard output, on a line of its own.
 pub(super) fn token(line: &str) -> io::Result<()> {
-    let line = Zeroizing::new(format!("{line}\n"));
-    match OUT.write(&line) {
+    secret(&Zeroizing::new(format!("{line}\n")))
+}
+
+/// Writes lines that nobody can get again, so a closed output is an error.
+fn secret(lines: &str) -> io::Result<()> {
+    if stdio::out_was_closed() {
+        let closed = "standard output is closed";
+        return Err(io::Error::new(io::ErrorKind::BrokenPipe, closed));
+    }
+    match OUT.write(lines) {
         Written::Done(written) => written,
         Written::GivenUp => Err(io::ErrorKind::TimedOut.into()),
     }
@@ -89,12 +97,22 @@ pub(super) fn chunk(text: &str) -> Result<bool, CliError> {
 
 /// Writes a result as indented JSON, or in the chosen form.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
+    chunk(&json_text(value)?).map(|_| ())
+}
+
+/// As [`json`], for a result with a secret that is printed only once.
+pub(super) fn secret_json(value: &impl Serialize) -> Result<(), CliError> {
+    let text = Zeroizing::new(json_text(value)?);
+    secret(&text).map_err(CliError::Output)
+}
+
+fn json_text(value: &impl Serialize) -> Result<String, CliError> {
     if let Some(text) = form::whole(value)? {
-        return chunk(&text).map(|_| ());
+        return Ok(text);
     }
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
-    result(&escape_hidden(&text))
+    Ok(escape_hidden(&text) + "\n")
 }
 
 /// Writes a result: for programs, or for people.

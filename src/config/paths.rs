@@ -85,7 +85,7 @@ pub(super) fn of_variable(
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
 /// `host=db1 dbname=desk`, `ben@db1/desk`; or is a new file that would have an option, a variable, quotes, a sign of the
-/// shell or a token in its name, or ends as if copied along. A file of such a name is written with its folder: `./a:b`. A `~` at its beginning is replaced before.
+/// shell, a token or a password as in an address in its name, or ends as if copied along. A file of such a name is written with its folder: `./a:b`. A `~` at its beginning is replaced before.
 pub fn is_no_file(text: &str) -> bool {
     // A variable may hold one by mistake.
     let is_token = !text.contains('/') && shape(text) == Some(Shape::Token);
@@ -99,7 +99,7 @@ pub fn is_no_file(text: &str) -> bool {
         || text.parse::<IpAddr>().is_ok();
     let is_odd = text.starts_with(['"', '\'', '`'])
         || is_odd && !text.starts_with("./") && !text.starts_with('/');
-    let is_mistyped = is_token || begins_long(text) || is_odd;
+    let is_mistyped = is_token || begins_long(text) || is_odd || is_mistyped_address(text);
     is_like_an_address(text) || is_mistyped && !Path::new(text).exists() || unusable(text).is_some()
 }
 
@@ -130,6 +130,25 @@ fn is_like_an_address(text: &str) -> bool {
         || text == "-"
         || text.trim().is_empty()
         || first.contains([':', '=', '@', '\\'])
+}
+
+/// An address without its colon (`postgres//…`), or whose scheme became a folder: a new part of the path has a password
+/// (`ana:secret@db1`), which must not be repeated or become a name.
+fn is_mistyped_address(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    let is_scheme = ["postgres", "postgresql"]
+        .iter()
+        .any(|scheme| first.eq_ignore_ascii_case(scheme));
+    let has_password = |part: &str| {
+        let rest = part.split_once(':').map(|(_, rest)| rest);
+        rest.is_some_and(|rest| rest.contains('@'))
+    };
+    let mut new = Path::new(text)
+        .ancestors()
+        .take_while(|path| !path.exists())
+        .filter_map(Path::file_name);
+    is_scheme && text.contains('/')
+        || !text.starts_with("./") && new.any(|part| has_password(&part.to_string_lossy()))
 }
 
 /// Refuses what is no file, see [`is_no_file`]; `by` is what named it.
@@ -249,12 +268,14 @@ mod tests {
             sqlite:///desk.db|file:desk.db|s3://bucket/desk.db|db1:5432/desk|[::1]:5432/desk|ben@db1/desk|\
             desk?host=/run/postgresql|/desk?host=/run/postgresql|//db1/desk|C:\\desk.db|:memory:|-|\
             \"postgres://db1/desk\"|\"desk.db\"|'desk.db'|desk.db |/data/desk.db\n|$DESK|${HOME}/desk.db|\
-            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}";
+            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}|\
+            postgres//ana:x@db1/desk|Postgresql//db1/desk|postgres/db1/desk|pg/ana:x@db1|pg/ana:x@db1/desk|/pg/ana:x@db1/desk";
         for text in addresses.split('|') {
             assert!(is_no_file(text), "{text}");
         }
         let files = "desk.db|/data/a=b.db|./a:b|../x@y|~/desk.db|a/b:c|./$DESK|./${DESK}/$DESK|desk$1.db|\
-            ./—desk.db|./desk.db-wal|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db";
+            ./—desk.db|./desk.db-wal|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db|\
+            ./postgres/desk.db|./a:b@c|/data/desk@10:30.db";
         for text in files.split('|') {
             assert!(!is_no_file(text), "{text}");
         }

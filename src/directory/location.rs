@@ -174,6 +174,12 @@ pub enum TeamFault {
          `groupdesk directory init --print`"
     )]
     NeedsRight(&'static str),
+    /// While setting it up: the roles of a server belong to all its databases.
+    #[error(
+        "cannot have this schema: another database of this server has a directory with the same schema, and so the same roles; \
+         nothing was changed. Set another schema under [directory]"
+    )]
+    SameRoles,
     #[error("was moved{}", match .0 {
         Some(to) => format!(" to {to}; nothing was recorded. Work there"),
         None => "; nothing was recorded. To see where, run `groupdesk directory status`".into(),
@@ -203,6 +209,12 @@ pub enum TeamFault {
          another role remain"
     )]
     RightStays,
+    /// The role, in double quotes.
+    #[error(
+        "gives {0} no rights, because {0} does not inherit them; nothing was changed. Run ALTER ROLE {0} INHERIT in the database, \
+         then `groupdesk directory revoke NAME`, then grant the role again"
+    )]
+    NotInherited(String),
     #[error(
         "differs from what was copied into it (table {0}); nothing was changed there, and the file is unchanged"
     )]
@@ -248,10 +260,11 @@ impl From<ServerFault> for TeamFault {
     fn from(fault: ServerFault) -> Self {
         match fault {
             ServerFault::Nobody => Self::Nobody("NAME".into()),
-            // Error codes of the SQL function `may_write`.
+            // Error codes of the SQL function `may_write`, and of `roles.sql`.
             ServerFault::Other(code) if code == "GD001" => Self::NotWritable,
             ServerFault::Other(code) if code == "GD002" => Self::Moved(None),
             ServerFault::Other(code) if code == "GD003" => Self::NotSynchronous,
+            ServerFault::Other(code) if code == "GD004" => Self::SameRoles,
             fault => Self::Server(fault),
         }
     }

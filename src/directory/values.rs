@@ -289,9 +289,11 @@ pub struct RotationFilter {
 /// A group that has or had a token: the answer to "whose token is this?".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Name of its place.
-    pub profile: String,
+    /// Name of its place, which is not always the name of a profile.
+    pub environment: String,
     pub place: PlaceId,
+    /// Names and addresses of the profiles that were last bound to the place.
+    pub bound: Vec<(String, String)>,
     pub user_group_id: UserGroupId,
     /// Whether it is the last token that this installation saw of the group, rather than a former one.
     pub current: bool,

@@ -248,6 +248,7 @@ mod tests {
             group,
             open,
             rotated: None,
+            recent: None,
         }
     }
 
@@ -302,6 +303,13 @@ mod tests {
         let wrong = at(100 + 24 * 30);
         let ahead = group("ahead", 100 + 24 * 30, EnvironmentTag::Customer);
         assert_eq!(alone(&ahead, &rules), Some(Skip::RotatedInFuture(wrong)));
+        // Our clock or that of whoever rotated it is wrong: the database's says so.
+        let recent = Candidate {
+            recent: Some(at(99)),
+            ..candidate("x", Some(&old), None)
+        };
+        let plan = Plan::of([recent], &rules);
+        assert_eq!(plan.skipped, [(id("x"), Skip::RotatedRecently(at(99)))]);
         // A second leak on one day, or 24 h are over.
         let recent = Rules {
             include_recent: true,

@@ -20,6 +20,10 @@ pub fn is_long(c: char) -> bool {
 /// Quotes that word processors put before an option that is copied with them.
 const QUOTES: &str = "\"'`“”„‟‘’‚‛«»‹›";
 
+pub fn is_quote(c: char) -> bool {
+    QUOTES.contains(c)
+}
+
 fn takes_no_room(c: char) -> bool {
     is_hidden(c) || c.width() == Some(0)
 }

@@ -36,10 +36,16 @@ impl HandOff {
         }
     }
 
+    /// Whether the command took the token, but only after a later rotation: it did not fail, and it is not done.
+    pub fn is_late(&self) -> bool {
+        self.state == HandOffState::Failed && self.exit == Some(0)
+    }
+
     /// Where it stands, and why: "the hand-off failed: exit 1".
     pub fn standing(&self) -> String {
         let note = self.in_words().1;
         match self.state {
+            HandOffState::Failed if self.is_late() => format!("the hand-off came too late{note}"),
             HandOffState::Failed => format!("the hand-off failed{note}"),
             state => format!("the hand-off is {}{note}", state.as_str()),
         }
@@ -63,6 +69,15 @@ mod tests {
         assert_eq!(pending.standing(), "the hand-off is pending");
         pending.note = Some("killed".into());
         assert_eq!(pending.standing(), "the hand-off is pending: killed");
+        let mut late = HandOff {
+            state: HandOffState::Failed,
+            exit: Some(0),
+            note: Some("delivered, but late".into()),
+        };
+        let said = "the hand-off came too late: delivered, but late";
+        assert_eq!(late.standing(), said);
+        late.exit = Some(1);
+        assert!(!late.is_late());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reads rows from a stream of bytes and detects the format. Only a few bytes are kept per row.
 
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -40,6 +42,8 @@ pub struct Reader {
     mode: Mode,
     line: usize,
     after_cr: bool,
+    /// Of this file.
+    is_json: bool,
     /// The line where the current row begins.
     begin: usize,
     rows: usize,
@@ -56,6 +60,7 @@ impl Default for Reader {
             mode: Mode::Open(Vec::new()),
             line: 1,
             after_cr: false,
+            is_json: false,
             begin: 1,
             rows: 0,
             ids: Ids::default(),
@@ -69,6 +74,11 @@ impl Reader {
     /// Names the file that follows, for messages about ids that are in two files.
     pub fn begin_file(&mut self, name: &str) {
         self.files.push((self.rows, name.to_owned()));
+    }
+
+    /// Reads this file as JSON, whatever it begins with: as a table, a comment on top would be its columns.
+    pub fn expect_json(&mut self) {
+        self.is_json = true;
     }
 
     /// Takes the next bytes.
@@ -120,6 +130,7 @@ impl Reader {
             }
         }
         (self.line, self.begin, self.after_cr) = (1, 1, false);
+        self.is_json = false;
         Ok(remarks)
     }
 
@@ -176,6 +187,7 @@ impl Reader {
             b'{' if !is_whole => return Ok(()),
             b'{' if json::is_open(first_line) => Mode::Objects(json::ObjectSplitter::default()),
             b'{' => Mode::Lines(Vec::new()),
+            _ if self.is_json => return Err(not_json(&start[..at])),
             _ => Mode::Table(Box::default()),
         };
         let text = std::mem::take(start);
@@ -298,6 +310,35 @@ impl Reader {
             twin,
         });
     }
+}
+
+/// Whether a file is JSON by its name.
+pub fn is_json(file: &Path) -> bool {
+    let ending = file.extension().unwrap_or_default();
+    let mut endings = ["json", "jsonl", "ndjson"].into_iter();
+    endings.any(|json| ending.eq_ignore_ascii_case(json))
+}
+
+/// Refuses a text that is JSON by its name and begins with something else.
+///
+/// # Errors
+///
+/// The line where it begins, and what is wrong.
+pub fn begins_as_json(text: &str) -> Result<(), String> {
+    let (text, rest) = (text.as_bytes(), text.trim_ascii_start());
+    if rest.is_empty() || rest.starts_with(['{', '[']) {
+        return Ok(());
+    }
+    Err(not_json(&text[..text.len() - rest.len()]))
+}
+
+/// What is wrong with JSON that begins with something else behind these blanks.
+fn not_json(before: &[u8]) -> String {
+    let ends = before.iter().enumerate().filter(|(at, byte)| {
+        **byte == b'\n' || **byte == b'\r' && before.get(at + 1) != Some(&b'\n')
+    });
+    let line = 1 + ends.count();
+    format!("line {line}: not JSON: it must begin with {{ or [, without a comment before it")
 }
 
 /// A row that spans several lines says in which of them its JSON breaks: that is the line of the file.

@@ -27,7 +27,7 @@ use crate::{
         Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, RotationId,
     },
     domain::{
-        batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, Rules},
+        batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
         group::UserGroupId,
         handoff::HandOffState,
         token::Fingerprint,
@@ -145,6 +145,12 @@ impl Operations {
             }
             None => HashMap::new(),
         };
+        let recent = if rules.include_recent {
+            HashMap::new()
+        } else {
+            let place = self.place().await?;
+            self.directory().rotated_within(place, RECENT).await?
+        };
         let mut open = HashMap::new();
         for row in self.open_rotations().await? {
             open.entry(row.user_group_id).or_insert(row.rotation.state);
@@ -154,6 +160,7 @@ impl Operations {
             group: group.as_ref(),
             open: open.get(id).copied(),
             rotated: rotated.get(id).and_then(|token| token.by.clone()),
+            recent: recent.get(id).copied(),
         });
         Ok(Plan::of(candidates, rules))
     }

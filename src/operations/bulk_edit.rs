@@ -132,6 +132,7 @@ impl Operations {
                     .map(|row| row.rotation.state),
                 id,
                 rotated: None,
+                recent: None,
             },
         });
         let rules = EditRules {
@@ -141,7 +142,7 @@ impl Operations {
                 guard: guard::max_groups(&self.profile().guards)
                     .map(|(most, reason)| (most, reason.to_owned())),
                 include_recent: true,
-                now: self.now(),
+                now: self.common_now().await?,
             },
             facts: self.facts().await?,
             read_only: self.profile().read_only,

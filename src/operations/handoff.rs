@@ -39,6 +39,12 @@ impl HandedOff {
     }
 }
 
+/// The command took its token, but only after a later rotation: what it wrote may have replaced the newer token.
+const DELIVERED_LATE: &str = "delivered, but a later rotation has replaced the token meanwhile, and the target may have the older one now; \
+                              run `groupdesk rotations handoff`";
+const OVERTAKEN: &str =
+    "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token";
+
 /// A token to hand off, and the rotation it belongs to.
 struct HandOffRequest<'a> {
     row: &'a RotationRow,
@@ -220,20 +226,22 @@ impl Operations {
         let message = command::message(&self.profile().name, row, group, token, fingerprint);
         let variables = self.variables_for_commands();
         let handoff = command::run(command, variables, &message, token).await;
-        let entry = self.hand_off_entry(command, row, fingerprint, &handoff);
+        let overtaken = HandOff {
+            state: HandOffState::Failed,
+            note: Some(match handoff.state {
+                HandOffState::Done => DELIVERED_LATE.into(),
+                _ => OVERTAKEN.into(),
+            }),
+            ..handoff
+        };
+        let entry = |handoff: &HandOff| self.hand_off_entry(command, row, fingerprint, handoff);
         let written = self
             .directory()
-            .end_hand_off(row.id, handoff.clone(), entry)
+            .end_hand_off(row.id, handoff.clone(), entry(&handoff), entry(&overtaken))
             .await;
         let handoff = match written {
             Ok(true) => handoff,
-            Ok(false) => HandOff {
-                state: HandOffState::Failed,
-                note: Some(
-                    "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token".into(),
-                ),
-                ..handoff
-            },
+            Ok(false) => overtaken,
             Err(error) => {
                 let ended = handoff.note.as_deref().unwrap_or("it ended well");
                 HandOff {

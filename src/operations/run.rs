@@ -250,7 +250,17 @@ impl Failure {
             Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
                 failure.lacks_directory()
             }
-            Self::NothingSent(error) | Self::NotKept(error) => error.is_unreachable(),
+            Self::NothingSent(error) => error.is_unreachable(),
+            // A read is repeated whether or not it was recorded.
+            Self::NotKept(error) => error.may_be_repeated(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is unknown if the intent was recorded, because the directory was lost meanwhile. Nothing was sent.
+    pub(crate) fn has_unclear_intent(&self) -> bool {
+        match self {
+            Self::NothingSent(error) => error.may_be_repeated() && !error.is_unreachable(),
             _ => false,
         }
     }

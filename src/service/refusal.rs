@@ -114,7 +114,10 @@ impl Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Overloaded | StoreError::Busy | StoreError::Away => Self::Overloaded,
+            StoreError::Overloaded
+            | StoreError::Busy
+            | StoreError::Away
+            | StoreError::Refused(_) => Self::Overloaded,
             // Revoked since the request arrived.
             StoreError::UnknownKey(_) => Self::Unauthorized,
             _ => Self::Internal,

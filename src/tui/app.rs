@@ -19,7 +19,7 @@ use crate::{
     domain::{Ending, KnownGroup, StopCause},
     intake::text::unmarked,
     tui::{
-        keymap::Action,
+        keymap::{Action, Focus},
         page::View,
         panes::{Pane, connect::Welcome, help::Help, list::List, open::Open, token},
         state::{
@@ -48,8 +48,8 @@ pub struct App {
     refused_before: bool,
     /// A pasted text that may be a token of another shape, while it is looked up.
     held_paste: Option<pastes::LookedUp>,
-    /// Keys of a paste without brackets are being typed: no draft is kept in between.
-    is_in_burst: bool,
+    /// Keys that arrived at once are being handled, and this is where they began: no draft is kept in between.
+    burst_began_at: Option<Focus>,
     /// What was typed last, if it may be a token.
     typed: Option<pastes::LookedUp>,
     /// The word that is being typed.
@@ -87,7 +87,7 @@ impl App {
             refused: None,
             refused_before: false,
             held_paste: None,
-            is_in_burst: false,
+            burst_began_at: None,
             typed: None,
             word: zeroize::Zeroizing::default(),
             first_rows: None,
@@ -172,7 +172,7 @@ impl App {
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
-        if is_input && !self.is_in_burst && !self.may_become_a_token() {
+        if is_input && self.burst_began_at.is_none() && !self.may_become_a_token() {
             self.keep_draft();
         } else if !self.context.drafts.is_failing {
             self.context.save_drafts();
@@ -385,6 +385,12 @@ impl App {
     fn switch(&mut self, profile: ProfileIndex) {
         let is_here = profile == self.context.current && !self.is_on_welcome();
         if is_here || self.context.profiles.get(profile.0).is_none() {
+            return;
+        }
+        if let Some(what) = self.stack.iter().find_map(|pane| pane.view().unsaved()) {
+            let back = self.context.keys.key(Focus::List, Action::Back);
+            let text = format!("Not switched: {what}; {back} goes back to it");
+            self.context.say(Severity::Warning, text);
             return;
         }
         self.go_home();

@@ -147,6 +147,10 @@ pub trait View {
             context.give_up(pending);
         }
     }
+    /// What was typed here, is no draft, and would be lost with the pane: a sentence without its end.
+    fn unsaved(&self) -> Option<String> {
+        None
+    }
     /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {
         self.leave(context);

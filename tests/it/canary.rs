@@ -146,7 +146,7 @@ async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
     ] {
         proxy.next("POST", ProxyFault::applied(then));
         secrets.extend(world.secrets());
-        let results = run_all(&operations).await;
+        let results = Box::pin(run_all(&operations)).await;
         secrets.extend(world.secrets());
         for (what, result) in &results {
             witness.collect(&secrets, what, result);
@@ -197,7 +197,7 @@ async fn secrets_repeated_by_a_service_appear_nowhere() {
             .key(KEY)
             .through(server.base_url());
         let operations = installation.timeout(Duration::from_secs(20)).operations();
-        for (what, result) in run_all(&operations).await {
+        for (what, result) in Box::pin(run_all(&operations)).await {
             assert!(result.is_err(), "{what}: {result:?}");
             witness.collect(&secrets, what, &result);
         }

@@ -77,7 +77,7 @@ use groupdesk::{
         undo,
         update::Edit,
     },
-    formats::{GroupRow, Parts},
+    formats::{GroupRow, Ids, Parts},
     operations::{
         Cancel, Class, Clock, Done, Failpoint, Failure, HandedOff, JUST_ROTATED, Operations,
         Permit, PlaceProblem, Recovered, RowEnd, Sending, Spare, Target, UnknownIdPolicy, Warning,

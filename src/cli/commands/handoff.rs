@@ -186,6 +186,9 @@ pub(crate) fn say(session: &Session, handed: &HandedOff) {
         HandOffState::None | HandOffState::Pending => output::alarm(&format!(
             "x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}"
         )),
+        HandOffState::Failed if handoff.is_late() => output::alarm(&format!(
+            "x HANDED OFF TOO LATE: the token of \"{user_group_id}\"{note}"
+        )),
         HandOffState::Failed => output::alarm(&format!(
             "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" was not delivered{note}; {again}"
         )),

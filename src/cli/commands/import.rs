@@ -255,6 +255,7 @@ async fn import_rows(
 ) -> Result<Exit, CliError> {
     let operations = &session.operations;
     session.say_unknown_key().await?;
+    plan::refuse_secrets(session, checked).await?;
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
     let mut resembling = Resembling::default();
@@ -277,7 +278,6 @@ async fn import_rows(
                 spreadsheet,
             });
         }
-        operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
             let annotations = plan::annotation_plans(session, &rows, replaces).await?;
             let known = rows.iter().zip(known).zip(annotations);

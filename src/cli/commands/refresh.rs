@@ -12,6 +12,7 @@ use crate::{
         error::CliError,
         input::{
             confirm::{Question, Review},
+            known,
             listing::Listing,
             selection::{Given, Selected},
         },
@@ -29,6 +30,9 @@ use crate::{
 use report::Report;
 
 const UNDONE: &str = "nothing was sent";
+/// An unknown id among several is more likely a mistake than a group to create.
+const UNDONE_OF_SEVERAL: &str = "nothing was sent. --exists reads several groups only if the directory has them. To read \
+    another one: groupdesk get ID --exists";
 
 /// A refresh that is ready to run.
 type Ready = (Run<Reading>, Report);
@@ -74,8 +78,14 @@ async fn prepare(
     let plan = if options.refresh_all {
         plan_all(session, arguments).await?
     } else {
-        let selected = Selected::of(session, (&arguments.groups, given), None, UNDONE).await?;
         let exists = arguments.assurance.exists;
+        if exists {
+            known::ensure_groups(session, &arguments.groups.ids, UNDONE_OF_SEVERAL).await?;
+        }
+        let selected = Selected::of(session, (&arguments.groups, given), None, UNDONE).await?;
+        if exists && selected.all_named {
+            known::ensure_groups(session, &selected.ids, UNDONE_OF_SEVERAL).await?;
+        }
         let planned = operations.plan_reading(&selected.ids, exists, selected.all_named);
         planned.await?
     };

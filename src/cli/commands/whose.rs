@@ -56,7 +56,7 @@ impl Run for Whose {
                     .into(),
             ));
         }
-        let pasted = ask(global.no_input).await?;
+        let pasted = ask_before(global.no_input, "nothing was searched").await?;
         let overrides = session::overrides(global);
         let settings = Settings::load(&overrides)?;
         let directory = session::open_named(&settings.directory, &overrides)?;
@@ -105,8 +105,13 @@ impl Run for Whose {
 
 const ELSEWHERE: &str = "it may still belong to a group that was never read here";
 
-/// Reads a token, or a text that contains some. Tokens are never taken from arguments.
+/// Reads a token for a command that sends something.
 pub(crate) async fn ask(no_input: bool) -> Result<Pasted, CliError> {
+    ask_before(no_input, "nothing was sent").await
+}
+
+/// Reads a token, or a text that contains some. Tokens are never taken from arguments. `undone` says what was not done.
+async fn ask_before(no_input: bool, undone: &'static str) -> Result<Pasted, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
             "cannot prompt for the token, because --no-input is set; pass it on standard input"
@@ -120,7 +125,7 @@ pub(crate) async fn ask(no_input: bool) -> Result<Pasted, CliError> {
         output::ask("Token (not shown):");
     }
     tokio::select! {
-        read = tokio::task::spawn_blocking(move || read(is_typed)) => {
+        read = tokio::task::spawn_blocking(move || read(is_typed, undone)) => {
             read.map_err(CliError::unexpected("the token was not read"))?
         }
         () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
@@ -128,7 +133,7 @@ pub(crate) async fn ask(no_input: bool) -> Result<Pasted, CliError> {
 }
 
 /// Reads one line, and what was pasted with it, if it is typed; otherwise everything.
-fn read(is_typed: bool) -> Result<Pasted, CliError> {
+fn read(is_typed: bool, undone: &str) -> Result<Pasted, CliError> {
     // Allocated at the maximum size, so that growing leaves no copy of the token in memory.
     let mut bytes = Vec::with_capacity(LONGEST as usize + 1);
     let mut input = io::stdin().lock().take(LONGEST + 1);
@@ -142,14 +147,14 @@ fn read(is_typed: bool) -> Result<Pasted, CliError> {
     read.map_err(|error| unreadable(&error))?;
     if is_too_long {
         return Err(CliError::Usage(format!(
-            "the text on standard input is longer than {} KiB; nothing was searched. Pass fewer lines at once",
+            "the text on standard input is longer than {} KiB; {undone}. Pass fewer lines at once",
             LONGEST >> 10
         )));
     }
     if pasted.is_empty() {
-        return Err(CliError::Usage(
-            "no token on standard input; nothing was searched".into(),
-        ));
+        return Err(CliError::Usage(format!(
+            "no token on standard input; {undone}"
+        )));
     }
     Ok(pasted)
 }

@@ -9,7 +9,7 @@ use crate::{
     cli::error::CliError,
     config::nearest,
     domain::{
-        dash::{begins_long, behind_odd_blanks, is_long, undashed},
+        dash::{begins_long, behind_odd_blanks, is_long, is_quote, undashed},
         text::visible,
     },
 };
@@ -155,14 +155,24 @@ fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
         || "; an option begins with - or --.".to_owned(),
         |meant| format!("; did you mean {meant}?"),
     );
-    let is = if word.starts_with('-') {
-        "contains"
-    } else {
-        "begins with"
-    };
     CliError::Usage(format!(
-        "{shown} {is} a long dash{meant} Nothing was sent{advice}"
+        "{shown} {}{meant} Nothing was sent{advice}",
+        what(word, &dashes)
     ))
+}
+
+/// Why a word is no option: the sign among those before its first letter.
+fn what(word: &str, before: &str) -> &'static str {
+    match (before.contains(is_long), before.chars().next()) {
+        (true, Some('-')) => "contains a long dash",
+        (true, _) => "begins with a long dash",
+        // Misspelt further inside.
+        (false, Some('-')) if word.contains(is_long) => "contains a long dash",
+        (false, Some('-')) => "contains a sign that nobody sees",
+        (false, Some(c)) if c.is_whitespace() => "begins with a blank",
+        (false, Some(c)) if is_quote(c) => "begins with a quote",
+        (false, _) => "begins with a sign that nobody sees",
+    }
 }
 
 /// The option with the name that is nearest, or the short one. One that takes a value may have it attached.
@@ -245,6 +255,22 @@ mod tests {
             for line in "get -- ~|list -P~x|-P=~x list|rotate --from=~x|note ~x a".split('|') {
                 refused(line, dash);
             }
+        }
+    }
+
+    #[test]
+    fn a_word_is_only_said_to_have_a_long_dash_if_it_has_one() {
+        for (word, what) in [
+            (" --dry-run", "begins with a blank;"),
+            ("\u{a0}--dry-run", "begins with a blank;"),
+            ("“--dry-run”", "begins with a quote;"),
+            ("\u{301}--dry-run", "begins with a sign that nobody sees;"),
+            ("-\u{200b}-dry-run", "contains a sign that nobody sees;"),
+            (" —dry-run", "begins with a long dash;"),
+        ] {
+            let text = refusal(&["rotate", "a", word]).unwrap_or_else(|| panic!("taken: {word}"));
+            assert!(text.contains(what), "{word}: {text}");
+            assert!(text.contains("did you mean --dry-run?"), "{word}: {text}");
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{
         size::check_size,
         text::{visible, with_state},
     },
-    formats::{GroupRow, Parts, Reader, RowResult, strict_json},
+    formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
     intake::{pairs::pair, text},
     operations::Failure,
     search::suggest::similar,
@@ -58,7 +58,8 @@ impl Edits {
     /// Reads a whole group as `export` writes it. It must be the only group in the file and have this id.
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         blocking("the file could not be read", move || {
-            let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
+            let is_json = is_json(&path);
+            let row = file("--apply", Some(&path), |text| only_row(text, &id, is_json))?;
             Ok::<_, CliError>(row.map(Self::of_row).unwrap_or_default())
         })
         .await
@@ -80,9 +81,9 @@ impl Edits {
         }
     }
 
-    /// Like [`Self::of_file`], for a text. `Err` is the reason why the text is not that group.
+    /// Like [`Self::of_file`], for a text, which is JSON. `Err` is the reason why the text is not that group.
     pub(crate) fn of_text(text: &str, id: &UserGroupId) -> Result<Self, String> {
-        only_row(text, id).map(Self::of_row)
+        only_row(text, id, true).map(Self::of_row)
     }
 
     fn read_now(
@@ -241,9 +242,12 @@ fn missing_key<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String
 }
 
 /// The only group of a file, in any format of `export`.
-fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
+fn only_row(text: &str, id: &UserGroupId, is_json: bool) -> Result<GroupRow, String> {
     let mut reads = Vec::new();
     let mut reader = Reader::default();
+    if is_json {
+        reader.expect_json();
+    }
     let mut out = |read: RowResult| reads.push(read);
     reader.push(text.as_bytes(), &mut out)?;
     reader.end(&mut out)?;
@@ -362,6 +366,17 @@ mod tests {
             wanted,
             desired("Acme", &rows, r#"{"tier":"gold","seats":25}"#)
         );
+    }
+
+    #[test]
+    fn the_text_of_an_editor_is_json_whatever_it_begins_with() {
+        let id = UserGroupId::parse("acme").expect("an ID");
+        let group = "{\n  \"user_group_id\": \"acme\",\n  \"name\": \"A\"\n}\n";
+        assert!(Edits::of_text(group, &id).is_ok());
+        for (before, line) in [("// changed\n", 1), ("\r\n\n# changed\n", 3)] {
+            let why = Edits::of_text(&format!("{before}{group}"), &id).expect_err("refused");
+            assert!(why.starts_with(&format!("line {line}: not JSON")), "{why}");
+        }
     }
 
     #[test]

@@ -241,13 +241,18 @@ async fn parse_filter(
         extras.annotations = Arc::new(operations.annotations().await?);
     }
     let open = open.map(|row| (row.user_group_id, row.rotation.state));
+    // What is chosen because it is old is sent: no clock of a person's machine decides that.
+    let at = match older_than {
+        Some(_) => operations.common_now().await?,
+        None => operations.now(),
+    };
     Ok(GroupFilter {
         words,
         request: SearchRequest {
             query,
             open: Arc::new(open.collect()),
             extras,
-            ..match_everything(operations.now())
+            ..match_everything(at)
         },
         older_than,
     })

@@ -15,7 +15,7 @@ use crate::{
         group::UserGroupId,
         text::{has_variable, oddities, with_state},
     },
-    formats::ids_in,
+    formats::{begins_as_json, ids_in, is_json},
     intake::{fault::Fault, ids, text},
 };
 
@@ -40,9 +40,12 @@ struct Source {
     ids: Ids,
 }
 
+type Numbered = (usize, UserGroupId);
+
 #[derive(Debug)]
 enum Ids {
-    OfGroups(Vec<UserGroupId>),
+    /// With their lines or entries.
+    OfGroups(Vec<Numbered>),
     /// A plain list. What its lines mean depends on which groups there are.
     List(String),
 }
@@ -118,10 +121,13 @@ impl Source {
         let name = text::name(file);
         let wrong = |why: &dyn Display| wrong(&name, why, undone);
         let list = done.map_err(|fault| wrong(&fault))?;
+        if is_json(file) {
+            begins_as_json(&list).map_err(|why| wrong(&why))?;
+        }
         let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
         let ids = if let Some(numbered) = of_groups {
             let typed = numbered.into_iter().map(|(number, id)| {
-                let id = UserGroupId::written(id);
+                let id = UserGroupId::written(id).map(|id| (number, id));
                 id.map_err(|error| wrong(&format!("line {number}: {error}")))
             });
             Ids::OfGroups(typed.collect::<Result<_, _>>()?)
@@ -139,22 +145,28 @@ impl Source {
     }
 
     /// The ids of a file of groups, or of a list. A line of a list is taken as it stands if there is such a group; else
-    /// without blanks, quotes and invisible marks around it.
+    /// without blanks, quotes and invisible marks around it. Refuses an unknown one that is a known secret, which would
+    /// be shown with why it is skipped.
     async fn ids(self, session: &Session, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
         let Self { name, ids } = self;
-        let list = match ids {
-            Ids::OfGroups(ids) => return Ok(ids),
-            Ids::List(list) => list,
+        let found = match ids {
+            Ids::OfGroups(ids) => ids,
+            Ids::List(list) => {
+                let found = listed(session, &list, &name).await;
+                found.map_err(|why| match why {
+                    CliError::Usage(why) => wrong(&name, &why, undone),
+                    other => other,
+                })?
+            }
         };
-        let found = listed(session, &list, &name).await;
-        let found = found.map_err(|why| match why {
-            CliError::Usage(why) => wrong(&name, &why, undone),
-            other => other,
-        })?;
         if found.is_empty() {
             return Err(wrong(&name, &Fault::Empty, undone));
         }
-        Ok(found)
+        let placed = found.iter();
+        let placed = placed.map(|(number, id)| (format!("{name}, line {number}"), id));
+        let placed: Vec<_> = placed.collect();
+        session.operations.no_secret_as_new_ids(&placed).await?;
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 }
 
@@ -163,7 +175,7 @@ fn wrong(name: &str, why: &dyn Display, undone: &str) -> CliError {
 }
 
 /// The ids of a plain list.
-async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGroupId>, CliError> {
+async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbered>, CliError> {
     let lines: Vec<_> = ids::lines(list).collect();
     let is_odd = |line: &ids::Line<'_>| {
         let is_plain = line.raw == line.plain && line.parts().count() == 1;
@@ -180,7 +192,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
     for line in &lines {
         let raw = UserGroupId::parse(line.raw).ok();
         if let Some(id) = raw.filter(|id| !is_odd(line) || known.contains(id)) {
-            found.push(id);
+            found.push((line.number, id));
             continue;
         }
         if line.is_comment() {
@@ -194,7 +206,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
         let plain = UserGroupId::parse(line.plain).ok();
         let is_one = plain.is_some_and(|id| known.contains(&id));
         if !is_one && !parts.is_empty() && parts.iter().all(|id| known.contains(id)) {
-            found.extend(parts);
+            found.extend(parts.into_iter().map(|id| (line.number, id)));
             continue;
         }
         if let Some(oddity) = oddities(line.plain).first() {
@@ -204,7 +216,8 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
             ));
         }
         let id = UserGroupId::typed(line.plain);
-        found.push(id.map_err(|error| CliError::Usage(format!("line {}: {error}", line.number)))?);
+        let id = id.map_err(|error| CliError::Usage(format!("line {}: {error}", line.number)))?;
+        found.push((line.number, id));
     }
     Ok(found)
 }

@@ -287,12 +287,12 @@ pub(crate) fn owners(answered: &TokenReport) -> impl Iterator<Item = Object> {
 shape! {
     pub(crate) OWNER = "owner", "a group that has or had a token in the text; without any: an empty array and exit 1";
     fn owner(answered: &TokenReport, owner: &Owner) {
-        "profile": text = owner.profile, "the profile";
+        "profile": text = owner.environment, "the same as environment; your profile may have another name";
         "user_group_id": text = owner.user_group_id.as_str(), "the group";
         "current": bool = owner.current, "whether it is the group's current token, according to the directory";
         "last_seen": time = owner.last_seen, "when that token was last seen";
         "fingerprint": text = answered.fingerprint, "fingerprint of that token";
-        "environment": text = owner.profile, "the environment that has the group";
+        "environment": text = owner.environment, "the environment that has the group";
     }
 }
 

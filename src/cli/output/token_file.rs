@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    cli::{error::CliError, output},
+    cli::{error::CliError, output, process::stdio},
     domain::{text::with_state, token::Token},
     platform::private_files,
 };
@@ -28,6 +28,11 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
         return Err(CliError::Usage(
             "--token-out - would print the token to the terminal, which may keep it: use a new file, or redirect the output. Nothing was sent"
                 .into(),
+        ));
+    }
+    if stdio::out_was_closed() {
+        return Err(CliError::Usage(
+            "--token-out - needs standard output, which is closed. Nothing was sent".into(),
         ));
     }
     if is_shared {

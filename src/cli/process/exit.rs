@@ -177,7 +177,7 @@ impl Exit {
             | CliError::Usage(_)
             | CliError::Output(_)
             | CliError::Unexpected(_) => Self::Usage,
-            CliError::Unwritten { .. } => Self::Partly,
+            CliError::Unwritten { .. } | CliError::Partly(_) => Self::Partly,
             CliError::Guarded(_) => Self::Guarded,
             CliError::Interrupted { .. } => Self::Interrupted,
         }

@@ -11,6 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
+
 use super::signals;
 
 /// How long to wait for a reader after a signal.
@@ -96,6 +98,19 @@ impl Stream {
         drop(thread);
         jobs
     }
+}
+
+/// Whether standard output was closed when the process began. The runtime puts the null device there, open for reading
+/// and writing, and what is written is lost without an error.
+pub(crate) fn out_was_closed() -> bool {
+    let out = io::stdout();
+    let is_both = fcntl_getfl(&out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    let is_null = || {
+        let (null, out) = (stat("/dev/null").ok()?, fstat(&out).ok()?);
+        let is_device = FileType::from_raw_mode(out.st_mode) == FileType::CharacterDevice;
+        Some(is_device && out.st_rdev == null.st_rdev)
+    };
+    is_both && is_null().unwrap_or(false)
 }
 
 fn all_of(stream: &mut impl Write, text: &[u8]) -> io::Result<()> {

@@ -64,6 +64,10 @@ pub(super) const POOLED: &str = "it is behind a connection pooler, but groupdesk
 /// Why a server with a certificate of an unknown authority is not trusted.
 const UNTRUSTED: &str = "its certificate is not signed by a trusted CA";
 
+/// Why a certificate is not accepted now. The clock of this machine may be the cause.
+const EXPIRED: &str = "its certificate has expired";
+const NOT_YET_VALID: &str = "its certificate is not valid yet";
+
 /// What failed, and how to react.
 pub(in crate::db) type Failure = (ServerFault, Then);
 
@@ -112,6 +116,9 @@ impl ServerFault {
             Self::Unsafe(why) if why == UNTRUSTED => format!(
                 "could not be verified: {why}; {}; nothing was sent to it",
                 advice.ca_file
+            ),
+            Self::Unsafe(why) if [EXPIRED, NOT_YET_VALID].contains(&&**why) => format!(
+                "could not be verified: {why}; nothing was sent to it: check the clock of this machine, then the certificate"
             ),
             Self::Unsafe(why) => format!("could not be verified: {why}; nothing was sent to it"),
             Self::Unfit(why) => format!("cannot be used: {why}"),
@@ -253,8 +260,9 @@ fn distrust(error: &Error) -> Option<&'static str> {
         match tls {
             Some(rustls::Error::InvalidCertificate(certificate)) => {
                 return Some(match certificate {
-                    CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                        "its certificate has expired"
+                    CertificateError::Expired | CertificateError::ExpiredContext { .. } => EXPIRED,
+                    CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                        NOT_YET_VALID
                     }
                     CertificateError::NotValidForName
                     | CertificateError::NotValidForNameContext { .. } => {

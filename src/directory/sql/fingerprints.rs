@@ -12,9 +12,18 @@ use crate::{
 impl Directory {
     /// Returns every group of every place that has or had the token, current owners first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>> {
-        self.all(Access::Short, OWNERS, values![fingerprint]).await
+        self.execute(Access::Short, move |tx| {
+            let mut owners: Vec<Owner> = tx.all(OWNERS, values![fingerprint])?;
+            for owner in &mut owners {
+                owner.bound = tx.all(BOUND_TO, values![owner.place])?;
+            }
+            Ok(owners)
+        })
+        .await
     }
 }
+
+const BOUND_TO: &str = "SELECT profile, url FROM bindings WHERE place = $1 ORDER BY profile, url";
 
 const KEEP_FINGERPRINT: &str = "\
 INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \

@@ -57,21 +57,23 @@ impl Directory {
 
     /// Records how the hand-off of a rotation ended together with its history entry, in one transaction.
     ///
-    /// Returns `false` if a later rotation of the group has overtaken it. The command may then have put the older token
-    /// in place, so the later hand-off becomes pending again.
+    /// Returns `false` if a later rotation of the group has overtaken it, and records that entry. The command may then
+    /// have put the older token in place, so the later hand-off becomes pending again.
     pub async fn end_hand_off(
         &self,
         id: RotationId,
         handoff: HandOff,
         entry: Entry,
+        overtaken: Entry,
     ) -> Result<bool> {
         self.write(move |tx| {
             let row = lock(tx, id)?;
             let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id];
             let ended = tx.ask::<()>(END_HAND_OFF, values)?;
             let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
-            history::add(tx, row.place, None, &entry)?;
             let ended = ended.changed()? == 1;
+            let entry = if ended { &entry } else { &overtaken };
+            history::add(tx, row.place, None, entry)?;
             if !ended {
                 let again = "an older token may have been delivered after it";
                 tx.put(HAND_OFF_LATER, values![again, id])?;

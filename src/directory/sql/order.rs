@@ -1,7 +1,9 @@
 //! The last recorded change of each group, of its fields and of its token, numbered in the order of the directory. What
 //! is older than an answer, or younger, is decided by these numbers, never by the clocks of two machines.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
+
+use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
@@ -33,6 +35,37 @@ impl Directory {
             let rows = tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number]);
             let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
             Ok(rows.into_iter().collect())
+        })
+        .await
+    }
+
+    /// The groups of a place whose token came from a rotation that was recorded less than this ago by the clock of a
+    /// shared database, and when. Empty for a file. What was copied or is of another timeline is left out: its time is
+    /// not of this clock.
+    pub async fn rotated_within(
+        &self,
+        place: PlaceId,
+        within: Duration,
+    ) -> Result<HashMap<UserGroupId, Timestamp>> {
+        let within = i64::try_from(within.as_micros()).unwrap_or(i64::MAX);
+        self.execute(Access::Short, move |tx| {
+            if tx.sqlite().is_some() {
+                return Ok(HashMap::new());
+            }
+            let rows = tx.all::<(UserGroupId, Timestamp)>(ROTATED_WITHIN, values![place, within]);
+            let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
+            Ok(rows.into_iter().collect())
+        })
+        .await
+    }
+
+    /// The time of a shared database; `None` for a file.
+    pub async fn clock(&self) -> Result<Option<Timestamp>> {
+        self.execute(Access::Short, move |tx| {
+            if tx.sqlite().is_some() {
+                return Ok(None);
+            }
+            Ok(tx.one("SELECT now_in_micros()", values![])?)
         })
         .await
     }
@@ -116,3 +149,10 @@ pub(super) fn of(rows: Vec<Row>) -> Result<LastChanges, Fault> {
 const ROTATED_SINCE: &str = "\
 SELECT c.user_group_id, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
 JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";
+
+/// A copied change has no time, a rotation before a failover has one of another timeline.
+const ROTATED_WITHIN: &str = "\
+SELECT c.user_group_id, split_part(c.boot_clock, '@', 1)::bigint FROM last_changes c \
+JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' \
+ AND split_part(c.boot_clock, '@', 2) = timeline() AND split_part(r.boot_clock, '@', 2) = timeline() \
+ AND split_part(c.boot_clock, '@', 1)::bigint > now_in_micros() - $2::bigint";

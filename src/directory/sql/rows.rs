@@ -38,9 +38,9 @@ record!(Entry, "history" {
     at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes, note,
 });
 record!(Owner, "fingerprints" {
-    profile = "p.name", place = "f.place", user_group_id = "f.user_group_id",
+    environment = "p.name", place = "f.place", user_group_id = "f.user_group_id",
     current = "COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current", last_seen = "f.last_seen",
-});
+} with { bound: Vec::new() });
 record!(TokenChange, "last_changes" {
     rotation = "c.rotation", by = "r.by", recorded = "since(c.boot_clock)" or None,
 });

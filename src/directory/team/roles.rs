@@ -57,9 +57,12 @@ pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>> {
 
 const EXISTS: &str = "SELECT 1 FROM pg_roles WHERE rolname = $1::text::name";
 
-/// PostgreSQL only warns if the caller may not change a membership, so the result is checked.
+/// PostgreSQL only warns if the caller may not change a membership, so the result is checked: whether it is a member, and
+/// whether it has the rights without asking for them.
 const MEMBER: &str = "\
-SELECT COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'MEMBER')), FALSE) FROM pg_roles r WHERE r.rolname = $2::text::name";
+SELECT COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'MEMBER')), FALSE), \
+ COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'USAGE')), FALSE) \
+FROM pg_roles r WHERE r.rolname = $2::text::name";
 
 const AUDIT: &str =
     "INSERT INTO audit (who, what, before, after) VALUES (session_user, 'role', $1, $2)";
@@ -97,15 +100,20 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
                 as_owner(&schema)
             };
             tx.batch(&format!("{said_by}; {text}"))?;
-            after.push((of, is_wanted));
+            after.push((role, is_wanted));
         }
-        for (of, is_wanted) in after {
-            let of = of.trim_matches('"').to_owned();
-            let is = tx.one(MEMBER, values![&name, of])?;
+        for (role, is_wanted) in after {
+            let of = role.of(&schema).trim_matches('"').to_owned();
+            let found: Option<(bool, bool)> = tx.one(MEMBER, values![&name, of])?;
+            let (is_member, inherits) = found.unwrap_or_default();
             // A higher role includes the lower ones.
-            let is_kept = is == Some(true) && !is_wanted && to.is_none();
-            if is_kept || is != Some(true) && is_wanted {
+            let is_kept = is_member && !is_wanted && to.is_none();
+            if is_kept || !is_member && is_wanted {
                 return Err(TeamFault::RightStays.into());
+            }
+            // An admin's rights are asked for by SET ROLE.
+            if is_wanted && !inherits && role != Role::Admin {
+                return Err(TeamFault::NotInherited(visible(&who).into_owned()).into());
             }
         }
         tx.batch(&as_owner(&schema))?;

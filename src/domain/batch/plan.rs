@@ -74,6 +74,8 @@ pub struct Candidate<'a> {
     pub open: Option<State>,
     /// Who rotated it since the batch that is being resumed began, in the order of the directory.
     pub rotated: Option<String>,
+    /// When it was rotated by the clock of a shared database, if that is less than [`RECENT`] ago by the same clock.
+    pub recent: Option<Timestamp>,
 }
 
 /// The rules that groups are checked by.
@@ -183,14 +185,18 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     if let Some(by) = &candidate.rotated {
         return Some(Skip::RotatedSince(by.clone()));
     }
-    let last = group.last_rotated.as_ref()?.at;
     if rules.include_recent {
         return None;
     }
-    // The clock of whoever rotated it, and ours: in 24 h a difference of minutes decides nothing that could do harm. What
-    // is rotated meanwhile is found by its number.
+    let by_database = candidate.recent.map(Skip::RotatedRecently);
+    let Some(last) = group.last_rotated.as_ref().map(|last| last.at) else {
+        return by_database;
+    };
+    // The clock of whoever rotated it, and ours. One of them may be a day wrong, so it does not allow what the clock of a
+    // shared database forbids. What is rotated meanwhile is found by its number.
     match age::of(last, rules.now) {
         None => Some(Skip::RotatedInFuture(last)),
-        Some(age) => (age < RECENT).then_some(Skip::RotatedRecently(last)),
+        Some(age) if age < RECENT => Some(Skip::RotatedRecently(last)),
+        Some(_) => by_database,
     }
 }

@@ -1,6 +1,8 @@
 //! Files that arrive in chunks: detecting the format, where rows begin, and when to give up.
 
-use super::{MAX_ROW_BYTES, Reader, ids_in, read, table};
+use std::path::Path;
+
+use super::{MAX_ROW_BYTES, Reader, begins_as_json, ids_in, is_json, read, table};
 
 #[test]
 fn a_table_is_read_by_what_its_header_shows() {
@@ -80,6 +82,46 @@ fn a_table_is_read_by_what_its_header_shows() {
             assert!(said.unwrap_or_default().contains(remark), "{shown}");
         }
     }
+}
+
+/// A comment on top of JSON would be the columns of a table.
+#[test]
+fn what_is_json_by_its_name_is_no_table() {
+    for name in ["a.json", "b/c.JSONL", "d.ndjson"] {
+        assert!(is_json(Path::new(name)), "{name}");
+    }
+    for name in ["-", "a.csv", "json", "a.json.bak"] {
+        assert!(!is_json(Path::new(name)), "{name}");
+    }
+    let group = "{\"user_group_id\": \"acme\"}\n";
+    for (before, line) in [("// x\n", 1), ("\n\r\n\r# x\n", 4), ("\"a\": 1", 1)] {
+        let text = format!("{before}{group}");
+        let expected = format!("line {line}: not JSON: ");
+        for piece in [1, 4096] {
+            let mut reader = Reader::default();
+            reader.expect_json();
+            let mut pushed = Ok(());
+            for bytes in text.as_bytes().chunks(piece) {
+                pushed = pushed.and_then(|()| reader.push(bytes, &mut |_| {}));
+            }
+            let why = pushed.expect_err(before);
+            assert!(why.starts_with(&expected), "{before}: {why}");
+        }
+        let why = begins_as_json(&text).expect_err(before);
+        assert!(why.starts_with(&expected), "{before}: {why}");
+    }
+    assert_eq!(begins_as_json(&format!(" \n{group}")), Ok(()));
+    // The next file may be a table again.
+    let mut reader = Reader::default();
+    let mut rows = Vec::new();
+    reader.expect_json();
+    for text in [group, "user_group_id\nbeta\n"] {
+        reader
+            .push(text.as_bytes(), &mut |read| rows.push(read))
+            .expect(text);
+        reader.end(&mut |read| rows.push(read)).expect(text);
+    }
+    assert!(rows.len() == 2 && rows.iter().all(|read| read.row.is_ok()));
 }
 
 #[test]

@@ -123,18 +123,25 @@ impl ItemContext {
         // The token that it had when its turn came.
         let mut seen = None;
         let mut patience = RetryBudget::new();
+        // What was not clear to have been recorded of it, when nothing was sent.
+        let mut unclear: Option<String> = None;
         let rotated = loop {
             if !self.run.control.may_send().await {
                 break None;
             }
             let before = match self.operations.snapshot_before_get(id).await {
-                Err(error) if error.is_unreachable() => {
+                Err(error) if error.may_be_repeated() => {
                     self.run.is_held(Some(Hold::Directory));
                     continue;
                 }
                 // The rotation reads the snapshot again, and reports the error.
                 before => before.ok(),
             };
+            if let Some(why) = &unclear
+                && let Some(outcome) = self.end_unsent(&item, why, begun).await
+            {
+                return outcome;
+            }
             let known = before.as_ref().and_then(|before| before.known.as_ref());
             let token = known.and_then(|group| group.fingerprint.as_ref());
             let token = token.map(|known| known.value);
@@ -150,10 +157,24 @@ impl ItemContext {
             };
             let rotation = self.operations.rotate_item(id, target, reason, known, key);
             let answer = Box::pin(rotation).await;
+            if let Err(failure) = &answer
+                && failure.has_unclear_intent()
+            {
+                unclear = Some(failure.about(id, item.changed()));
+                self.run.is_held(Some(Hold::Directory));
+                continue;
+            }
             if !self.run.is_held(patience.put_off(&answer)) {
                 break Some(answer);
             }
         };
+        // The run was stopped meanwhile, or the commit that was unclear arrived only now.
+        if let Some(why) = &unclear
+            && !matches!(rotated, Some(Ok(_)))
+            && let Some(outcome) = self.end_unsent(&item, why, begun).await
+        {
+            return outcome;
+        }
         match rotated {
             None => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
             Some(Ok(done)) => self.rotated(&item, done, begun).await,
@@ -359,6 +380,20 @@ impl ItemContext {
             }
             Err(error) => outcome.fatal(Some(error.to_string())),
         }
+    }
+
+    /// Ends an item whose intent this process recorded, and for which it then sent nothing; `None` if there is no such
+    /// intent. Whoever else may be about to send it finds that it has moved on.
+    async fn end_unsent(&self, item: &BatchItem, why: &str, begun: Instant) -> Option<Outcome> {
+        let operations = &self.operations;
+        let items = operations.batch_items(item.key.batch).await.ok()?;
+        let now = items.into_iter().find(|now| now.key == item.key)?;
+        let row = operations.directory().rotation(now.rotation?).await;
+        let row = row.ok()??;
+        operations.end_own_intent(row, why).await.then_some(())?;
+        let seems = ItemStatus::NotApplied;
+        let outcome = self.outcome_from_journal(item, seems, why.to_owned(), begun);
+        Some(outcome.await.harmless())
     }
 
     /// Passes the token to the sink; returns an error as text.

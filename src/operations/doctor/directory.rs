@@ -23,6 +23,8 @@ use crate::{
 const AREA: Area = Area::Directory;
 /// What to do instead of writing to a directory that was moved, and about newer tables.
 const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
+const MOVED_TO_FILE: &str =
+    "This directory was moved to a file: use that with --directory, or ask whoever moved it.";
 const UPDATE: &str = "Update groupdesk.";
 /// Clocks of two machines that differ by more are reported.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
@@ -158,11 +160,22 @@ async fn of_team(
     }
     if let Some(to) = &status.moved_to {
         report.is_team_refused = true;
-        report.problem(
-            AREA,
-            format!("it was moved to {to}"),
-            "Set it as url under [directory]; this directory no longer records anything.",
-        );
+        let (moved, advice) = if is_address(to) {
+            let advice =
+                "Set it as url under [directory]; this directory no longer records anything.";
+            (format!("it was moved to {to}"), advice.to_owned())
+        } else {
+            let to = shown(to);
+            let moved =
+                format!("it was moved to the file {to}, on the machine of whoever moved it");
+            (
+                moved,
+                format!(
+                    "On that machine, use --directory {to}; elsewhere, ask them. This directory no longer records anything."
+                ),
+            )
+        };
+        report.problem(AREA, moved, &advice);
     }
     let away = status.clock.duration_since(Clock::System.now());
     let away = away.unsigned_abs();
@@ -179,7 +192,8 @@ async fn of_team(
                 // Who else is bound to these places is in the configuration files of others.
                 let instead = match directory.may(Role::Operator) {
                     Ok(()) => None,
-                    Err(_) if status.moved_to.is_some() => Some(MOVED),
+                    Err(_) if status.moved_to.as_deref().is_some_and(is_address) => Some(MOVED),
+                    Err(_) if status.moved_to.is_some() => Some(MOVED_TO_FILE),
                     Err(DirectoryError::Team {
                         fault: TeamFault::NotWritable,
                         ..
@@ -200,6 +214,11 @@ async fn of_team(
         is_current: true,
         is_viewer,
     })
+}
+
+/// Whether a directory was moved to another server; otherwise to a file, which `url` does not accept.
+fn is_address(moved_to: &str) -> bool {
+    moved_to.contains("://")
 }
 
 fn broken(error: &DirectoryError, report: &mut Report) {

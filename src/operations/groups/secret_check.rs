@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     domain::{
+        annotation::Label,
         change::DesiredFields,
         draft::Draft,
         group::UserGroupId,
@@ -14,12 +15,14 @@ use crate::{
         text::visible,
         token::Token,
     },
-    formats::GroupRow,
+    formats::{GroupRow, Ids},
     operations::{Failure, Operations},
 };
 
 /// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.
 const SHORTEST: usize = 16;
+/// Ids that are looked up at once.
+const AT_ONCE: usize = 500;
 
 /// A text of a form, and the field it is in.
 struct Text<'t> {
@@ -48,13 +51,56 @@ impl Operations {
             .await
     }
 
-    /// Refuses rows of a file that contain a known secret, before anything of them is shown or sent.
-    pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
-        let all = rows.iter().flat_map(|row| {
-            let texts = texts(&row.fields).into_iter().chain(annotation_texts(row));
+    /// Refuses numbered rows of a file that contain a known secret, or a note or label that looks like one, before anything
+    /// of them is shown, kept or sent. `of_file` has the IDs of all its rows.
+    pub async fn no_secret_in_rows(
+        &self,
+        rows: &[(usize, GroupRow)],
+        of_file: &Ids,
+    ) -> Result<(), Failure> {
+        // First, because the other messages name the ID.
+        let ids = rows.iter();
+        let ids = ids.map(|(number, row)| (format!("ID of row {number}"), &row.id));
+        self.no_secret_as_new_ids(&ids.collect::<Vec<_>>()).await?;
+        let all = rows.iter().flat_map(|(_, row)| {
+            let texts = texts(&row.fields).into_iter().chain(texts_of_parts(row));
+            let texts = texts.chain(annotation_texts(row));
             texts.map(|text| with_row(row, text))
         });
-        self.refuse_secrets(&all.collect::<Vec<_>>()).await
+        self.refuse_secrets(&all.collect::<Vec<_>>()).await?;
+        self.no_new_shape_in_annotations(rows, of_file).await
+    }
+
+    /// Refuses notes and labels of a file that look like a token or a part of one, as typed ones are. What the group has
+    /// already and ids of the file are none: what was exported can be imported again.
+    async fn no_new_shape_in_annotations(
+        &self,
+        rows: &[(usize, GroupRow)],
+        of_file: &Ids,
+    ) -> Result<(), Failure> {
+        let is_shaped = |text: &Text<'_>| shape(text.text).is_some();
+        let rows = rows.iter().map(|(_, row)| row);
+        let rows: Vec<_> = rows
+            .filter(|row| annotation_texts(row).any(|text| is_shaped(&text)))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let ids = rows.iter().map(|row| row.id.clone()).collect();
+        let here = self.annotations_of(ids).await;
+        for (row, here) in rows.into_iter().zip(here.map_err(Failure::NothingSent)?) {
+            let here = here.unwrap_or_default();
+            for text in annotation_texts(row).filter(is_shaped) {
+                let mut labels = here.labels.iter().map(Label::as_str);
+                let is_kept = here.note.as_deref() == Some(text.text.trim())
+                    || labels.any(|one| one == text.text);
+                if !is_kept && !has_only_ids(text.text, of_file) {
+                    let Text { field, text } = with_row(row, text);
+                    self.no_secret_in_text(&field, text).await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a draft that has a known secret, or something that looks like a token or a part of one and was not there
@@ -158,6 +204,28 @@ impl Operations {
         self.refuse_secrets(&[Text { field, text }]).await
     }
 
+    /// Refuses ids of a file that no group has and that are a known secret. Each comes with its place, which is shown
+    /// instead of it.
+    pub(crate) async fn no_secret_as_new_ids(
+        &self,
+        ids: &[(String, &UserGroupId)],
+    ) -> Result<(), Failure> {
+        for some in ids.chunks(AT_ONCE) {
+            let long = some.iter().filter(|(_, id)| id.as_str().len() >= SHORTEST);
+            let long: Vec<_> = long.collect();
+            let all: Vec<_> = long.iter().map(|(_, id)| (*id).clone()).collect();
+            let known = self.show_all(&all).await.map_err(Failure::NothingSent)?;
+            let new = long.into_iter().zip(known);
+            let new = new.filter(|(_, known)| known.is_none());
+            let new = new.map(|((place, id), _)| Text {
+                field: place.clone(),
+                text: id.as_str(),
+            });
+            self.refuse_secrets(&new.collect::<Vec<_>>()).await?;
+        }
+        Ok(())
+    }
+
     async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
         self.refuse_new_secrets(texts, |_| false, None).await
     }
@@ -198,6 +266,25 @@ impl Operations {
 fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
     let field = format!("{field} of \"{}\"", visible(row.id.as_str()));
     Text { field, text }
+}
+
+/// Whether all that looks like a token in the text is the ID of a row.
+fn has_only_ids(text: &str, of_file: &Ids) -> bool {
+    let mut words = suspicious_words(text).peekable();
+    let is_id = |word: &str| UserGroupId::parse(word).is_ok_and(|id| of_file.has(&id));
+    words.peek().is_some() && words.all(is_id)
+}
+
+/// Single rows and keys.
+fn texts_of_parts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
+    let rows = row.parts.map.iter().map(|pair| ("mapping", pair));
+    let keys = row.parts.properties.iter().map(|pair| ("properties", pair));
+    rows.chain(keys).flat_map(|(field, (key, cell))| {
+        [key, cell].map(|text| Text {
+            field: field.to_owned(),
+            text,
+        })
+    })
 }
 
 /// The note and the labels.

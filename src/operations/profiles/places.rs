@@ -160,10 +160,18 @@ impl Operations {
         Ok(found)
     }
 
-    /// The place for a person's own text, which needs no trusted key. Binds the profile first if it never was bound.
+    /// The place for a person's own text, which needs no trusted key. Binds the profile first if it never was bound. If the
+    /// key cannot be read, the place is the one that the profile was last bound to.
     pub(crate) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
-        let bound = self.bound().await;
-        bound.map(|bound| bound.place).map_err(not_bound)
+        self.may(NextStep::Record).map_err(not_bound)?;
+        let why = match self.bound().await {
+            Ok(bound) => return Ok(bound.place),
+            Err(why) => not_bound(why),
+        };
+        if self.key_fingerprint().await.is_some() {
+            return Err(why);
+        }
+        self.place_by_name().await?.ok_or(why)
     }
 
     /// As [`Operations::may_record`], for what needs no request.

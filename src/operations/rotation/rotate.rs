@@ -3,22 +3,25 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::{
     directory::{
         BeginResult, DirectoryError, ItemKey, Record, Recorded, RotationId, RotationIntent,
-        RotationStep, SnapshotExtras, TokenChange,
+        RotationRow, RotationStep, SnapshotExtras, TokenChange,
     },
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::Observation,
-        rotation::{Event, Rotation},
+        rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
     operations::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
         handoff::hand_off_after, rotation::settle::BeforeGet,
     },
+    platform::process,
 };
 
 /// A token younger than this, by the directory's own clock, is not rotated again by a command.
@@ -113,6 +116,13 @@ impl Operations {
         self.directory().last_number().await
     }
 
+    /// The time by the clock that all who use the directory share: the database's, or that of this machine for a file.
+    /// What is sent because something is old goes by it.
+    pub async fn common_now(&self) -> Result<Timestamp, DirectoryError> {
+        let shared = self.directory().clock().await?;
+        Ok(shared.unwrap_or_else(|| self.now()))
+    }
+
     /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. It comes with
     /// the snapshot of the group, if that was just read.
     pub(crate) async fn rotate_item(
@@ -164,9 +174,15 @@ impl Operations {
             return Err(cancelled);
         }
         let sending = self.moment();
-        self.advance(&mut under_way, Event::Sending, StepRecord::default())
-            .await
-            .map_err(Failure::NothingSent)?;
+        let sent = self.advance(&mut under_way, Event::Sending, StepRecord::default());
+        if let Err(error) = sent.await {
+            let is_unclear = error.may_be_repeated() && !error.is_unreachable();
+            let failure = Failure::NothingSent(error);
+            if item.is_some() && is_unclear {
+                self.not_sent_after_all(&mut under_way, &failure).await;
+            }
+            return Err(failure);
+        }
         self.note_sending(under_way.row);
         self.reached(Failpoint::SentDurable);
         let client = client.until(self.send_by(sending));
@@ -276,6 +292,50 @@ impl Operations {
         };
         // Nothing was sent, whether or not that can be recorded: an intent that was left is found later.
         drop(self.advance(under_way, Event::Orphaned, step).await);
+    }
+
+    /// The same if it is unclear whether the sending was recorded as well: a run goes on, and never sends this one.
+    async fn not_sent_after_all(&self, under_way: &mut UnderWay<'_>, failure: &Failure) {
+        self.never_sent(under_way, failure).await;
+        let sent = under_way
+            .rotation
+            .step(Event::Sending, self.settle_window());
+        if let Ok(sent) = sent {
+            under_way.rotation = sent;
+            let why = Some(failure.to_string());
+            let step = StepRecord {
+                entry: Some(self.rotation_entry(under_way, Ending::NotApplied, None, why.clone())),
+                note: why,
+                ..StepRecord::default()
+            };
+            let event = Event::Answered(RotateOutcome::NotSent);
+            drop(self.advance(under_way, event, step).await);
+        }
+    }
+
+    /// Ends a rotation that this process recorded but will not send, because it could not tell whether the record was
+    /// kept. `false` if it is not such a rotation, or its end cannot be recorded.
+    pub(crate) async fn end_own_intent(&self, row: RotationRow, why: &str) -> bool {
+        let is_own = row.process.is_some() && row.process.as_deref() == process::this();
+        if !is_own || row.rotation.state != State::Intended {
+            return is_own && row.rotation.state == State::NotApplied;
+        }
+        let id = row.user_group_id.clone();
+        let mut under_way = UnderWay {
+            id: &id,
+            row: row.id,
+            rotation: row.rotation,
+            reason: row.reason,
+            warnings: Vec::new(),
+        };
+        let why = Some(why.to_owned());
+        let step = StepRecord {
+            entry: Some(self.rotation_entry(&under_way, Ending::NotApplied, None, why.clone())),
+            note: why,
+            ..StepRecord::default()
+        };
+        let ended = self.advance(&mut under_way, Event::Orphaned, step).await;
+        ended.is_ok()
     }
 
     /// The refusal for a token that is not the one that was meant, with who replaced it, if that was done from here.

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// An error of the server, as the rest of a sentence about it.
     #[error("the database {0}")]
     Server(String),
+    /// The same, if it proves that nothing was committed.
+    #[error("the database {0}")]
+    Refused(String),
     /// There is no connection to the server; nothing was committed.
     #[error("the database cannot be reached; nothing was done. Check the server and the network")]
     Away,
@@ -88,6 +91,7 @@ impl StoreError {
                 | Self::Failed(_)
                 | Self::Unexpected(_)
                 | Self::Server(_)
+                | Self::Refused(_)
                 | Self::Away
                 | Self::OtherVersion { .. }
         )

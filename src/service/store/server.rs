@@ -133,6 +133,13 @@ impl From<ServerFault> for StoreError {
             // Nothing was committed: the request may be sent again.
             ServerFault::Unreachable | ServerFault::Crowded => Self::Away,
             ServerFault::Busy => Self::Busy,
+            // As certain: the server refused the connection or a statement, or was not trusted. If that happens while the
+            // outcome of a commit is asked for, the fault is `Unclear`.
+            ServerFault::ReadOnly
+            | ServerFault::Full
+            | ServerFault::NotAllowed(_)
+            | ServerFault::NoPassword(_)
+            | ServerFault::Unsafe(_) => Self::Refused(fault.sentence(&ADVICE)),
             fault => Self::Server(fault.sentence(&ADVICE)),
         }
     }
@@ -157,5 +164,30 @@ impl fmt::Debug for SharedStorage {
 impl fmt::Display for SharedStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_proves_that_nothing_was_done_is_kept_apart_from_what_does_not() {
+        let code = || "42501".to_owned();
+        for fault in [
+            ServerFault::ReadOnly,
+            ServerFault::Full,
+            ServerFault::NotAllowed(code()),
+            ServerFault::NoPassword(None),
+            ServerFault::Unsafe("no TLS".into()),
+        ] {
+            let error = StoreError::from(fault);
+            let is_refused = matches!(error, StoreError::Refused(_));
+            assert!(is_refused && error.is_of_the_storage(), "{error:?}");
+        }
+        for fault in [ServerFault::Unclear, ServerFault::Other(code())] {
+            let error = StoreError::from(fault);
+            assert!(matches!(error, StoreError::Server(_)), "{error:?}");
+        }
     }
 }

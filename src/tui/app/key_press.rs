@@ -31,6 +31,19 @@ pub(super) struct DiscardedKeys {
 }
 
 impl App {
+    /// What the key would do to the service or the directory without having been pressed alone: it confirms, or saves in a
+    /// field that the same keys opened.
+    fn what_is_blind(&self, press: Press, focus: Focus) -> Option<&'static str> {
+        let began_at = self.burst_began_at?;
+        let saves = matches!(focus, Focus::Note | Focus::ViewName | Focus::WritePath);
+        match press {
+            Press::Do(Action::Confirm) => Some("confirmed"),
+            Press::Do(Action::Favourite) => Some("saved"),
+            Press::Do(Action::Enter) if saves && began_at != focus => Some("saved"),
+            _ => None,
+        }
+    }
+
     /// Whether it came from a person who saw nothing of what it would do, because the window is too small. Only Ctrl-C
     /// acts then.
     pub(super) fn is_unseen(&self, msg: &Msg) -> bool {
@@ -79,13 +92,12 @@ impl App {
             self.context.messages.refuse(now, text);
             return;
         }
-        let is_blind = self.is_in_burst && press == Press::Do(Action::Confirm);
+        let blind = self.what_is_blind(press, focus);
         match press {
             // A slow line brings a paste in pieces, and somebody who confirms looks first.
-            _ if is_blind => self.refuse(
-                "Not confirmed: the key came at once with others, as in a paste. Press it alone"
-                    .into(),
-            ),
+            _ if let Some(what) = blind => self.refuse(format!(
+                "Not {what}: the key came at once with others, as in a paste. Press it alone"
+            )),
             // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
@@ -121,7 +133,7 @@ impl App {
             }
         }
         self.refused_before = self.refused.is_some();
-        let is_strong = is_blind || upper_case(key).is_some();
+        let is_strong = blind.is_some() || upper_case(key).is_some();
         let why = self.refused.take().filter(|_| is_strong);
         self.discarded_keys = why.map(|why| DiscardedKeys {
             until: self.context.now + LOOK_PAUSE,

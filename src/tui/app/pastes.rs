@@ -228,11 +228,11 @@ impl App {
     }
 
     /// Keys that arrived at once: typed ahead, or a paste without brackets. In a field they are typed; on a page without one
-    /// the rest of a paste does nothing. The key that confirms does nothing.
+    /// the rest of a paste does nothing. A key that confirms or saves does nothing.
     pub(super) fn burst(&mut self, keys: &[KeyEvent]) -> Vec<Effect> {
         let now = self.context.now;
         let mut effects = Vec::new();
-        self.is_in_burst = true;
+        self.burst_began_at = Some(self.top().focus());
         for (at, key) in keys.iter().enumerate() {
             let rest = &keys[at..];
             if !is_interrupt(key) && !self.top().focus().takes_text() && is_burst(rest) {
@@ -244,7 +244,7 @@ impl App {
             }
             effects.extend(self.update(now, Msg::Key(*key)));
         }
-        self.is_in_burst = false;
+        self.burst_began_at = None;
         if !self.may_become_a_token() {
             self.keep_draft();
             effects.extend(self.take_effects());

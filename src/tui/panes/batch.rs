@@ -194,6 +194,9 @@ impl View for BatchPane {
     }
 
     fn title(&self, context: &Context) -> String {
+        if let Stage::Resume(resumption, _) = &self.stage {
+            return format!("Batch {}", resumption.batch.id.0);
+        }
         let run = self.run(context);
         let number = run.and_then(|run| run.batch);
         let Some((run, number)) = run.zip(number) else {
@@ -318,7 +321,10 @@ impl View for BatchPane {
         // Otherwise the hint would not fit at all; the message after it says that the run continues.
         let is_narrow = context.size.0 < NARROW_WIDTH;
         match action {
+            // Here Esc closes the prompt; the page of the batch stays open.
+            Action::Back if self.file.is_asked() => None,
             Action::Back if is_run && (!goes_on || is_narrow) => Some("leave"),
+            Action::Back if is_run && self.is_paused(context) => Some("leave (paused)"),
             Action::Confirm => self.confirm()?.verb(),
             Action::Pause if self.is_paused(context) => Some("resume"),
             Action::FailedOnly if self.failed_only => Some("all"),
@@ -385,8 +391,18 @@ impl View for BatchPane {
         match self.stage {
             Stage::Planning(ticket) => context.cancel(ticket),
             Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
-                let key = context.keys.key(Focus::List, Action::Batches);
-                let text = format!("The batch continues; {key} on the list shows it");
+                let key = |place, action| context.keys.key(place, action);
+                let list = key(Focus::List, Action::Batches);
+                let paused = self.run(context).filter(|_| self.is_paused(context));
+                let text = if let Some(run) = paused {
+                    let waiting = run.counts().not_started.saturating_sub(run.under_way());
+                    let open = key(Focus::Batches, Action::Enter);
+                    let resume = key(Focus::BulkRun, Action::Pause);
+                    let how = format!("{list} on the list, {open}, then {resume} resumes it");
+                    format!("The batch stays paused, {waiting} waiting: {how}")
+                } else {
+                    format!("The batch continues; {list} on the list shows it")
+                };
                 context.say(Severity::Info, text);
             }
             Stage::Run(ticket) => {

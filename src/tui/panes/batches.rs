@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use crate::{
     domain::{BatchKind, Operation, RunnerState},
-    operations::{Batch, BatchId, Guarded, NextStep},
+    operations::{Batch, BatchId, Guarded, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
@@ -35,6 +35,15 @@ fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
 /// Whether the batch has not ended and no process is working on it.
 fn is_unfinished(batch: &Batch, context: &Context) -> bool {
     batch.ended_at.is_none() && !batch.is_run() && running(batch, context).is_none()
+}
+
+/// Whether the process that has the batch starts no further group until somebody resumes it there.
+fn is_paused(batch: &Batch, context: &Context) -> bool {
+    match (running(batch, context), &batch.runner) {
+        (Some(run), _) => run.command == RunCommand::Pause,
+        (None, Some(runner)) => batch.ended_at.is_none() && runner.state == RunnerState::Paused,
+        (None, None) => false,
+    }
 }
 
 /// Opens the batch of the row, in its profile.
@@ -69,6 +78,11 @@ fn can_start(
 fn can_resume(page: &BatchesPage, context: &Context) -> Can {
     let (_, batch) = page.row(context)?;
     if running(batch, context).is_some() {
+        if is_paused(batch, context) {
+            let open = context.keys.key(Focus::Batches, Action::Enter);
+            let resume = context.keys.key(Focus::BulkRun, Action::Pause);
+            return Err(format!("this batch is paused: {open}, then {resume} resumes it").into());
+        }
         return Err("this batch is running".into());
     }
     can_start(page, context, |batch| {
@@ -247,7 +261,7 @@ impl Rows for Batches {
         let shown = page.shown(context);
         let unfinished = shown
             .iter()
-            .filter(|(_, batch)| is_unfinished(batch, context));
+            .filter(|(_, batch)| is_unfinished(batch, context) || is_paused(batch, context));
         let all = if page.is_of_all {
             "   all profiles"
         } else {

@@ -202,6 +202,12 @@ impl BulkEdit {
 }
 
 impl View for BulkEdit {
+    fn unsaved(&self) -> Option<String> {
+        let typed = |row| !self.fields.0.typed(row).is_empty();
+        let is_typed = typed(Row::Key) || typed(Row::To);
+        is_typed.then(|| "the bulk edit is not sent".into())
+    }
+
     fn focus(&self) -> Focus {
         match (self.confirming, self.fields.0.key()) {
             (true, _) => self.confirm.focus(),

@@ -63,10 +63,11 @@ impl GroupForm {
         }
     }
 
-    /// Whether the directory cannot be written, so that the input is only in memory.
+    /// Whether drafts cannot be saved, so that the input is only in memory.
     fn is_unsaved(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
-        context.outage.is_some() && context.drafts.is_unsaved(&key)
+        let is_failing = context.outage.is_some() || context.drafts.is_failing;
+        is_failing && context.drafts.is_unsaved(&key)
     }
 
     /// Whether the content of the form is being sent to the service.
@@ -210,9 +211,18 @@ impl View for GroupForm {
         }
     }
 
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         let in_cell = matches!(self.focus(), Focus::EditCell | Focus::EditType);
-        (action == Action::Back && !in_cell && !self.is_changed()).then_some("leave")
+        let is_unsaved = || {
+            self.is_unsaved(context)
+                .then_some("leave (draft NOT saved)")
+        };
+        match action {
+            Action::Back if in_cell => None,
+            Action::Back if !self.is_changed() => Some("leave"),
+            Action::Back => is_unsaved(),
+            _ => None,
+        }
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

@@ -126,10 +126,9 @@ impl NotePane {
         self.before.noted.clone_from(&now.noted);
         self.is_overtaken = true;
         self.form.focus(NoteRow::Note);
-        let key = context.keys.key(Focus::Note, Action::Enter);
         let by = now.noted.as_ref();
         let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
-        let text = format!("Not saved: the note was changed{by} meanwhile. {key} replaces it");
+        let text = format!("Not saved: the note was changed{by} meanwhile");
         context.say(Severity::Warning, text);
     }
 }
@@ -160,6 +159,15 @@ impl View for NotePane {
 
     fn is_overlay(&self) -> bool {
         true
+    }
+
+    fn unsaved(&self) -> Option<String> {
+        let note = self.form.typed(NoteRow::Note).trim();
+        let labels = Label::parse_all(self.form.typed(NoteRow::Labels));
+        let is_same = note == self.before.note.as_deref().unwrap_or_default()
+            && labels.is_ok_and(|labels| labels == self.before.labels);
+        let id = visible(self.id.as_str());
+        (!is_same).then(|| format!("the note of {id} is not saved"))
     }
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
@@ -197,9 +205,10 @@ impl View for NotePane {
         if self.is_overtaken {
             let note = self.before.note.as_deref();
             let by = written.map_or_else(String::new, |written| by(written, context));
+            let key = context.keys.key(Focus::Note, Action::Enter);
             let text = note.map_or_else(
-                || format!("Removed {by}"),
-                |note| format!("Theirs: {}   {by}", visible(note)),
+                || format!("{key} replaces: removed {by}"),
+                |note| format!("{key} replaces theirs: {}   {by}", visible(note)),
             );
             paint::line(buffer, foot, &text, theme.warning(), theme);
             return cursor;

@@ -264,6 +264,11 @@ impl View for TokenPane {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Reveal | Action::CopyMenu | Action::WriteFile | Action::Rotate
+                if matches!(self.stage, Stage::Reading(_)) =>
+            {
+                Some("the token is being read".into())
+            }
+            Action::Reveal | Action::CopyMenu | Action::WriteFile | Action::Rotate
                 if self.replaced.is_some() =>
             {
                 let key = context.keys.key(Focus::Token, Action::Refresh);

@@ -6,6 +6,7 @@ use ratatui::prelude::{Buffer, Position, Rect};
 
 use super::View;
 use crate::{
+    config::profile::Profile,
     domain::{capitalised, pasted::Pasted, visible},
     operations::{Owner, TokenLookup as Answer, TokenReport},
     tui::{
@@ -76,11 +77,10 @@ impl TokenLookupPane {
         self.rows().get(self.cursor.at)?.1
     }
 
-    /// Opens the token pane of the group, in its own profile.
+    /// Opens the token pane of the group, in a profile that is bound to its environment.
     fn open_owner(&self, context: &mut Context) {
         let Some(owner) = self.owner() else { return };
-        let mut profiles = context.profiles.iter();
-        match profiles.position(|profile| profile.name == owner.profile) {
+        match profile_of(owner, context) {
             Some(profile) => context.navigate(Navigation::TokenOf(
                 ProfileIndex(profile),
                 owner.user_group_id.clone(),
@@ -88,8 +88,8 @@ impl TokenLookupPane {
             None => context.say(
                 Severity::Warning,
                 format!(
-                    "Profile {} is not configured here; add it to continue",
-                    owner.profile
+                    "No profile here is bound to the environment \"{}\"; add one to continue",
+                    visible(&owner.environment)
                 ),
             ),
         }
@@ -266,10 +266,26 @@ impl TokenLookupPane {
     }
 }
 
+/// Index of a profile that is bound to the environment of the group: the current one if possible, otherwise the first.
+fn profile_of(owner: &Owner, context: &Context) -> Option<usize> {
+    let is_bound = |profile: &Profile| {
+        let (name, url) = (&profile.name, profile.url());
+        owner
+            .bound
+            .iter()
+            .any(|bound| (&bound.0, &bound.1) == (name, &url))
+    };
+    let current = context.current.0;
+    if context.profiles.get(current).is_some_and(is_bound) {
+        return Some(current);
+    }
+    context.profiles.iter().position(is_bound)
+}
+
 fn describe_owner(owner: &Owner, context: &Context) -> String {
     let what = if owner.current { "current" } else { "former" };
     let id = paint::cut_id(owner.user_group_id.as_str(), 32, context.theme);
-    let profile = visible(&owner.profile);
+    let environment = visible(&owner.environment);
     let ago = context.ago(owner.last_seen);
-    format!("{what:<8} token of {id} in {profile}, seen {ago}")
+    format!("{what:<8} token of {id} in {environment}, seen {ago}")
 }

@@ -300,6 +300,11 @@ impl View for ViewsPane {
         }
     }
 
+    fn unsaved(&self) -> Option<String> {
+        let is_typing = self.prompt.is_asked();
+        is_typing.then(|| "the name that is being typed is not saved".into())
+    }
+
     fn is_overlay(&self) -> bool {
         true
     }

@@ -234,10 +234,15 @@ impl EditFile {
                 Some(bytes),
             ),
             (None, Ok(bytes)) => match intake::text::maybe_empty(&bytes) {
-                Ok(text) if !text.trim().is_empty() || self.beside(b"").is_empty() => {
-                    return self.remove().map(|()| text);
+                Ok(text) if self.beside(b"").is_empty() => return self.remove().map(|()| text),
+                Ok(text) if text.trim().is_empty() => {
+                    ("the editor left an empty file: not applied".into(), None)
                 }
-                Ok(_) => ("the editor left an empty file: not applied".into(), None),
+                Ok(_) if bytes == self.given => (
+                    "the editor changed only files beside its own: not applied".into(),
+                    None,
+                ),
+                Ok(text) => return self.remove().map(|()| text),
                 Err(fault) => (
                     format!("the editor left a file that is not UTF-8: {fault}; not applied"),
                     Some(bytes),

@@ -18,7 +18,7 @@ use crate::{
         text::{is_same_person, person},
         visible,
     },
-    operations::{Call, RecordedExchange},
+    operations::{Call, RecordedExchange, batch::RunCommand},
     tui::{kit::FlightLine, state::BatchRun},
 };
 
@@ -188,18 +188,29 @@ pub fn spinner_frame(seconds: i64) -> char {
 }
 
 /// A request in flight, or work that is not sending one now.
-struct Flight {
+struct Flight<'a> {
     label: String,
+    /// Its profile, if that is not the current one.
+    elsewhere: Option<&'a str>,
     since: Timestamp,
     /// Timeout of the exchange; local work has none.
     limit: Option<Duration>,
+    is_paused: bool,
+}
+
+impl Flight<'_> {
+    /// Shown before the label: the work of another profile must not look like work of this one.
+    fn place(&self) -> String {
+        let name = self.elsewhere;
+        name.map_or_else(String::new, |name| format!("{name}: "))
+    }
 }
 
 impl Context {
     /// Everything that is in flight, for line 1.
     pub fn in_flight(&self) -> Option<FlightLine> {
         let all = self.running.iter();
-        let all: Vec<Flight> = all
+        let all: Vec<Flight<'_>> = all
             .flat_map(|(ticket, running)| self.flights(*ticket, running))
             .collect();
         let esc = self.page_waits_for.map_or("", |ticket| self.esc(ticket));
@@ -267,28 +278,41 @@ impl Context {
     pub fn in_flight_due(&self) -> Option<Timestamp> {
         let all = self.running.iter();
         let all = all.flat_map(|(ticket, running)| self.flights(*ticket, running));
-        let since: Vec<Timestamp> = all.map(|flight| flight.since).collect();
-        let seen = since.iter().map(|since| *since + SHOW_AFTER);
+        let all: Vec<Flight<'_>> = all.collect();
+        let seen = all.iter().map(|flight| flight.since + SHOW_AFTER);
         let seen = seen.filter(|at| *at > self.now).min();
-        let longest = since.iter().min()?;
-        let seconds = self.now.duration_since(*longest).as_secs().max(0);
-        let next = *longest + SignedDuration::from_secs(seconds + 1);
-        Some(seen.map_or(next, |seen| seen.min(next)))
+        let counting = all.iter().filter(|flight| !flight.is_paused);
+        let longest = counting.map(|flight| flight.since).min();
+        let next = longest.map(|longest| {
+            let seconds = self.now.duration_since(longest).as_secs().max(0);
+            longest + SignedDuration::from_secs(seconds + 1)
+        });
+        seen.into_iter().chain(next).min()
     }
 
-    fn flights(&self, ticket: Ticket, running: &Running) -> Vec<Flight> {
+    /// Whether it is a batch that starts no further group until it is resumed here.
+    fn is_paused_batch(&self, ticket: Ticket) -> bool {
+        let run = self.running_batch().filter(|run| run.ticket == ticket);
+        run.is_some_and(|run| run.command == RunCommand::Pause)
+    }
+
+    fn flights(&self, ticket: Ticket, running: &Running) -> Vec<Flight<'_>> {
         let requests = self.exchanges.in_flight();
         let requests = requests.filter(|one| one.ticket() == ticket);
-        let limit = self.profiles.get(running.profile.0);
-        let limit = limit.map(|profile| profile.timeout);
-        let flights: Vec<Flight> = requests
+        let profile = self.profiles.get(running.profile.0);
+        let limit = profile.map(|profile| profile.timeout);
+        let other = profile.filter(|_| running.profile != self.current);
+        let elsewhere = other.map(|profile| profile.name.as_str());
+        let flights: Vec<Flight<'_>> = requests
             .map(|one| Flight {
                 label: match (&running.job.group, &one.recorded.id) {
                     (None, Some(id)) => format!("{} {id}", one.recorded.call.word()),
                     _ => running.job.label.clone(),
                 },
+                elsewhere,
                 since: one.at,
                 limit,
+                is_paused: false,
             })
             .collect();
         if !flights.is_empty() {
@@ -296,8 +320,10 @@ impl Context {
         }
         let local = Flight {
             label: running.job.label.clone(),
+            elsewhere,
             since: running.since,
             limit: None,
+            is_paused: self.is_paused_batch(ticket),
         };
         vec![local]
     }
@@ -318,13 +344,27 @@ impl Context {
         }
     }
 
-    fn line(&self, flights: &[Flight], esc: &'static str) -> Option<FlightLine> {
-        let age = |flight: &Flight| self.now.duration_since(flight.since);
-        let seen: Vec<&Flight> = flights
+    fn line(&self, flights: &[Flight<'_>], esc: &'static str) -> Option<FlightLine> {
+        let age = |flight: &Flight<'_>| self.now.duration_since(flight.since);
+        let (paused, seen): (Vec<_>, Vec<_>) = flights
             .iter()
             .filter(|flight| age(flight) >= SHOW_AFTER)
-            .collect();
-        let longest = seen.iter().min_by_key(|flight| flight.since)?;
+            .partition(|flight| flight.is_paused);
+        let Some(longest) = seen.iter().min_by_key(|flight| flight.since) else {
+            // It does nothing now: no turning sign, no seconds, and other work is shown instead.
+            let paused = paused.first()?;
+            return Some(FlightLine {
+                text: format!("{}{} paused", paused.place(), paused.label),
+                esc,
+                is_long: false,
+            });
+        };
+        let is_same_place = seen.iter().all(|one| one.elsewhere == longest.elsewhere);
+        let place = if is_same_place {
+            longest.place()
+        } else {
+            String::new()
+        };
         let seconds = age(longest).as_secs();
         let sign = spinner_frame(seconds);
         let is_long = seconds >= LONG_SECONDS;
@@ -335,9 +375,9 @@ impl Context {
             _ => format!(" {seconds}s"),
         };
         let text = match (seen.len(), time.as_str()) {
-            (1, time) => format!("{sign} {}{time}", longest.label),
-            (count, "") => format!("{sign} {count} running"),
-            (count, _) => format!("{sign} {count} running, longest {seconds}s"),
+            (1, time) => format!("{sign} {place}{}{time}", longest.label),
+            (count, "") => format!("{sign} {place}{count} running"),
+            (count, _) => format!("{sign} {place}{count} running, longest {seconds}s"),
         };
         Some(FlightLine { text, esc, is_long })
     }

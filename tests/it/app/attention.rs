@@ -1,6 +1,9 @@
 //! The attention view and its count in line 1: the order of its rows, and where the keys of a row lead.
 
-use groupdesk::{domain::draft::DraftFields, operations::attention::Attention};
+use groupdesk::{
+    domain::draft::DraftFields,
+    operations::attention::{Ages, Attention},
+};
 
 use super::prelude::*;
 
@@ -293,4 +296,47 @@ fn the_count_names_exactly_the_profiles_that_were_not_read() {
     let found = Outcome::Attention(Box::new(found));
     scene.answer_to(|job| matches!(job, Job::Attention { whole: true }), found);
     scene.shows("0 items in 1 profile, without production");
+}
+
+#[test]
+fn the_ages_of_tokens_are_told_apart_at_any_width_and_the_overdue_are_always_shown() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    let mut ages = Ages::default();
+    ages.fresh = [11, 12, 13];
+    ages.due = 14;
+    ages.over = 15;
+    ages.far = 16;
+    ages.unknown = 17;
+    let found = Attention {
+        ages: vec![(TESTING, ages)],
+        profiles: 2,
+        ..Attention::default()
+    };
+    let found = Outcome::Attention(Box::new(found));
+    scene.answer_to(|job| matches!(job, Job::Attention { whole: true }), found);
+    let all = [11, 12, 13, 14, 15, 16, 17];
+    // The first one shown contains those that are younger.
+    let without_the_first = [23, 13, 14, 15, 16, 17];
+    #[rustfmt::skip] // A table: one case per line.
+    let table: [(u16, &str, &[usize]); 5] = [
+        (80, "<30d <60d <75d due soon overdue >180d unknown", &all),
+        (72, "<30d <60d <75d due over >180d unknown", &all),
+        (60, "<30d <60d <75d due over >180d unknown", &all),
+        (50, "<60d <75d due over >180d unknown", &without_the_first),
+        (40, "due over >180d unknown", &all[3..]),
+    ];
+    for (width, titles, counts) in table {
+        scene.msg(Msg::Resize(width, 24));
+        let screen = scene.screen();
+        let mut lines = screen.lines().skip_while(|line| !line.contains(">180d"));
+        let words = |line: Option<&str>| -> Vec<String> {
+            let words = line.unwrap_or_default().split_whitespace();
+            words.map(str::to_owned).collect()
+        };
+        assert_eq!(words(lines.next()).join(" "), titles, "{screen}");
+        let row = words(lines.next());
+        let shown: Vec<usize> = row.iter().flat_map(|word| word.parse()).collect();
+        assert_eq!(shown, counts, "{screen}");
+    }
 }

@@ -343,6 +343,38 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
 }
 
 #[test]
+fn a_paused_run_that_is_left_stays_paused_and_says_how_to_resume_it() {
+    let (mut scene, ticket) = running();
+    let begins = vec![BatchEvent::Started(key(0))];
+    scene.later(4).msg(Msg::BatchEvents(ticket, begins));
+    scene.msg(Msg::Resize(120, 24));
+    scene.shows("Esc leave (continues)");
+    scene.keys("p");
+    scene.shows("Esc leave (paused)");
+    scene.keys("<esc>");
+    let text = "The batch stays paused, 1 waiting: 5 on the list, Enter, then p resumes it";
+    scene.at("List").says(text);
+    scene.keys("5");
+    let own = Batch {
+        ended_at: None,
+        ..stored(BATCH)
+    };
+    let all = Outcome::AllBatches(vec![(ProfileIndex(TESTING), own)]);
+    scene.answer_to(|job| *job == Job::AllBatches, all);
+    scene.shows("1 unfinished of 1");
+    scene.keys("R");
+    scene.says("this batch is paused: Enter, then p resumes it");
+    scene.later(1).keys("<enter>");
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
+    scene.shows("Esc leave (continues)");
+    scene.keys("<esc>");
+    scene
+        .at("Batches")
+        .shows("0 unfinished of 1")
+        .says("The batch continues; 5 on the list shows it");
+}
+
+#[test]
 fn another_profile_neither_shows_the_run_nor_starts_one() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>P<down><enter>");
@@ -405,6 +437,22 @@ fn the_report_holds_every_group_as_json_or_csv() {
     scene.keys("w<ctrl-u>/tmp/report.csv<enter>");
     let row = "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com/api/user";
     assert_has(&written(&scene), &format!("{row},ana@bastion2,{BEGIN}\r\n"));
+}
+
+#[test]
+fn esc_in_the_prompt_for_the_report_cancels_the_prompt_and_the_footer_says_so() {
+    let (mut scene, _) = half_way();
+    for is_finished in [false, true] {
+        if is_finished {
+            finish(&mut scene, None);
+            scene.answer();
+        }
+        scene.shows("Esc leave");
+        scene.keys("w");
+        scene.at("WritePath").shows("Esc cancel").hides("Esc leave");
+        scene.keys("<esc>");
+        scene.at("BulkRun").shows("Esc leave");
+    }
 }
 
 #[test]

@@ -108,14 +108,32 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     scene.answer_with(Outcome::NoteChanged(id("acme-eu"), Box::new(theirs)));
     scene
         .at("Note")
-        .says("Not saved: the note was changed by li@bastion2 meanwhile. Enter replaces it")
-        .shows_all(["Theirs: theirs", "mine"])
+        .says("Not saved: the note was changed by li@bastion2 meanwhile")
+        .shows_all(["Enter replaces theirs: theirs", "mine"])
         .hides(" by at ");
     // The second Enter is based on the note that was just shown.
     scene.keys("<enter>");
     assert_writes(&scene, "acme-eu", notes("mine", Some("theirs")));
     scene.answer();
     scene.at("List");
+}
+
+#[test]
+fn another_profile_does_not_discard_what_was_typed() {
+    for (keys, typed, what) in [
+        ("amine", "mine", "the note of acme-eu is not saved"),
+        ("<space>B40<tab>213", "213", "the bulk edit is not sent"),
+        (
+            "vwnight",
+            "night",
+            "the name that is being typed is not saved",
+        ),
+    ] {
+        let mut scene = three();
+        scene.walk(keys).walk("<f6><down><enter>");
+        scene.says(&format!("Not switched: {what}"));
+        scene.walk("<esc>").shows_all(["TESTING", typed]);
+    }
 }
 
 #[test]

@@ -40,6 +40,31 @@ fn a_key_that_comes_at_once_with_others_confirms_nothing() {
     }
 }
 
+#[test]
+fn keys_that_come_at_once_save_nothing_in_a_field_that_they_opened() {
+    for (way, at_once) in [
+        ("", "acme-eu<enter>"),
+        ("", "vwx<enter>"),
+        ("", "jf"),
+        ("tTy", "w<enter>"),
+    ] {
+        let mut scene = Scene::walked(TESTING, way);
+        scene.pending.clear();
+        scene.msg(Msg::Burst(parse(at_once)));
+        scene.says("Press it alone");
+        assert!(
+            scene.pending.iter().all(|(.., job)| !job.is_write()),
+            "{at_once}"
+        );
+    }
+    // What was typed stays, and Enter alone saves it.
+    let mut scene = Scene::on(TESTING);
+    scene.msg(Msg::Burst(parse("acme-eu<enter>")));
+    scene.shows("cme-eu");
+    scene.later(1);
+    assert!(matches!(scene.started("<enter>"), Job::Annotate(..)));
+}
+
 /// The page of a change is left as every other page, to the one that the change began on.
 #[test]
 fn the_result_leads_back_to_the_page_before_the_change() {

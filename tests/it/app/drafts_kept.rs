@@ -96,6 +96,7 @@ fn a_failed_save_is_announced_once_and_tried_again() {
     let errors = said.filter(|message| message.text.contains("NOT saved"));
     assert_eq!(errors.count(), 1);
     scene.shows("no room left on the disk");
+    scene.shows_all(["3 changes, not kept yet", "leave (draft NOT saved)"]);
     scene.is_full = false;
     scene.walk("4").says("Drafts are saved again");
 }
@@ -238,7 +239,7 @@ fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
 fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
-    scene.shows("~ li@desk7 has a draft of this (at 07:33 UTC): F9 loads it");
+    scene.shows("~ F9 loads the draft of li@desk7 (at 07:33 UTC)");
     scene.keys("x");
     scene.pending.clear();
     scene.hides("acme-eu2");
@@ -296,7 +297,7 @@ fn the_draft_that_was_asked_about_is_loaded_although_another_is_newer_by_then() 
     scene.walk("<f9>").shows("y loads the draft of li@desk7");
     find(&mut scene, vec![of_li(), kept("ben@desk8", "by Ben", 9)]);
     scene.walk("y").says("Loaded the draft of li@desk7");
-    scene.shows_all(["by Li", "~ ben@desk8 has a draft of this"]);
+    scene.shows_all(["by Li", "~ F9 loads the draft of ben@desk8"]);
     scene.walk("<f9>y").says("Loaded the draft of ben@desk8");
     // It was sent or discarded while the question was on the screen.
     scene.keys("<end>x");

@@ -213,6 +213,44 @@ fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     scene.at("Group").shows("Cancelled: read globex");
 }
 
+/// Line 1 at this time.
+fn line_1_at(scene: &mut Scene, milliseconds: i64) -> String {
+    let screen = screen_at(scene, milliseconds);
+    screen.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_paused_batch_stands_still_and_in_another_profile_a_batch_has_the_name_of_its_own() {
+    let (mut scene, ticket) = half_way();
+    scene.msg(Msg::Resize(120, 24));
+    assert_has(&line_1_at(&mut scene, 5_000), "- rotate 2 groups 5s");
+    scene.keys("p");
+    let paused = line_1_at(&mut scene, 6_000);
+    assert!(paused.ends_with("  rotate 2 groups paused"), "{paused}");
+    assert_eq!(line_1_at(&mut scene, 7_000), paused);
+    assert_eq!(scene.app.context.in_flight_due(), None);
+    scene.keys("<esc>P<down><enter>");
+    while scene.pending.len() > 1 {
+        let (ticket, profile, job) = scene.pending.remove(1);
+        scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
+    }
+    let paused = line_1_at(&mut scene, 8_000);
+    assert_has(&paused, "PRODUCTION");
+    let text = "  testing: rotate 2 groups paused";
+    assert!(paused.ends_with(text), "{paused}");
+    scene.app.context.steer(RunCommand::Go);
+    let line = line_1_at(&mut scene, 9_000);
+    assert_has(&line, "- testing: rotate 2 groups 9s");
+    let begins = |number| exchange(ticket, number, &read(), ExchangeKind::InFlight);
+    scene.msg(Msg::Exchanged(vec![begins(1), begins(2)]));
+    let line = line_1_at(&mut scene, 10_000);
+    assert_has(&line, "- testing: 2 running, longest 1s");
+    // What has started is finished after a pause, and takes time.
+    scene.app.context.steer(RunCommand::Pause);
+    let line = line_1_at(&mut scene, 11_000);
+    assert_has(&line, "testing: 2 running, longest 2s");
+}
+
 #[test]
 fn words_typed_for_a_page_that_was_refused_do_nothing() {
     let mut scene = Scene::on(TESTING);

@@ -90,6 +90,16 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
 }
 
 #[test]
+fn keys_typed_before_the_token_is_read_say_that_it_is_being_read() {
+    for key in ["T", "v", "y", "w"] {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("t");
+        scene.keys(key);
+        scene.says("the token is being read");
+    }
+}
+
+#[test]
 fn a_new_token_stays_available_when_another_job_is_lost() {
     let mut scene = Scene::walked(TESTING, "tT");
     scene.keys("y");

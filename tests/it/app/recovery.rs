@@ -3,7 +3,7 @@
 
 use groupdesk::{
     domain::{history::Operation, mutation},
-    operations::{Bound, Mutation, StillOpen, Unclear},
+    operations::{Bound, Mutation, Owner, StillOpen, Unclear},
 };
 
 use super::{
@@ -237,6 +237,36 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
     assert_eq!(scene.app.context.current, ProfileIndex(TESTING));
     scene.at("Token");
     assert_eq!(scene.app.stack.len(), 2, "the dialog is gone");
+}
+
+/// A profile may have another name than its environment.
+#[test]
+fn whose_token_finds_the_profile_that_is_bound_to_the_environment() {
+    let is_lookup = |job: &Job| matches!(job, Job::FindTokenOwners(_));
+    let of = |bound: &[&str]| {
+        let bound = bound.iter().flat_map(|name| owner(name, true).bound);
+        let bound = bound.collect();
+        let found = owner("eu", true);
+        owners_found(vec![Owner { bound, ..found }])
+    };
+    for (bound, profile) in [
+        (&["production"][..], PRODUCTION),
+        (&["production", "testing"], TESTING),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("Wx<enter>");
+        scene.answer_to(is_lookup, of(bound));
+        scene.shows("token of acme-eu in eu");
+        scene.keys("t");
+        assert_eq!(scene.app.context.current, ProfileIndex(profile));
+        scene.at("Token");
+    }
+    let mut scene = Scene::on(TESTING);
+    scene.keys("Wx<enter>");
+    scene.answer_to(is_lookup, of(&["eu"]));
+    scene
+        .walk("t")
+        .says("No profile here is bound to the environment \"eu\"");
 }
 
 #[test]

@@ -512,10 +512,13 @@ pub(super) fn owners_found(owners: Vec<Owner>) -> Outcome {
     })
 }
 
+/// Of an environment that has the name of its profile.
 pub(super) fn owner(profile: &str, current: bool) -> Owner {
+    let url = a_profile(profile, EnvironmentTag::Testing, false, false).url();
     Owner {
-        profile: profile.into(),
+        environment: profile.into(),
         place: PlaceId(1),
+        bound: vec![(profile.into(), url)],
         user_group_id: id("acme-eu"),
         current,
         last_seen: BEGIN,

@@ -1,5 +1,7 @@
 //! The server of a team's directory goes away in the middle of a run, and comes back.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use groupdesk::{
     domain::annotation::AnnotationChange,
     formats::{GroupRow, Parts},
@@ -10,7 +12,10 @@ use groupdesk::{
 };
 
 use super::*;
-use crate::support::postgres::Server;
+use crate::support::{
+    cutter::{CUT_BEHIND, Cutter},
+    postgres::Server,
+};
 
 /// The next event of this kind.
 async fn until<K: Kind>(run: &mut run::Run<K>, is_it: impl Fn(&Event<K>) -> bool) -> Event<K> {
@@ -139,4 +144,53 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     assert_eq!(report.halt, None);
     assert_eq!(report.counts.confirmed, 3, "{report:?}");
     assert_sent_once(&proxy);
+}
+
+/// Nothing was sent for it: the run waits, ends what it may have recorded, and goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_have_been_recorded_before_sending_stops_no_run() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    for (point, not_applied) in [(Failpoint::GetAnswered, 0), (Failpoint::BeforeIntent, 1)] {
+        let schema = format!("cut_{not_applied}");
+        let team = server.set_up(&schema);
+        let cutter = Cutter::new(server.folder());
+        let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
+        let directory = directory.expect("it opens");
+        let world = World::new().await;
+        let proxy = FaultyProxy::before(world.address()).await;
+        let installation = world.installation(Side::Testing).on(&directory);
+        let is_armed = Arc::new(AtomicBool::new(false));
+        let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
+        let ana = installation.through(proxy.base_url()).operations();
+        let ana = ana.watched(move |at| {
+            if at == point && armed.swap(false, Ordering::SeqCst) {
+                plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
+            }
+        });
+        let groups = ["g0", "g1", "g2"].map(id);
+        for group in &groups {
+            world.seed(Side::Testing, group.as_str(), "A name", &[], &json!({}));
+            let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
+            met.expect("it is known now");
+        }
+        let plan = ana.plan_batch(&groups, false).await.expect("readable");
+        let batch = ana.begin_batch(&plan, None).await.expect("durable");
+        is_armed.store(true, Ordering::SeqCst);
+        let run = ana.run_batch(batch, one_at_a_time(), None).await;
+        let mut run = run.expect("it begins");
+        without_directory(&mut run).await;
+        assert_eq!(proxy.count("POST"), 0, "{point:?}");
+        cutter.plan.is_cut.store(false, Ordering::SeqCst);
+        let report = sum(&mut run).await;
+        let counts = report.counts;
+        assert_eq!(report.halt, None, "{point:?}: {counts}");
+        assert_eq!(counts.not_applied, not_applied, "{point:?}: {counts}");
+        assert_eq!(counts.confirmed, 3 - not_applied, "{point:?}: {counts}");
+        let items = ana.batch_items(batch).await.expect("readable");
+        assert_eq!(Counts::of(items.iter().map(BatchItem::status)), counts);
+        assert_eq!(proxy.count("POST"), counts.confirmed);
+        assert_sent_once(&proxy);
+    }
 }

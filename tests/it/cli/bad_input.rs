@@ -11,6 +11,9 @@ async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
     home.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
     home.write("broken.json", "{\"a\":\n  canary}");
     home.write("numbers.json", "{\"40\": 213}");
+    home.write("cm.json", "// canary\n{\"user_group_id\": \"a\"}\n");
+    home.write("cm.jsonl", "\n# canary\n{\"user_group_id\": \"a\"}\n");
+    home.write("brace.json", "\"user_group_id\": \"a\"}\n");
     #[rustfmt::skip] // A table: one command a line.
     let table = [
         ("create a --map 40 --yes", "--map 40=213"),
@@ -22,6 +25,10 @@ async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
         ("create a --mapping numbers.json --yes", "object of strings"),
         ("create a --mapping missing.json --yes", "missing.json"),
         ("create a --mapping - --properties - --yes", "standard input"),
+        ("apply cm.json --yes", "cm.json: line 1: not JSON"),
+        ("import cm.jsonl", "cm.jsonl: line 2: not JSON"),
+        ("update a --apply brace.json --yes", "brace.json: line 1: not JSON"),
+        ("show --from cm.json", "cm.json: line 1: not JSON"),
         ("create '' --yes", "is empty"),
         ("get a --tokn", "--tokn"),
         ("lst", "list"),

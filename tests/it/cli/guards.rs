@@ -65,6 +65,24 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
     assert_eq!(service.connections(), 1, "only the meeting");
 }
 
+/// One that exists only at the service is read alone; the command that is proposed can be run.
+#[tokio::test]
+async fn an_unknown_id_among_several_is_refused_with_exists_too() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    home.write("ids", "acme\nzeta\n");
+    for command in [
+        "get zeta acme --exists --yes",
+        "get zeta acme --exists --dry-run",
+        "get --from ids --exists --yes",
+    ] {
+        let ran = home.exits(2, command).await;
+        ran.prints("").says("\"zeta\" is not in the directory");
+        ran.says("nothing was sent. --exists reads several groups only if the directory has them");
+        ran.says("get ID --exists");
+    }
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
 #[tokio::test]
 async fn unconfirmed_and_forbidden_changes_are_not_sent() {
     let (home, service) = knowing_acme(vec![Fault::Close]).await;

@@ -156,8 +156,8 @@ async fn input_is_read_before_the_configuration_is() {
     let missing = ["diff", "missing.jsonl"];
     #[rustfmt::skip] // A table: one case a line.
     let table = [
-        (&["rotate", "--token-stdin", "--yes"][..], "no token on standard input"),
-        (&["rotate", "acme", "--token-stdin", "--yes"], "no token on standard input"),
+        (&["rotate", "--token-stdin", "--yes"][..], "no token on standard input; nothing was sent"),
+        (&["rotate", "acme", "--token-stdin", "--yes"], "no token on standard input; nothing was sent"),
         (&["whose"], "no token on standard input"),
         (&missing, "missing.jsonl"),
         (&["diff", "-"], "standard input: it is empty"),

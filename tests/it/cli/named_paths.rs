@@ -30,12 +30,15 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
         "sqlite://desk.db",
         "s3://bucket/desk.db",
         "ben@db1",
+        "postgres//ana:x@db1/desk",
+        "pg/ana:x@db1",
     ] {
         for command in ["list", "audit", "directory status", "doctor", "whose"] {
             let line = format!("{command} --directory '{text}'");
             let ran = home.exits_with(2, &line, "x").await;
             let told = in_one_line(&ran.all());
             assert_has(&told, "postgres://USER@HOST/DATABASE");
+            assert_lacks(&told, "ana:x");
         }
         for command in [
             "serve --database",

@@ -96,3 +96,39 @@ async fn a_full_disk_is_reported_as_a_failure() {
         ran.says(words);
     }
 }
+
+/// An API key and a token are printed once: if nobody gets them, the command fails, and the key is revoked.
+#[tokio::test]
+async fn a_key_or_token_that_cannot_be_printed_is_a_failure() {
+    let home = Home::new();
+    let on = format!("--database {}", home.database());
+    let mut made = 0;
+    for json in ["", "--json"] {
+        for lost in ["> /dev/full", ">&-", ">&3"] {
+            let create = format!("groupdesk serve keys create --environment live {on} {json}");
+            // The reader of 3 has ended before the command begins.
+            let line = format!("exec 3> >(:); wait $!; {create} {lost}");
+            let ran = shell(&home, &line).await;
+            made += 1;
+            assert_eq!(ran.code, 6, "{line}: {}", ran.err);
+            ran.says(&format!(
+                "API key {made} was revoked: it could not be printed"
+            ));
+        }
+    }
+    let keys = home.json(0, &format!("serve keys list {on}")).await;
+    let keys = keys.as_array().expect("a list");
+    assert_eq!(keys.len(), made);
+    assert!(keys.iter().all(|key| key["revoked_at"].is_string()));
+
+    let (home, _serving) = Home::served().await;
+    home.exits(0, "create acme --yes").await;
+    let fingerprint = home.json(0, "show acme").await["fingerprint"].clone();
+    for command in ["get acme", "get acme --dry-run", "rotate acme --yes"] {
+        let ran = shell(&home, &format!("groupdesk {command} --token-out - >&-")).await;
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        ran.says("standard output, which is closed. Nothing was sent");
+    }
+    let after = home.json(0, "get acme").await;
+    assert_eq!(after["fingerprint"], fingerprint, "not rotated");
+}

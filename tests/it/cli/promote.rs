@@ -184,6 +184,12 @@ async fn a_group_is_changed_in_the_editor() {
     editor(&mut home, "printf '{\\n\"name\": \"x\",\\n}' > \"$1\"");
     let ran = home.run("edit acme --yes").await;
     ran.says("is not used: line 3, column 1: not JSON");
+    editor(
+        &mut home,
+        "printf '// changed\\n%s\\n' \"$(cat \"$1\")\" > \"$1\"",
+    );
+    let ran = home.run("edit acme --yes").await;
+    ran.says("is not used: line 1: not JSON");
     home.set("EDITOR", "");
     home.exits(2, "edit acme --yes").await.says("export EDITOR");
 }

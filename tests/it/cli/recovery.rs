@@ -260,6 +260,25 @@ async fn only_the_group_of_a_pasted_token_is_rotated() {
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 
+/// The environment keeps its name when a profile gets another one.
+#[tokio::test]
+async fn the_group_of_a_pasted_token_is_found_after_its_profile_was_renamed() {
+    let scene = Scene::new().await;
+    let token = scene.token().await;
+    let home = &scene.home;
+    home.exits(0, "profile rename live another").await;
+    let found = home.exits_with(0, "whose --json", &token).await.json();
+    has!(found[0], {"profile": "live", "environment": "live", "user_group_id": "acme-eu"});
+    let paste = "rotate --token-stdin --yes --json";
+    let ran = home.exits_with(3, &format!("{paste} globex"), &token).await;
+    ran.says("this token belongs to");
+    let ran = home.exits_with(0, paste, &token).await;
+    has!(ran.json(), {"user_group_id": "acme-eu", "outcome": "confirmed"});
+    let again = home.exits_with(3, paste, &token).await;
+    again.says("has since been replaced");
+    assert_eq!(scene.proxy.count("POST"), 1);
+}
+
 /// Open rotations at another place of the same address do not hide the open changes of this one.
 #[tokio::test(flavor = "multi_thread")]
 async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {

@@ -92,6 +92,73 @@ async fn a_preview_repeats_no_known_token() {
     }
 }
 
+/// As an ID it would be listed, sent and kept for good.
+#[tokio::test]
+async fn a_known_token_among_the_ids_of_a_file_is_refused_and_not_repeated() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let revealed = home.run("get acme-eu --reveal").await;
+    let token = revealed.out.trim_end();
+    home.write(
+        "f.csv",
+        &format!("user_group_id,name\nnew-1,A\n{token},B\n"),
+    );
+    home.write("ids.txt", &format!("acme-eu\n{token}\n"));
+    let row = format!("{{\"user_group_id\": \"{token}\"}}");
+    home.write("ids.jsonl", &row);
+    home.write("twice.jsonl", &format!("{row}\n{row}\n"));
+    let of_row = "ID of row 2: this is a token or an API key that groupdesk knows";
+    #[rustfmt::skip] // A table: one command a line.
+    let table = [
+        ("import f.csv", of_row),
+        ("import f.csv --dry-run", of_row),
+        ("import f.csv --create --yes", of_row),
+        ("apply f.csv --dry-run", of_row),
+        ("apply f.csv --yes --json", of_row),
+        ("diff f.csv", of_row),
+        ("import twice.jsonl", "the ID \"…\" is already in row 1"),
+        ("rotate --from ids.txt --dry-run", "ids.txt, line 2: this is a token"),
+        ("update --from ids.txt --property a=1 --yes", "ids.txt, line 2: this is a token"),
+        ("get --from ids.txt", "ids.txt, line 2: this is a token"),
+        ("show --from ids.jsonl", "ids.jsonl, line 1: this is a token"),
+    ];
+    for (line, words) in table {
+        home.exits(2, line).await.says(words).hides(token);
+    }
+    let listed = home.exits(0, "list --json").await;
+    assert!(!listed.out.contains("new-1"), "nothing was kept");
+    listed.hides(token);
+}
+
+/// Of a token that may be known elsewhere, a part can be anything but a person's own words.
+#[tokio::test]
+async fn a_part_of_a_token_in_a_note_of_a_file_is_refused_and_an_export_is_taken_again() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let revealed = home.run("get acme-eu --reveal").await;
+    let part = &revealed.out.trim_end()[1..];
+    home.write(
+        "note.csv",
+        &format!("user_group_id,note\nacme-eu,leaked {part}\n"),
+    );
+    home.write(
+        "labels.csv",
+        "user_group_id,labels\nacme-eu,3b0c44298fc1c149afbf4c8996fb92\n",
+    );
+    for file in ["note.csv", "labels.csv"] {
+        for line in ["import", "apply --yes", "diff"] {
+            let ran = home.exits(2, &format!("{line} {file}")).await;
+            ran.says("of \"acme-eu\": this looks like a token");
+            ran.hides(part).hides("3b0c44298fc1c149");
+        }
+    }
+    // An ID of the same file is no part of a token.
+    let id = "3b0c44298fc1c149afbf4c8996fb9242";
+    let rows = format!("user_group_id,note\nnew-2,see {id}\n{id},\n");
+    home.write("export.csv", &rows);
+    home.exits(0, "import export.csv").await;
+}
+
 /// Only the directory tells that these are tokens: a UUID, base64, words with signs.
 #[tokio::test]
 async fn a_known_token_of_any_shape_is_no_argument() {

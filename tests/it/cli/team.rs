@@ -221,7 +221,11 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         (0, "--directory moved.db note acme 'in time'", ""),
         (2, "directory copy nothing.db", "does not exist"),
     ]).await;
-    ana.exits(8, "doctor").await.shows("it was moved to");
+    let doctor = ana.exits(8, "doctor").await;
+    doctor.shows("it was moved to the file ");
+    doctor.shows("On that machine, use --directory ");
+    // The configuration accepts an address only.
+    doctor.hides("as url under [directory]");
     let elsewhere = by_socket(server, "desk", "moved_again");
     let service = ana.config();
     let service = service.split('"').nth(1).expect("an address");

@@ -141,12 +141,12 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
         .await
         .shows("nothing changed");
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
-    other.until("ana@bastion2 has a draft of this").await;
+    other.until("loads the draft of ana@bastion2").await;
     other.shows("nothing changed").hides("of Ana");
     // Untouched, it has nothing to send.
     other.keys("<ctrl-s>").await.shows("No changes to review");
     other.keys("<end> of Li").await.shows("1 change");
-    ana.until(&format!("{} has a draft of this", theirs.operator()))
+    ana.until(&format!("loads the draft of {}", theirs.operator()))
         .await;
     ana.shows("of Ana").hides("of Li");
     for more in ["!", "?", "!"] {

@@ -1,7 +1,10 @@
 //! Groups, history and token owners: what is recorded, what stays, and in which order it is returned.
 
 use crate::support::world::place;
-use groupdesk::search::{ListColumn, ListView, SortBy};
+use groupdesk::{
+    operations::Owner,
+    search::{ListColumn, ListView, SortBy},
+};
 
 use super::*;
 
@@ -119,8 +122,15 @@ async fn owners_are_found_by_current_and_former_tokens() {
         let owners = directory.owners(token).await.expect("read");
         let told = owners
             .iter()
-            .map(|owner| (&*owner.profile, owner.current, owner.last_seen));
+            .map(|owner| (&*owner.environment, owner.current, owner.last_seen));
         assert_eq!(told.collect::<Vec<_>>(), expected);
+        for Owner {
+            environment, bound, ..
+        } in owners
+        {
+            let url = format!("https://{environment}.example.com/api/user");
+            assert_eq!(bound, [(environment, url)]);
+        }
     }
 }
 

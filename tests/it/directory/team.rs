@@ -15,6 +15,7 @@ mod lanes;
 mod lost_connection;
 mod roles;
 mod round_trips;
+mod same_roles;
 mod stopped;
 mod versions;
 

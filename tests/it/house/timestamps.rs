@@ -48,7 +48,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/directory/sql/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
     ("src/directory/sql/under_way.rs", 1, "one machine: the file and the changes in it are of this one; a server has its own clock"),
     ("src/directory/values.rs", 2, FILTER),
-    ("src/domain/age.rs", 2, "ages in days, for people; a time in the future counts as unknown"),
+    ("src/domain/age.rs", 2, "ages in days, for people, and the 24 hours of a bulk rotation, where the clock of a shared database can only forbid more (`operations::team::wrong_clocks`); a time in the future counts as unknown"),
     ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
     ("src/domain/known.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
     ("src/operations/answer/observe.rs", 1, DIRECTORY),

@@ -156,8 +156,8 @@ async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() 
     ] {
         let refused = annotate(&scene.ana, note(&text)).await;
         assert_is!(refused, Err(Failure::HoldsSecret { .. }));
-        let rows = [noted(ACME, note(&text))];
-        let refused = scene.ana.no_secret_in_rows(&rows).await;
+        let rows = [(1, noted(ACME, note(&text)))];
+        let refused = scene.ana.no_secret_in_rows(&rows, &Ids::default()).await;
         let Err(Failure::HoldsSecret { field }) = refused else {
             panic!("{refused:?}");
         };
@@ -207,4 +207,34 @@ async fn a_view_is_saved_under_its_name_and_removed() {
     }
     assert!(scene.ana.remove_view("night").await.expect("removed"));
     assert!(!scene.ana.remove_view("night").await.expect("there is none"));
+}
+
+#[tokio::test]
+async fn a_note_or_label_of_a_file_that_looks_like_a_token_is_refused_unless_the_group_has_it() {
+    let scene = Scene::new().await;
+    let part = "3b0c44298fc1c149afbf4c8996fb92";
+    let labelled = || AnnotationChange {
+        labels: Some(Label::parse_all(part).expect("a label")),
+        ..AnnotationChange::default()
+    };
+    let none = Ids::default();
+    for (change, field) in [
+        (note(&format!("leaked {part}")), "note"),
+        (labelled(), "labels"),
+    ] {
+        let rows = [(1, noted(ACME, change))];
+        let refused = scene.ana.no_secret_in_rows(&rows, &none).await;
+        let said = refused.expect_err("refused").to_string();
+        let expected = format!("{field} of \"{ACME}\": this looks like a token");
+        assert!(said.starts_with(&expected), "{said}");
+        assert!(!said.contains(part), "{said}");
+        // Kept by an earlier version, which did not look at files.
+        scene
+            .ana
+            .import(vec![rows[0].1.clone()], true)
+            .await
+            .expect("kept");
+        let again = scene.ana.no_secret_in_rows(&rows, &none).await;
+        again.expect("what the group has is taken");
+    }
 }

@@ -304,14 +304,53 @@ async fn the_newest_token_wins() {
         note: None,
     };
     let row = first.rotation.expect("a row");
-    let kept = scene.ana.directory().end_hand_off(row, done, entry).await;
+    let overtaken = Entry {
+        note: Some("too late".into()),
+        ..entry.clone()
+    };
+    let directory = scene.ana.directory();
+    let kept = directory.end_hand_off(row, done, entry, overtaken).await;
     assert!(!kept.expect("written"));
+    let last = history(&scene.ana).await.pop().expect("a line");
+    assert_eq!(last.note.as_deref(), Some("too late"));
     assert_eq!(states(&scene.ana).await, rows);
     let waiting = scene.ana.pending_hand_offs().await.expect("readable");
     assert_eq!(waiting.len(), 1);
     let again = scene.ana.hand_off_again(waiting[0].id).await;
     assert!(again.expect("run").is_done());
     assert_has(&taker.read("in"), &scene.token());
+}
+
+/// What the command did and what became of it are the same on the screen and in the history.
+#[tokio::test]
+async fn a_token_that_arrives_after_a_newer_one_is_reported_as_late() {
+    for (ends, words) in [("exit 0", "delivered, but"), ("exit 3", "overtook it")] {
+        let slow = HandOffScript::new(&format!(
+            "cat > $1/in; touch $1/begun; while [ ! -e $1/end ]; do sleep 0.02; done; {ends}"
+        ));
+        let quick = HandOffScript::new("cat > $1/in");
+        let scene = slow.scene().await;
+        let first = rotated(&scene).await;
+        let ana = scene.ana.clone();
+        let handing = tokio::spawn(async move { ana.hand_off(&first).await });
+        eventually("it runs", || slow.path("begun").exists()).await;
+        let ben = quick.at(scene.installation().by(LI)).operations();
+        let second = ben.confirm(rotate(&ben).await.expect("rotated")).await;
+        let handed = ben.hand_off(&second).await.expect("one");
+        assert!(handed.is_done(), "{handed:?}");
+        std::fs::write(slow.path("end"), "").expect("written");
+        let late = handing.await.expect("it ends").expect("one").handoff;
+        assert_eq!(late.state, HandOffState::Failed);
+        assert_eq!(late.is_late(), ends == "exit 0");
+        let note = late.note.expect("a note");
+        assert_has(&note, words);
+        assert_has(&note, "groupdesk rotations handoff");
+        let last = history(&scene.ana).await.pop().expect("a line");
+        assert_eq!(last.ending, Ending::NotHandedOff);
+        assert_has(&last.note.expect("a note"), &note);
+        let rows = [HandOffState::None, HandOffState::Pending];
+        assert_eq!(states(&scene.ana).await, rows, "the newer one is due again");
+    }
 }
 
 #[tokio::test]

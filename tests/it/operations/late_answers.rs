@@ -134,6 +134,19 @@ async fn a_missing_api_key_is_reported_before_anything_begins() {
     assert_eq!(scene.proxy.methods(), [""; 0]);
 }
 
+/// What a person typed needs no key once the profile was bound.
+#[tokio::test]
+async fn a_draft_is_kept_although_the_key_cannot_be_read() {
+    let scene = Scene::new().await;
+    let nowhere = scene.installation().with(|profile| {
+        profile.api_key = KeySource::Env("NO_SUCH_VARIABLE_HERE".into());
+    });
+    let draft = fields::draft(ACME, Timestamp::now());
+    let kept = nowhere.unbound().keep_draft(draft, None).await;
+    assert_is!(kept, Ok(_));
+    assert_eq!(scene.ana.drafts().await.expect("readable").len(), 1);
+}
+
 /// An installation that saw a token replaced takes it for an old one. For another group the same token is news.
 #[tokio::test]
 async fn an_old_token_of_another_group_is_not_a_stale_answer() {

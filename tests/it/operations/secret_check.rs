@@ -42,7 +42,8 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             let edit = Edit::whole(&DesiredFields::default(), &text);
             let updated = scene.ana.update_edit(&acme, &edit, known).await;
             assert_eq!(field(updated.map(|_| ()), secret), expected);
-            let rows = scene.ana.no_secret_in_rows(&[row(ACME, text)]).await;
+            let rows = [(1, row(ACME, text))];
+            let rows = scene.ana.no_secret_in_rows(&rows, &Ids::default()).await;
             assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));
         }
         let reason = || Some(padded.clone());
@@ -102,4 +103,21 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
     scene.world.scan_installations(&[token]);
     let plain = scene.ana.keep_draft(draft(typed("Acme", "{".into())), None);
     plain.await.expect("kept");
+}
+
+/// An ID that is shown, sent and kept for good.
+#[tokio::test]
+async fn a_known_token_as_the_id_of_a_row_is_refused_by_its_place() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let token = scene.token();
+    let empty = DesiredFields::default();
+    let rows = [(1, row(ACME, empty.clone())), (2, row(&token, empty))];
+    let refused = scene.ana.no_secret_in_rows(&rows, &Ids::default()).await;
+    assert_eq!(field(refused, &token), "ID of row 2");
+    let known = scene
+        .ana
+        .no_secret_in_rows(&rows[..1], &Ids::default())
+        .await;
+    known.expect("taken");
 }

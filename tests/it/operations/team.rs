@@ -5,6 +5,7 @@ use super::*;
 
 mod kept_outcomes;
 mod taken_over;
+mod wrong_clocks;
 
 #[path = "annotations.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]

@@ -1,5 +1,6 @@
 //! The same tests with the storage on PostgreSQL, and one that is only about a connection to a server.
 
+mod not_done;
 mod revoked;
 mod round_trips;
 

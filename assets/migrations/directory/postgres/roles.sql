@@ -5,6 +5,15 @@ DO $$
 DECLARE
     role TEXT;
 BEGIN
+    -- All databases of a server share its roles: whoever got them here would have the directory there.
+    IF EXISTS (
+        SELECT 1 FROM pg_shdepend d JOIN pg_roles r ON d.refclassid = 'pg_authid'::regclass AND r.oid = d.refobjid
+        WHERE r.rolname IN (':schema_owner', ':schema_viewer', ':schema_operator', ':schema_admin')
+        AND d.dbid NOT IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ) THEN
+        RAISE 'another database of this server has a directory with the schema ":schema"; set another schema'
+            USING ERRCODE = 'GD004';
+    END IF;
     FOREACH role IN ARRAY ARRAY['owner', 'viewer', 'operator', 'admin'] LOOP
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', ':schema_' || role);

@@ -14,8 +14,11 @@ use crate::{
         error::{CliError, blocking},
         output::{self, shape::shape},
     },
-    domain::text::{counted, oddities, with_state},
-    formats::{GroupRow, Ids, Reader, RowResult},
+    domain::{
+        pasted::{Shape, shape, suspicious_words},
+        text::{counted, oddities, with_state},
+    },
+    formats::{GroupRow, Ids, Reader, RowResult, is_json},
     intake::text,
     operations::Rows,
     platform::os_error::in_plain_words,
@@ -34,10 +37,25 @@ const MAX_ODD: usize = 20;
 
 /// Files in which every row is valid.
 pub(crate) struct Checked {
-    files: Vec<File>,
+    files: Vec<Copied>,
     pub(crate) rows: usize,
     pub(crate) digest: [u8; 32],
     pub(crate) ids: Ids,
+}
+
+/// The copy of a file.
+struct Copied {
+    file: File,
+    is_json: bool,
+}
+
+impl Copied {
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            file: self.file.try_clone()?,
+            ..*self
+        })
+    }
 }
 
 impl Checked {
@@ -49,7 +67,7 @@ impl Checked {
 
     /// Reads the rows again from the start.
     pub(crate) fn read(&self) -> Result<Rows, CliError> {
-        let files = self.files.iter().map(File::try_clone);
+        let files = self.files.iter().map(Copied::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
         let files = files.map_err(|error| unreadable(&error))?;
         let (sender, rows) = mpsc::channel(1);
@@ -75,14 +93,17 @@ fn unreadable(error: &io::Error) -> CliError {
 }
 
 fn send(
-    files: Vec<File>,
+    files: Vec<Copied>,
     sender: &mpsc::Sender<io::Result<Vec<(usize, GroupRow)>>>,
 ) -> io::Result<()> {
     let mut reader = Reader::default();
     let mut rows = Vec::new();
     let mut wrong = None;
-    for mut file in files {
+    for Copied { mut file, is_json } in files {
         file.rewind()?;
+        if is_json {
+            reader.expect_json();
+        }
         let mut bytes = vec![0; CHUNK_SIZE];
         loop {
             let count = file.read(&mut bytes)?;
@@ -120,6 +141,10 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     for source in sources {
         let name = text::name(source);
         reader.begin_file(&name);
+        let is_json = is_json(source);
+        if is_json {
+            reader.expect_json();
+        }
         let before = reader.rows();
         let mut faults = Faults::default();
         let failed = |why: String| {
@@ -147,13 +172,12 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                         say(&format!("character {at} of the id: {what}"));
                     }
                     if let Some(twin) = read.twin {
-                        say(&format!(
-                            "the ID \"{}\" looks like that of row {twin}",
-                            row.id
-                        ));
+                        let what = format!("the ID \"{}\" looks like that of row {twin}", row.id);
+                        say(&masked(what));
                     }
                 }
                 Err(why) => {
+                    let why = masked(why);
                     bad += 1;
                     faults.add(&place(), read.line, &why);
                     if json && printed.is_ok() {
@@ -174,7 +198,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         if let Some(remarks) = remarks {
             output::context(&format!("{name}: {remarks}"));
         }
-        files.push(file);
+        files.push(Copied { file, is_json });
     }
     if odd > MAX_ODD {
         output::context(&format!("! and {} more such warnings", odd - MAX_ODD));
@@ -198,6 +222,13 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         digest: reader.digest(),
         ids: reader.into_ids(),
     }))
+}
+
+/// Without words that have the shape of a token: no directory is open yet that could tell whether they are one.
+fn masked(why: String) -> String {
+    let words = suspicious_words(&why).filter(|word| shape(word) == Some(Shape::Token));
+    let words: Vec<_> = words.map(str::to_owned).collect();
+    words.iter().fold(why, |why, word| why.replace(word, "…"))
 }
 
 fn copy(

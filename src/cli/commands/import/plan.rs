@@ -97,7 +97,22 @@ async fn begin(
     if refreshes {
         shown.read = refresh(session, checked).await?;
     }
+    // What was just read makes more tokens known.
+    refuse_secrets(session, checked).await?;
     Ok(shown)
+}
+
+/// Refuses a file with a secret before any of its rows is shown, kept or sent.
+pub(super) async fn refuse_secrets(session: &Session, checked: &Checked) -> Result<(), CliError> {
+    let mut rows = checked.read()?;
+    while let Some(next) = rows.recv().await {
+        let checking = chunk(next)?;
+        let operations = &session.operations;
+        operations
+            .no_secret_in_rows(&checking, &checked.ids)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Plans each row. Prints it at once for programs; for people [`print_summary`](super::shown::print_summary) comes first. `shows_all`: also more rows
@@ -218,7 +233,6 @@ async fn planned(
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_by_ids(ids).await?;
     complete(&mut rows, &numbers, &known, true)?;
-    session.operations.no_secret_in_rows(&rows).await?;
     let annotations = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(annotations);
     Ok(rows.map(move |(((number, row), known), annotations)| {

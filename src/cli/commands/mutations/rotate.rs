@@ -82,7 +82,9 @@ async fn rotate_pasted(
     };
     drop(pasted);
     session.operations.permitted(Guarded::Rotate)?;
-    owners.retain(|owner| owner.profile == session.operations.profile().name);
+    // Not by name: a renamed profile keeps its place, which keeps its own name.
+    let here = session.operations.place().await?;
+    owners.retain(|owner| owner.place == here);
     let current = owners.iter().find(|owner| owner.current);
     let id = match (arguments.groups.ids.as_slice(), current) {
         ([], Some(owner)) => owner.user_group_id.clone(),

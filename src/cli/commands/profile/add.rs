@@ -1,7 +1,7 @@
 //! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines. If a test
 //! fails, nothing is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -19,7 +19,9 @@ use crate::{
         edit::Edit,
         keyring,
         new_profile::NewProfile,
+        paths,
         profile::{KeySource, Profile},
+        scrub::looks_like_a_key,
     },
     domain::group::EnvironmentTag,
     operations::{BindingAnswer, Clock, Failure, Finding, Operations, PlaceProblem, Probe},
@@ -279,10 +281,7 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliErro
         return Ok(Some(KeySource::Env(name.clone())));
     }
     if let Some(file) = &said.file {
-        // A relative path is relative to the current folder, not to the configuration file.
-        let file = std::path::absolute(file)
-            .map_err(|error| CliError::Usage(format!("--api-key-file: {error}")))?;
-        return Ok(Some(KeySource::File(file)));
+        return key_file(file, "--api-key-file").map(Some);
     }
     if let Some(argv) = &said.command {
         return Ok(Some(KeySource::Command(argv.clone())));
@@ -293,23 +292,47 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliErro
     }))
 }
 
+/// A relative path is relative to the current folder, not to the configuration file.
+fn key_file(file: &Path, what: &str) -> Result<KeySource, CliError> {
+    let file = paths::from_home(file, std::env::home_dir());
+    let file =
+        file.map_err(|why| CliError::Usage(format!("{what}: the path {why}; nothing was saved")))?;
+    let file = std::path::absolute(file)
+        .map_err(|error| CliError::Usage(format!("{what}: {error}; nothing was saved")))?;
+    Ok(KeySource::File(file))
+}
+
 async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
     let question = "API key from: variable, file, command or keyring?";
     let answer = input::line(question).await?.to_lowercase();
     Ok(match answer.as_str() {
         "variable" | "env" => KeySource::Env(input::line("Name of the variable:").await?),
-        "file" => KeySource::File(input::line("File, for example ~/eu.key:").await?.into()),
+        "file" => {
+            let file = input::line("File, for example ~/eu.key:").await?;
+            if file.is_empty() {
+                return Err(CliError::Usage(
+                    "the path of the API key file is empty; nothing was saved".into(),
+                ));
+            }
+            key_file(Path::new(&file), "the API key file")?
+        }
         "command" => {
             let line = input::line("Command, for example pass show eu-live:").await?;
             KeySource::Command(line.split_whitespace().map(str::to_owned).collect())
         }
         "keyring" => KeySource::Keyring(profile.to_owned()),
-        _ => {
-            return Err(CliError::Usage(
-                "expected variable, file, command or keyring; nothing was saved".into(),
-            ));
-        }
+        other => return Err(CliError::Usage(no_source(other).into())),
     })
+}
+
+/// What is wrong with this as the place of a key.
+fn no_source(answer: &str) -> &'static str {
+    if looks_like_a_key(answer) {
+        "do not type the key here: it would stay visible. Nothing was saved. To store a key, answer keyring; it is then \
+         asked for and not shown"
+    } else {
+        "expected variable, file, command or keyring; nothing was saved"
+    }
 }
 
 fn tell(
@@ -348,5 +371,34 @@ shape! {
         "finding": text or "it could not be tested" = probe.ok().map(|probe| probe.finding.as_str()), "as in `check`";
         "text": text = probe.map_or_else(ToString::to_string, |probe| probe.text.clone()), "the same as text; human-readable, may change";
         maybe "steps": [show::STEP] = probe.ok().map(|probe| probe.steps.iter().map(show::step)), "as in `check`; missing if it could not be tested";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_a_key_is_relative_to_the_current_folder() {
+        let here = std::env::current_dir().expect("a folder");
+        for (typed, wanted) in [
+            ("live.key", here.join("live.key")),
+            ("/k/eu", "/k/eu".into()),
+        ] {
+            let file = key_file(Path::new(typed), "the API key file").expect("a path");
+            assert_eq!(file, KeySource::File(wanted));
+        }
+        if let Some(home) = std::env::home_dir() {
+            let file = key_file(Path::new("~/eu.key"), "the API key file").expect("a path");
+            assert_eq!(file, KeySource::File(home.join("eu.key")));
+        }
+    }
+
+    #[test]
+    fn a_key_typed_where_its_place_is_asked_for_is_not_taken_for_a_word() {
+        let key = "sk9a8b7c6d5e4f3a2b1c0d9e8f7a";
+        let said = no_source(key);
+        assert!(said.starts_with("do not type the key here"), "{said}");
+        assert!(no_source("vriable").starts_with("expected variable"));
     }
 }

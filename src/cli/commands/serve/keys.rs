@@ -15,7 +15,7 @@ use crate::{
     operations::Clock,
     service::{
         keys::{Expiry, KeyInfo, NewKey, check_new},
-        store::{Options, StoreError},
+        store::{Options, Store, StoreError},
     },
 };
 
@@ -82,12 +82,16 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
                 info.id,
                 visible(&info.environment)
             ));
-            if global.json {
-                output::json(&made(&info, key.expose_secret()))?;
+            let key = key.expose_secret();
+            let printed = if global.json {
+                output::secret_json(&made(&info, key))
             } else {
-                output::result(key.expose_secret())?;
+                output::token(key).map_err(CliError::Output)
+            };
+            match printed {
+                Ok(()) => Ok(Exit::Done),
+                Err(why) => Err(unprinted(&store, storage, info.id, &why)),
             }
-            Ok(Exit::Done)
         }
         Command::List => print(&store.list_keys()?, global),
         Command::Revoke { id } => {
@@ -99,6 +103,23 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
             output::either(global.json, || object(&info), text)
         }
     }
+}
+
+/// Revokes a key that nobody has.
+fn unprinted(store: &Store, storage: &Storage, id: i64, why: &CliError) -> CliError {
+    let why = match why {
+        CliError::Output(error) => error.to_string(),
+        other => other.to_string(),
+    };
+    CliError::Partly(match store.revoke_key(id) {
+        Ok(_) => format!("API key {id} was revoked: it could not be printed: {why}"),
+        Err(error) => format!(
+            "API key {id} could not be printed: {why}. It is still valid, because it could not be revoked: {}. To revoke it: \
+             groupdesk serve keys revoke {id}{}",
+            storage.explain(error),
+            storage.as_options()
+        ),
+    })
 }
 
 fn new_key(create: &CreateKey, global: &Global) -> NewKey {

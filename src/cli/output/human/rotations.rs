@@ -47,13 +47,13 @@ pub(crate) fn rotations<'a>(
 pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
     let several = answered.len() > 1;
     let of = |answer: &TokenReport, cells: [String; 4]| {
-        let [token, seen, profile, id] = cells;
+        let [token, seen, environment, id] = cells;
         let name = if several {
             format!("{}  line {}", answer.fingerprint, answer.line)
         } else {
             String::new()
         };
-        [name, token, seen, profile, id]
+        [name, token, seen, environment, id]
     };
     let lines = answered.iter().flat_map(|answer| {
         let known = answer.owners.iter().map(|owner| {
@@ -61,7 +61,7 @@ pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> Strin
             [
                 token.to_owned(),
                 passed(owner.last_seen, now),
-                visible(&owner.profile).into_owned(),
+                visible(&owner.environment).into_owned(),
                 owner.user_group_id.to_string(),
             ]
         });
@@ -72,11 +72,11 @@ pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> Strin
     let lines: Vec<_> = lines.collect();
     if several {
         return rows(
-            ["FINGERPRINT", "TOKEN", "READ", "PROFILE", "ID"],
+            ["FINGERPRINT", "TOKEN", "READ", "ENVIRONMENT", "ID"],
             &lines,
             None,
         );
     }
     let lines: Vec<_> = lines.into_iter().map(|[_, rest @ ..]| rest).collect();
-    rows(["TOKEN", "READ", "PROFILE", "ID"], &lines, None)
+    rows(["TOKEN", "READ", "ENVIRONMENT", "ID"], &lines, None)
 }

@@ -68,6 +68,7 @@ fn candidate<'a>(group: &'a KnownGroup, change: &BulkChange) -> EditCandidate<'a
             group: Some(group),
             open: None,
             rotated: None,
+            recent: None,
         },
         wanted: WantedRow::of(change),
         open: None,

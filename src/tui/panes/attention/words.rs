@@ -184,10 +184,12 @@ pub(super) fn since(concern: &Concern, context: &Context) -> String {
 }
 
 const HOUR: u64 = 60 * 60;
-/// Width of one count with its bar and a gap, in cells, and the least that its title needs.
-const BUCKET: std::ops::RangeInclusive<u16> = 7..=9;
-/// Number of counts.
-const BUCKETS: u16 = 7;
+/// Width of one count with its bar and a gap, in cells. Below the greatest, titles are short.
+const BUCKET: std::ops::RangeInclusive<u16> = 6..=9;
+/// What the title of the last count needs beyond the least width: it has no short form.
+const LAST_NEEDS: u16 = 1;
+/// Number of counts, and how many of them are always shown: what is over the limit, and what is unknown.
+const BUCKETS: std::ops::RangeInclusive<u16> = 3..=7;
 /// Width of the longest bar, in cells.
 const LONGEST: usize = 4;
 
@@ -231,8 +233,12 @@ pub(super) fn histogram(
         .collect();
     let names_width = widest(names.iter().copied(), 16).max(8);
     let first = inner.x + names_width + 1;
-    let room = inner.right().saturating_sub(first) / BUCKETS;
-    let bucket = room.clamp(*BUCKET.start(), *BUCKET.end());
+    let room = inner.right().saturating_sub(first);
+    let buckets = room.saturating_sub(LAST_NEEDS) / BUCKET.start();
+    let buckets = buckets.clamp(*BUCKETS.start(), *BUCKETS.end());
+    let bucket = (room / buckets).clamp(*BUCKET.start(), *BUCKET.end());
+    // Where there is no room for all, the freshest are not shown: nobody needs to act on them.
+    let skipped = usize::from(BUCKETS.end() - buckets);
     // If each row has a limit of its own, the titles are fractions of it.
     let [third, two, due, twice] = match same {
         Some(limit) => {
@@ -242,26 +248,33 @@ pub(super) fn histogram(
         }
         None => ["1/3", "2/3", "due", "2x"].map(str::to_owned),
     };
+    let [soon, over] = if bucket < *BUCKET.end() {
+        ["due", "over"]
+    } else {
+        ["due soon", "overdue"]
+    };
     let titles = [
         format!("<{third}"),
         format!("<{two}"),
         format!("<{due}"),
-        "due soon".into(),
-        "overdue".into(),
+        soon.into(),
+        over.into(),
         format!(">{twice}"),
         "unknown".into(),
     ];
     let most = ages
         .iter()
-        .flat_map(|(_, ages)| counts(ages))
+        .flat_map(|(_, ages)| counts(ages, skipped))
         .map(|(count, _)| count);
     let most = most.max().unwrap_or(0).max(1);
     // The count is worth more than its bar.
     let digits = most.to_string().len();
     let longest = LONGEST.min(usize::from(bucket).saturating_sub(digits + 2));
-    for (at, title) in titles.iter().enumerate() {
+    for (at, title) in titles.iter().skip(skipped).enumerate() {
         let x = first + at as u16 * bucket;
-        let room = inner.right().saturating_sub(x).min(bucket);
+        let is_last = at as u16 + 1 == buckets;
+        let room = inner.right().saturating_sub(x);
+        let room = if is_last { room } else { room.min(bucket - 1) };
         paint::text(buffer, x, inner.y, room, title, theme.heading());
     }
     for (line, ((_, ages), name)) in ages.iter().zip(&names).enumerate() {
@@ -271,7 +284,7 @@ pub(super) fn histogram(
         }
         let name = paint::cut(name, names_width.into(), theme);
         paint::text(buffer, row.x, row.y, names_width, &name, Style::new());
-        for (at, (count, age)) in counts(ages).into_iter().enumerate() {
+        for (at, (count, age)) in counts(ages, skipped).enumerate() {
             let x = first + at as u16 * bucket;
             let room = inner.right().saturating_sub(x).min(bucket - 1);
             let cells = (count * longest).div_ceil(most);
@@ -288,9 +301,10 @@ pub(super) fn histogram(
     }
 }
 
-fn counts(ages: &Ages) -> [(usize, TokenAge); 7] {
+/// The counts of a row, freshest first, without the first ones.
+fn counts(ages: &Ages, skipped: usize) -> impl Iterator<Item = (usize, TokenAge)> {
     let [first, second, third] = ages.fresh;
-    [
+    let mut all = [
         (first, TokenAge::Fresh),
         (second, TokenAge::Fresh),
         (third, TokenAge::Fresh),
@@ -298,7 +312,12 @@ fn counts(ages: &Ages) -> [(usize, TokenAge); 7] {
         (ages.over, TokenAge::Over),
         (ages.far, TokenAge::Far),
         (ages.unknown, TokenAge::Unknown),
-    ]
+    ];
+    // The title of the first one shown means all that are younger.
+    if skipped < ages.fresh.len() {
+        all[skipped].0 = ages.fresh[..=skipped].iter().sum();
+    }
+    all.into_iter().skip(skipped)
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ pub(super) fn draw(
     let title = match pane.run(context).map(|run| run.counts().planned()) {
         Some(1) => format!("{verb} 1 group"),
         Some(groups) => format!("{verb} {groups} groups"),
+        None if matches!(pane.stage, Stage::Resume(..)) => "Resume".to_owned(),
         None => "Bulk rotation".to_owned(),
     };
     let inner = page(buffer, area, &title, context.theme);

@@ -124,13 +124,13 @@ impl GroupForm {
         let other = self.other_draft(context)?;
         let at = context.moment(other.draft.changed_at);
         let key = context.keys.key(self.field_focus(), Action::LoadDraft);
-        let by = visible(&other.by);
-        let what = if context.is_other_person(&other.by) {
-            format!("{by} has a draft of this ({at})")
+        let by = if context.is_other_person(&other.by) {
+            visible(&other.by)
         } else {
-            format!("your other console has a draft of this ({at})")
+            "your other console".into()
         };
-        Some(format!("{what}: {key} loads it"))
+        // The key first: a narrow window cuts the end.
+        Some(format!("{key} loads the draft of {by} ({at})"))
     }
 
     pub(super) fn why_not_load(&self, context: &Context) -> Option<String> {

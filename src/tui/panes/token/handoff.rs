@@ -24,6 +24,9 @@ pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
         HandOffState::None | HandOffState::Pending => {
             (Severity::Error, format!("{id} NOT HANDED OFF{note}"))
         }
+        HandOffState::Failed if handoff.is_late() => {
+            (Severity::Error, format!("{id} HANDED OFF TOO LATE{note}"))
+        }
         HandOffState::Failed => (Severity::Error, format!("{id} HAND-OFF FAILED{exit}{note}")),
     }
 }
@@ -137,6 +140,9 @@ impl TokenPane {
                 let how = |how| context.how_to_hand_off(format!("{key} {how}"));
                 let (word, style, next) = match handoff.state {
                     HandOffState::Done => ("done", theme.ok(), command.clone()),
+                    HandOffState::Failed if handoff.is_late() => {
+                        ("TOO LATE", theme.error(), how("runs it again"))
+                    }
                     HandOffState::Failed => ("FAILED", theme.error(), how("runs it again")),
                     HandOffState::None | HandOffState::Pending => {
                         ("WAITS", theme.warning(), how("runs it"))

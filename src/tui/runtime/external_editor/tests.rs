@@ -125,7 +125,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
     let with_token = format!("printf '{{\"token\": \"abc\", \"a\": \"{token}\"}}' >\"$1\"; exit 1");
     let hidden = format!("{{\"token\": \"xxx\", \"a\": \"{}\"}}", "x".repeat(64));
     #[rustfmt::skip] // A table: one case per line.
-    let table: [(&str, &str, &[&[u8]]); 16] = [
+    let table: [(&str, &str, &[&[u8]]); 17] = [
         ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
         ("printf typed >\"$1\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("printf typed >\"$1\"; kill -TERM $$", "exit code 143", &[b"typed"]),
@@ -135,6 +135,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
+        ("printf typed >\"$1.new\"", "only files beside its own", &[b"typed"]),
         ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("mkdir \"$1.d\"; printf typed >\"$1.d/text\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("rm \"$1\"; mkdir \"$1\"; printf typed >\"$1/text\"", "left no file", &[b"typed"]),

@@ -26,15 +26,20 @@ pub(super) struct Scene {
 
 /// A server whose certificate is for `localhost`, issued by a private authority; expired if `is_over`.
 pub(super) fn scene(is_over: bool) -> Option<Scene> {
+    scene_in(is_over.then_some(2020))
+}
+
+/// The same; its certificate is valid on the first day of this year, or always.
+fn scene_in(year: Option<i32>) -> Option<Scene> {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("good names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("good names");
-    if is_over {
-        params.not_before = date_time_ymd(2020, 1, 1);
-        params.not_after = date_time_ymd(2020, 1, 2);
+    if let Some(year) = year {
+        params.not_before = date_time_ymd(year, 1, 1);
+        params.not_after = date_time_ymd(year, 1, 2);
     }
     let certificate = params.signed_by(&key, &authority).expect("signed");
     let (server, port) =
@@ -158,6 +163,7 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let ana = scene.ana("localhost", BOTH);
     let text = output_without_password(&ana, 8, "list").await;
     assert_has(&text, "has expired");
+    assert_has(&text, "check the clock of this machine");
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&*format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not contain a password"),
@@ -169,6 +175,18 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
         let text = output_without_password(&ana, 2, &list).await;
         assert_has(&text, words);
     }
+}
+
+/// The clock of this machine may be behind.
+#[tokio::test]
+async fn a_certificate_of_the_future_is_refused_with_advice() {
+    let Some(scene) = scene_in(Some(2200)) else {
+        return;
+    };
+    let ana = scene.ana("localhost", BOTH);
+    let text = output_without_password(&ana, 8, "list").await;
+    assert_has(&text, "its certificate is not valid yet");
+    assert_has(&text, "check the clock of this machine");
 }
 
 #[tokio::test]

@@ -308,6 +308,27 @@ async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
 }
 
 #[test]
+fn a_role_is_not_granted_to_somebody_who_would_not_inherit_its_rights() {
+    let schema = "inheriting";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let nina = "inheriting Nina";
+    server.execute(schema, "CREATE ROLE \"inheriting Nina\" LOGIN NOINHERIT");
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    for role in Role::GRANTED {
+        let refused = TeamFault::NotInherited("\"inheriting Nina\"".into());
+        assert_eq!(fault_of(grant(&desk, nina, role)), refused, "{role}");
+    }
+    let named = members(&desk).expect("read");
+    assert!(!named.iter().any(|(name, _)| name == nina), "{named:?}");
+    // What the message says.
+    server.execute(schema, "ALTER ROLE \"inheriting Nina\" INHERIT");
+    revoke(&desk, nina).expect("revoked");
+    grant(&desk, nina, Role::Operator).expect("granted");
+}
+
+#[test]
 fn members_are_listed_by_name_with_their_highest_role() {
     let schema = "members";
     let Some(server) = scene(schema) else {
