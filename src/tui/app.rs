@@ -388,9 +388,8 @@ impl App {
             return;
         }
         if let Some(what) = self.stack.iter().find_map(|pane| pane.view().unsaved()) {
-            let back = self.context.keys.key(Focus::List, Action::Back);
-            let text = format!("Not switched: {what}; {back} goes back to it");
-            self.context.say(Severity::Warning, text);
+            self.context
+                .say(Severity::Warning, format!("Not switched: {what}"));
             return;
         }
         self.go_home();

@@ -96,7 +96,7 @@ fn a_failed_save_is_announced_once_and_tried_again() {
     let errors = said.filter(|message| message.text.contains("NOT saved"));
     assert_eq!(errors.count(), 1);
     scene.shows("no room left on the disk");
-    scene.shows_all(["3 changes, not kept yet", "leave (draft NOT saved)"]);
+    scene.shows_all(["1 change, not kept yet", "leave (draft NOT saved)"]);
     scene.is_full = false;
     scene.walk("4").says("Drafts are saved again");
 }
