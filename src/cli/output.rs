@@ -100,7 +100,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     chunk(&json_text(value)?).map(|_| ())
 }
 
-/// As [`json`], for a result with a secret that is printed only once.
+/// As [`json()`], for a result with a secret that is printed only once.
 pub(super) fn secret_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = Zeroizing::new(json_text(value)?);
     secret(&text).map_err(CliError::Output)

@@ -219,6 +219,17 @@ impl DirectoryError {
         is_away || self.is_unreachable()
     }
 
+    /// Whether the server was lost while it committed: what was to be recorded may have been.
+    pub fn is_unclear(&self) -> bool {
+        matches!(
+            self,
+            Self::Team {
+                fault: TeamFault::Server(ServerFault::Unclear),
+                ..
+            }
+        )
+    }
+
     /// Whether somebody else has advanced this change, and nothing else is wrong.
     pub fn is_of_others(&self) -> bool {
         matches!(self, Self::MovedOn { .. } | Self::ClaimMoved { .. })

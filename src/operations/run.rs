@@ -252,7 +252,7 @@ impl Failure {
             }
             Self::NothingSent(error) => error.is_unreachable(),
             // A read is repeated whether or not it was recorded.
-            Self::NotKept(error) => error.may_be_repeated(),
+            Self::NotKept(error) => error.is_unreachable() || error.is_unclear(),
             _ => false,
         }
     }
@@ -260,7 +260,7 @@ impl Failure {
     /// Whether it is unknown if the intent was recorded, because the directory was lost meanwhile. Nothing was sent.
     pub(crate) fn has_unclear_intent(&self) -> bool {
         match self {
-            Self::NothingSent(error) => error.may_be_repeated() && !error.is_unreachable(),
+            Self::NothingSent(error) => error.is_unclear(),
             _ => false,
         }
     }

@@ -154,5 +154,6 @@ JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AN
 const ROTATED_WITHIN: &str = "\
 SELECT c.user_group_id, split_part(c.boot_clock, '@', 1)::bigint FROM last_changes c \
 JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' \
- AND split_part(c.boot_clock, '@', 2) = timeline() AND split_part(r.boot_clock, '@', 2) = timeline() \
- AND split_part(c.boot_clock, '@', 1)::bigint > now_in_micros() - $2::bigint";
+ AND split_part(c.boot_clock, '@', 2) = (SELECT timeline()) \
+ AND split_part(r.boot_clock, '@', 2) = (SELECT timeline()) \
+ AND split_part(c.boot_clock, '@', 1)::bigint > (SELECT now_in_micros()) - $2::bigint";

@@ -130,7 +130,7 @@ impl ItemContext {
                 break None;
             }
             let before = match self.operations.snapshot_before_get(id).await {
-                Err(error) if error.may_be_repeated() => {
+                Err(error) if error.is_unreachable() || error.is_unclear() => {
                     self.run.is_held(Some(Hold::Directory));
                     continue;
                 }
@@ -170,7 +170,7 @@ impl ItemContext {
         };
         // The run was stopped meanwhile, or the commit that was unclear arrived only now.
         if let Some(why) = &unclear
-            && !matches!(rotated, Some(Ok(_)))
+            && matches!(rotated, None | Some(Err(Failure::RotationTaken { .. })))
             && let Some(outcome) = self.end_unsent(&item, why, begun).await
         {
             return outcome;

@@ -168,7 +168,8 @@ impl Operations {
             Ok(bound) => return Ok(bound.place),
             Err(why) => not_bound(why),
         };
-        if self.key_fingerprint().await.is_some() {
+        // Profiles of variables differ by their keys alone.
+        if self.profile().from_variables || self.key_fingerprint().await.is_some() {
             return Err(why);
         }
         self.place_by_name().await?.ok_or(why)

@@ -176,7 +176,7 @@ impl Operations {
         let sending = self.moment();
         let sent = self.advance(&mut under_way, Event::Sending, StepRecord::default());
         if let Err(error) = sent.await {
-            let is_unclear = error.may_be_repeated() && !error.is_unreachable();
+            let is_unclear = error.is_unclear();
             let failure = Failure::NothingSent(error);
             if item.is_some() && is_unclear {
                 self.not_sent_after_all(&mut under_way, &failure).await;
