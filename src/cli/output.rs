@@ -66,7 +66,7 @@ pub(super) fn token(line: &str) -> io::Result<()> {
 /// Writes lines that nobody can get again, so a closed output is an error.
 fn secret(lines: &str) -> io::Result<()> {
     if stdio::out_was_closed() {
-        let closed = "standard output is closed";
+        let closed = "standard output is closed or discarded";
         return Err(io::Error::new(io::ErrorKind::BrokenPipe, closed));
     }
     match OUT.write(lines) {

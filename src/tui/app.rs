@@ -298,6 +298,17 @@ impl App {
     fn navigate(&mut self) {
         while !self.context.navigations.is_empty() {
             for ask in std::mem::take(&mut self.context.navigations) {
+                let profile = match &ask {
+                    Navigation::SwitchTo(profile)
+                    | Navigation::ShowList(profile, _)
+                    | Navigation::TokenOf(profile, _) => Some(*profile),
+                    _ => None,
+                };
+                if profile.is_some_and(|profile| self.must_stay(profile)) {
+                    // What follows was meant for that profile.
+                    self.context.navigations.clear();
+                    return;
+                }
                 self.navigate_to(ask);
             }
         }
@@ -381,15 +392,21 @@ impl App {
         }
     }
 
+    /// Whether another profile would discard something that was typed; says so.
+    fn must_stay(&mut self, profile: ProfileIndex) -> bool {
+        let mut typed = self.stack.iter().filter_map(|pane| pane.view().unsaved());
+        let what = typed.next().filter(|_| profile != self.context.current);
+        if let Some(what) = &what {
+            self.context
+                .say(Severity::Warning, format!("Not switched: {what}"));
+        }
+        what.is_some()
+    }
+
     /// Switches to another profile: everything of the old one leaves the screen; its running jobs continue.
     fn switch(&mut self, profile: ProfileIndex) {
         let is_here = profile == self.context.current && !self.is_on_welcome();
         if is_here || self.context.profiles.get(profile.0).is_none() {
-            return;
-        }
-        if let Some(what) = self.stack.iter().find_map(|pane| pane.view().unsaved()) {
-            self.context
-                .say(Severity::Warning, format!("Not switched: {what}"));
             return;
         }
         self.go_home();

@@ -32,7 +32,8 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
     }
     if stdio::out_was_closed() {
         return Err(CliError::Usage(
-            "--token-out - needs standard output, which is closed. Nothing was sent".into(),
+            "--token-out - needs standard output, which is closed or discarded. Nothing was sent"
+                .into(),
         ));
     }
     if is_shared {

@@ -39,6 +39,7 @@ impl App {
                 let theme = &mut self.context.theme;
                 theme.palette = theme.palette.with_background(ground);
             }
+            Command::Profile(profile) if self.must_stay(profile) => {}
             Command::Profile(profile) => self.switch(profile),
             Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(_)
                 if self.context.view_only_reason().is_some() =>

@@ -4,6 +4,7 @@ use groupdesk::{
     config::Background,
     domain::annotation::{AnnotationChange, Label, SeenNote},
     search::ListColumn,
+    tui::state::Navigation,
 };
 
 use super::prelude::*;
@@ -133,6 +134,18 @@ fn another_profile_does_not_discard_what_was_typed() {
         scene.walk(keys).walk("<f6><down><enter>");
         scene.says(&format!("Not switched: {what}"));
         scene.shows_all(["TESTING", typed]);
+    }
+    // What a page of other profiles would open there is not opened here.
+    let production = ProfileIndex(PRODUCTION);
+    for ask in [
+        Navigation::TokenOf(production, id("acme-us")),
+        Navigation::ShowList(production, "age>90d".into()),
+    ] {
+        let mut scene = three();
+        scene.walk("amine");
+        scene.app.context.navigate(ask);
+        scene.msg(Msg::Tick);
+        scene.at("Note").says("Not switched").shows("mine");
     }
 }
 

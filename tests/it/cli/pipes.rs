@@ -127,7 +127,7 @@ async fn a_key_or_token_that_cannot_be_printed_is_a_failure() {
     for command in ["get acme", "get acme --dry-run", "rotate acme --yes"] {
         let ran = shell(&home, &format!("groupdesk {command} --token-out - >&-")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        ran.says("standard output, which is closed. Nothing was sent");
+        ran.says("standard output, which is closed or discarded. Nothing was sent");
     }
     let after = home.json(0, "get acme").await;
     assert_eq!(after["fingerprint"], fingerprint, "not rotated");
