@@ -326,12 +326,10 @@ pub fn is_json(file: &Path) -> bool {
 /// The line where it begins, and what is wrong.
 pub fn begins_as_json(text: &str) -> Result<(), String> {
     let (text, rest) = (text.as_bytes(), text.trim_ascii_start());
-    let values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
     // As jq writes IDs.
     let is_list = || {
-        let is_id = |one: &serde_json::Value| one.is_string() || one.is_number();
-        let mut values = values;
-        values.all(|one| one.is_ok_and(|one| is_id(&one)))
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+        values.all(|one| one.is_ok_and(|one| one.is_string() || one.is_number()))
     };
     if rest.is_empty() || rest.starts_with(['{', '[']) || is_list() {
         return Ok(());

@@ -282,14 +282,19 @@ impl Operations {
         }
     }
 
-    /// Ends a rotation whose intent is durable and which was cancelled before it was sent.
-    async fn never_sent(&self, under_way: &mut UnderWay<'_>, cancelled: &Failure) {
-        let why = Some(cancelled.to_string());
-        let step = StepRecord {
+    /// What is recorded of a rotation that was not sent.
+    fn unsent_step(&self, under_way: &UnderWay<'_>, why: String) -> StepRecord {
+        let why = Some(why);
+        StepRecord {
             entry: Some(self.rotation_entry(under_way, Ending::NotApplied, None, why.clone())),
             note: why,
             ..StepRecord::default()
-        };
+        }
+    }
+
+    /// Ends a rotation whose intent is durable and which was cancelled before it was sent.
+    async fn never_sent(&self, under_way: &mut UnderWay<'_>, cancelled: &Failure) {
+        let step = self.unsent_step(under_way, cancelled.to_string());
         // Nothing was sent, whether or not that can be recorded: an intent that was left is found later.
         drop(self.advance(under_way, Event::Orphaned, step).await);
     }
@@ -302,12 +307,7 @@ impl Operations {
             .step(Event::Sending, self.settle_window());
         if let Ok(sent) = sent {
             under_way.rotation = sent;
-            let why = Some(failure.to_string());
-            let step = StepRecord {
-                entry: Some(self.rotation_entry(under_way, Ending::NotApplied, None, why.clone())),
-                note: why,
-                ..StepRecord::default()
-            };
+            let step = self.unsent_step(under_way, failure.to_string());
             let event = Event::Answered(RotateOutcome::NotSent);
             drop(self.advance(under_way, event, step).await);
         }
@@ -328,12 +328,7 @@ impl Operations {
             reason: row.reason,
             warnings: Vec::new(),
         };
-        let why = Some(why.to_owned());
-        let step = StepRecord {
-            entry: Some(self.rotation_entry(&under_way, Ending::NotApplied, None, why.clone())),
-            note: why,
-            ..StepRecord::default()
-        };
+        let step = self.unsent_step(&under_way, why.to_owned());
         let ended = self.advance(&mut under_way, Event::Orphaned, step).await;
         ended.is_ok()
     }

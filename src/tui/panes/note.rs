@@ -207,7 +207,7 @@ impl View for NotePane {
             let by = written.map_or_else(String::new, |written| by(written, context));
             let key = context.keys.key(Focus::Note, Action::Enter);
             let text = note.map_or_else(
-                || format!("{key} replaces: removed {by}"),
+                || format!("{key} saves yours: the note was removed {by}"),
                 |note| format!("{key} replaces theirs: {}   {by}", visible(note)),
             );
             paint::line(buffer, foot, &text, theme.warning(), theme);
