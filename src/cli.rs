@@ -67,7 +67,9 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     });
     let mut cli = match cli {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return Ok(report_parse_error(&error).into()),
+        Err(error) if error.use_stderr() => {
+            return Ok(report_parse_error(error, &command).into());
+        }
         Err(help) => {
             // A failed write means that the reader is gone, and it needs no help text.
             let _ = help.print();
@@ -158,13 +160,14 @@ const PARSE_ERRORS: [(&str, &str); 4] = [
 ];
 
 /// Reports a command line that could not be parsed.
-fn report_parse_error(error: &clap::Error) -> Exit {
+fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
+    not_there::propose(&mut error, command);
     // The text quotes arguments, which may contain anything.
     let text = secrets::masked(error.render().to_string(), std::env::args_os().skip(1));
     let text = PARSE_ERRORS
         .iter()
         .fold(text, |text, (rust, plain)| text.replace(rust, plain));
-    let instead = not_there::instead(error);
+    let instead = not_there::instead(&error);
     match &instead {
         // The advice of the parser would be about something else.
         Some(instead) => {

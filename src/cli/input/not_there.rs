@@ -1,7 +1,12 @@
 //! What people type that groupdesk does not have, with what to use instead: what earlier versions had, and other words for a
 //! command.
 
-use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{
+    Command,
+    error::{ContextKind, ContextValue, Error, ErrorKind},
+};
+
+use crate::config::nearest;
 
 /// The command, the option or word that it no longer has, and what to use instead.
 const GONE: [(&str, &str, &str); 7] = [
@@ -39,7 +44,7 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 9] = [
+const MEANT: [(&str, &str); 10] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
@@ -53,8 +58,12 @@ const MEANT: [(&str, &str); 9] = [
         "to create a group: groupdesk create ID; to add a profile: groupdesk profile add NAME",
     ),
     (
-        "set change modify put rename",
-        "to change a group: groupdesk update ID --name NAME; the service cannot change an ID",
+        "set change modify put rename mapping property properties",
+        "to change a group: groupdesk update ID --name NAME, --map or --property; the service cannot change an ID",
+    ),
+    (
+        "compare",
+        "to compare a group in two profiles: groupdesk diff ID --with PROFILE; two groups: * in the list of the console",
     ),
     (
         "undo revert restore log logs changes",
@@ -104,16 +113,76 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
     if let Some((_, _, instead)) = found {
         return Some(format!("it was removed; {instead}"));
     }
+    if error.kind() == ErrorKind::UnknownArgument && usage.starts_with("list ") && is_word(unread) {
+        return Some(
+            "to find groups: groupdesk list --filter WORDS; to show one: groupdesk show ID".into(),
+        );
+    }
     let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.starts_with('[');
     let mut meant = MEANT.iter().filter(|_| is_command);
     let meant = meant.find(|(words, _)| words.split(' ').any(|word| word == unread));
     meant.map(|(_, instead)| (*instead).to_owned())
 }
 
+/// Corrects what the parser proposes: only commands that are listed, and no unknown option as an ID.
+pub(crate) fn propose(error: &mut Error, root: &Command) {
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
+    let unread = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(unread)) => unread.clone(),
+        _ => return,
+    };
+    let Some(ContextValue::Strings(proposed)) = error.remove(ContextKind::SuggestedSubcommand)
+    else {
+        return;
+    };
+    let listed = root.get_subcommands().flat_map(|command| {
+        let below = command.get_subcommands();
+        below.chain([command])
+    });
+    let listed = listed.filter(|command| !command.is_hide_set());
+    let listed = listed
+        .map(Command::get_name)
+        .filter(|name| proposed.iter().any(|word| word == name));
+    if let Some(near) = nearest(&unread, listed) {
+        let near = ContextValue::Strings(vec![near.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, near);
+    }
+}
+
+fn is_word(argument: &str) -> bool {
+    !argument.starts_with('-')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::commands::tree::command;
+
+    #[test]
+    fn only_a_listed_command_is_proposed_and_no_option_as_an_id() {
+        for (line, proposed, not) in [
+            ("notes", "'note'", "rotate"),
+            ("labels", "'label'", "place"),
+            ("environments", "'environment'", "place"),
+            ("batches resum", "'resume'", "show"),
+            ("rotate --all", "", "-- --all"),
+            ("rotate --older-than -5d", "", "-- -5"),
+            ("rotate a --dry-rum", "'--dry-run'", "-- --dry"),
+        ] {
+            let root = command();
+            let words = ["groupdesk"].into_iter().chain(line.split(' '));
+            let mut error = root
+                .clone()
+                .try_get_matches_from(words)
+                .expect_err("it is not there");
+            propose(&mut error, &root);
+            let text = error.render().to_string();
+            assert!(text.contains(proposed), "{line}: {text}");
+            assert!(!text.contains(not), "{line}: {text}");
+        }
+    }
 
     #[test]
     fn what_is_not_there_is_refused_with_what_to_use_instead() {
@@ -128,6 +197,10 @@ mod tests {
             ("view list", "--filter @NAME"),
             ("delete acme-eu", "cannot delete"),
             ("search acme", "list --filter"),
+            ("list acme", "list --filter"),
+            ("list --acme", ""),
+            ("mapping acme", "update ID"),
+            ("compare a b", "diff ID --with"),
             ("undo", "history"),
             ("batches undo", ""),
             ("lst", ""),
