@@ -211,3 +211,8 @@ pub(super) fn ask(text: &str) {
     }
     ERR.write(&format!("{} ", visible(text)));
 }
+
+/// Ends the line of a question that was answered by the end of the input.
+pub(super) fn line_end() {
+    ERR.write("\n");
+}

@@ -69,6 +69,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same as a value beside others: in quotes if it is empty or has a blank at an edge, because nobody would see that.
+pub fn bounded(text: &str) -> Cow<'_, str> {
+    if text.is_empty() || text.trim() != text {
+        return format!("\"{}\"", visible(text)).into();
+    }
+    visible(text)
+}
+
 /// Number of combining marks per character that are shown.
 const MARKS: usize = 8;
 
@@ -345,6 +353,21 @@ mod tests {
 
     use super::*;
     use crate::domain::testing::table;
+
+    #[test]
+    fn a_value_that_nobody_would_see_is_in_quotes() {
+        let shown = ["Acme", "", "  ", " Acme", "Acme\u{a0}", "a b", "\t"].map(bounded);
+        let wanted = [
+            "Acme",
+            "\"\"",
+            "\"  \"",
+            "\" Acme\"",
+            "\"Acme\u{a0}\"",
+            "a b",
+            "\"\\t\"",
+        ];
+        assert_eq!(shown, wanted);
+    }
 
     #[test]
     fn what_was_sent_is_not_advised_to_be_tried_again() {

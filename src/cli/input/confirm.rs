@@ -158,6 +158,10 @@ pub(crate) async fn line(
     blocking("there was no reply to the question", || {
         let mut line = String::new();
         let read = io::stdin().read_line(&mut line);
+        if !line.ends_with('\n') {
+            // The cursor is still behind the question.
+            output::line_end();
+        }
         read.map(|_| line).map_err(failed)
     })
     .await

@@ -17,7 +17,7 @@ use crate::{
         change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
         facts::Field,
         group::UserGroupId,
-        text::visible,
+        text::{bounded, visible},
         update::{Plan, UnsafeUpdate},
         when,
     },
@@ -158,7 +158,7 @@ fn values(row: &ChangeRow) -> String {
     [&row.before, &row.after]
         .into_iter()
         .flatten()
-        .map(|value| visible(value))
+        .map(|value| bounded(value))
         .collect::<Vec<_>>()
         .join(" -> ")
 }

@@ -1,11 +1,9 @@
 //! Parts of tokens that this process has in memory. A fingerprint identifies only a whole token; a part can be
 //! recognised only while the token itself is in memory.
 
-use std::{
-    collections::{HashMap, HashSet},
-    hash::{BuildHasher, RandomState},
-    sync::LazyLock,
-};
+use std::{hash::BuildHasher, sync::LazyLock};
+
+use foldhash::{HashMap, HashSet, fast::RandomState};
 
 use super::{
     clean::{CUT, Removing, cleaned},
@@ -15,7 +13,7 @@ use super::{
 };
 
 /// Of all runs here, so that those of a text can be looked up among those of tokens.
-static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 /// All runs of [`FRAGMENT`] characters of a text, through colours, escapes and line breaks. As hashes, because a set
 /// would leave its texts unwiped.

@@ -2,6 +2,8 @@
 //!
 //! A change on a page: field by field, before and after, with the signs `~ + -` (docs/design/console.md, "Review").
 
+use std::borrow::Cow;
+
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{
@@ -12,7 +14,7 @@ use crate::{
     domain::{
         Change, Mark,
         change::{ChangeRow, FieldChange},
-        text::{cut_middle, take_front, wrap},
+        text::{bounded, cut_middle, take_front, wrap},
         visible,
     },
     tui::theme::Theme,
@@ -298,8 +300,10 @@ pub fn in_short(change: &Change, theme: Theme) -> String {
     let Some((name, row)) = rows.next() else {
         return "no field".into();
     };
-    let value =
-        |text: &Option<String>| paint::cut(text.as_deref().unwrap_or_default(), SHORT, theme);
+    let value = |text: &Option<String>| {
+        let text = text.as_deref().map_or_else(Cow::default, bounded);
+        paint::cut(&text, SHORT, theme)
+    };
     let key = match name {
         "mapping" => format!("mapping {}", visible(&row.key)),
         _ => visible(&row.key).into_owned(),
@@ -349,8 +353,8 @@ fn write_rows(
             room
         };
         let value = |text: &Option<String>| {
-            let text = text.as_deref().unwrap_or_default();
-            cut_middle(&visible(text), room, theme.ellipsis())
+            let text = text.as_deref().map_or_else(Cow::default, bounded);
+            cut_middle(&text, room, theme.ellipsis())
         };
         let text = match mark {
             Mark::Same | Mark::Added => value(&row.after),
