@@ -105,8 +105,22 @@ fn no_such_column(name: &str) -> String {
     no_such_columns(&[name.to_owned()]).unwrap_or_default()
 }
 
-/// Columns of a list that are no values of a group.
-const OF_LISTS: [&str; 7] = ["tag", "map", "props", "age", "read", "due", "by"];
+/// Columns and fields of a list that are no values of a group.
+const OF_LISTS: [&str; 13] = [
+    "tag",
+    "map",
+    "props",
+    "age",
+    "read",
+    "due",
+    "by",
+    "team_id",
+    "environment_tag",
+    "fingerprint",
+    "last_rotated",
+    "last_seen",
+    "environment",
+];
 
 /// The message about unknown columns: all of them, and once which there are. `None` without any.
 fn no_such_columns(names: &[String]) -> Option<String> {
@@ -122,16 +136,25 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     let known = Column::ALL.map(Column::as_str);
     let mut is_any_unmeant = false;
     let mut described = Vec::new();
-    for name in names {
+    let (of_list, others): (Vec<_>, Vec<_>) = names
+        .iter()
+        .partition(|name| OF_LISTS.contains(&name.as_str()));
+    if !of_list.is_empty() {
+        let listed: Vec<_> = of_list.iter().map(|name| format!("\"{name}\"")).collect();
+        let (column, it) = if listed.len() == 1 {
+            ("column", "it")
+        } else {
+            ("columns", "them")
+        };
+        described.push(format!(
+            "the {column} {} of a list cannot be imported; remove {it}, or write the file with groupdesk export",
+            listed.join(", ")
+        ));
+    }
+    for name in others {
         if let Some((at, sign)) = crate::intake::signs::first(name) {
             described.push(format!(
                 "unknown column: character {at} of its name: {sign}"
-            ));
-            continue;
-        }
-        if OF_LISTS.contains(&name.as_str()) {
-            described.push(format!(
-                "the column \"{name}\" of a list cannot be imported; remove it"
             ));
             continue;
         }

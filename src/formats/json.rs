@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Column, Columns, GroupRow, Parts, columns, no_such_column};
+use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
 use crate::{
     domain::{
         annotation::{AnnotationChange, Label},
@@ -169,10 +169,10 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let mut id = None;
     let mut fields = DesiredFields::default();
     let mut annotation = AnnotationChange::default();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut unknown) = (Vec::new(), Vec::new());
     for (key, value) in object {
         match (Column::parse(&key), value) {
-            (None, _) => wrong.push(no_such_column(&key)),
+            (None, _) => unknown.push(key),
             (Some(Column::Id), Value::String(text)) => match UserGroupId::written(text) {
                 Ok(parsed) => id = Some(parsed),
                 Err(error) => wrong.push(error.to_string()),
@@ -199,6 +199,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             }
         }
     }
+    wrong.extend(no_such_columns(&unknown));
     match id {
         Some(id) if wrong.is_empty() => GroupRow {
             id,

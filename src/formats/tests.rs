@@ -168,6 +168,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
         {ID:"a","note":"x\u0000"}⏎                     | 1 | 1 | note: it contains a NUL
         {ID:"a","favourite":1}⏎                        | 1 | 1 | favourite: it must be true or false
         {ID:7}⏎                                        | 1 | 1 | must be a string
+        {ID:"a","team_id":1,"x":2,"y":3}               | 1 | 1 | the column "team_id" of a list cannot be imported; remove it, or write the file with groupdesk export; unknown column "x"; unknown column "y"; expected
         {ID:"a",ID:"b"}                                | 1 | 1 | appears twice
         {ID:"a"⏎{ID:"b"}⏎                              | 1 | 1 | ends too early
         [⏎{ID:"a"},⏎{ID:"a"}⏎]                         | 2 | 3 | already in row 1
@@ -246,7 +247,7 @@ fn a_file_that_is_wrong_as_a_whole_is_refused_once() {
         x                            | the first line must contain the column names
         user_group_id\u{200b},name⏎  | character 14 of its name: U+200B is a zero-width space: remove it
         “user_group_id”,name⏎        | character 1 of its name: “ (U+201C) is a curly quote: use \"
-        user_group_id,age,read,nmae⏎ | the column \"age\" of a list cannot be imported
+        user_group_id,age,read,nmae⏎ | the columns \"age\", \"read\" of a list cannot be imported
         user_group_id,age,read,nmae⏎ | unknown column \"nmae\"; did you mean name?
         ",
     );

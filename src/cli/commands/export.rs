@@ -48,7 +48,7 @@ type Form = (Format, Columns);
     after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite."
 )]
 pub(crate) struct Export {
-    /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
+    /// JSON lines, one JSON array, or CSV [default: jsonl; csv for a file .csv; with --json one array]
     #[arg(long, value_enum)]
     format: Option<FileFormat>,
     /// Export the ID and only these columns; prefix each with + to add it to the four default columns
@@ -168,11 +168,18 @@ impl Export {
             (Some(FileFormat::Csv), _) | (None, Some(form::Form::Csv)) => Format::Csv,
             (Some(FileFormat::Json), _) | (None, Some(form::Form::Json)) => Format::Json,
             (None, None) if global.json => Format::Json,
+            (None, None) if is_csv(self.file.as_deref()) => Format::Csv,
             (Some(FileFormat::Jsonl) | None, _) => Format::JsonLines,
         };
         let file = self.file.clone().filter(|path| path != Path::new("-"));
         Ok((format, file))
     }
+}
+
+/// Whether a file is CSV by its name.
+fn is_csv(file: Option<&Path>) -> bool {
+    let ending = file.and_then(Path::extension);
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
 }
 
 /// Forms of other commands, or that somebody may expect.

@@ -25,6 +25,9 @@ async fn export_import_export_is_byte_identical() {
         home.exits(0, &format!("import out.{format} {empty}")).await;
         home.run(&format!("{export} {empty}")).await.prints(&first);
     }
+    home.exits(0, "export --file all.CSV").await;
+    let by_name = std::fs::read_to_string(home.path("all.CSV")).expect("readable");
+    assert!(by_name.starts_with("user_group_id,name"), "{by_name}");
     let array = home.json(0, "export").await;
     let keys: Vec<_> = array[0].as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["user_group_id", "name", "mapping", "properties"]);
