@@ -1,6 +1,5 @@
 //! The whole console against the real service: the tasks that a person at the screen goes through.
 
-mod attention;
 mod batch;
 mod bulk_edit;
 mod cancelling;

@@ -97,7 +97,7 @@ use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
     clock::TestClock,
     faults::{Fault, Faults, closed_port, closing_port, http, json as answer, read_request},
-    fields,
+    fields, long,
     postgres::{self, Server},
     proxy::{FaultyProxy, Gate, ProxyFault, Then},
     random::Random,

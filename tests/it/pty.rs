@@ -1,9 +1,7 @@
 //! The shipped program in a real terminal: what no other test can see, including the state of the terminal itself.
 
 mod batch;
-mod copying;
 mod cost;
-mod dead_service;
 mod drafts;
 mod editor;
 mod end;
@@ -22,7 +20,6 @@ mod panics;
 mod place;
 mod plain;
 mod prelude;
-mod profile_add;
 mod resize;
 mod shells;
 mod stalled;

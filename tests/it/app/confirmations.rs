@@ -212,7 +212,7 @@ fn a_click_on_the_footer_confirms_nothing() {
         let before = asked();
         let (shown, written) = (before.screen(), writes(&before));
         let mut scene = asked();
-        for column in 0..80 {
+        for column in (0..80).step_by(2) {
             let effects = scene.msg(Msg::Mouse(MouseEvent {
                 kind: MouseEventKind::Down(MouseButton::Left),
                 column,
@@ -230,7 +230,7 @@ fn a_click_on_the_footer_confirms_nothing() {
             }
         }
     }
-    assert!(clicks > 100, "{clicks}: they do nothing at all");
+    assert!(clicks > 50, "{clicks}: they do nothing at all");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_token_behind_a_word_is_hidden_wherever_a_line_is_typed() {
             let mut scene = open(page);
             for (of_end, end) in ["", "<tab>", "<enter>", "<f1>"].into_iter().enumerate() {
                 // In a sample each page and each word meets each end.
-                if !long::all() && (of_page + of_word + of_end) % 2 == 1 {
+                if !long::all() && (of_page + of_word + of_end) % 3 != 0 {
                     continue;
                 }
                 scene.keys(&format!("{word}{HEX}"));

@@ -257,5 +257,9 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (2, "profile remove lvie --yes", live),
         (2, "profile check lvie", live),
         (2, "export --format jsn", "'json'"),
+        (2, "help rotat", "\"rotate\""),
+        (2, "help profile chek", "\"check\""),
+        (2, "help json exprt", "\"export\""),
+        (2, "help profile add x", "no help for \"profile add x\""),
     ]).await;
 }

@@ -24,18 +24,6 @@ async fn help_of_a_command_equals_its_help_option() {
 }
 
 #[tokio::test]
-async fn an_unknown_command_gets_the_nearest_one() {
-    #[rustfmt::skip] // A table: one command a line.
-    Home::new().each(&[
-        (2, "help rotat", "\"rotate\""),
-        (2, "help jsn", "\"json\""),
-        (2, "help profile chek", "\"check\""),
-        (2, "help json exprt", "\"export\""),
-        (2, "help profile add x", "no help for \"profile add x\""),
-    ]).await;
-}
-
-#[tokio::test]
 async fn any_failure_is_one_json_object_for_programs() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");

@@ -4,7 +4,7 @@ use super::program::{Home, Ran};
 use crate::support::bare::GROUPDESK;
 
 /// More than a pipe holds of each result, so that writing really meets a closed pipe.
-const GROUPS: &str = "1000";
+const GROUPS: usize = 1000;
 /// Bytes that a pipe holds.
 const PIPE: usize = 64 * 1024;
 
@@ -18,14 +18,17 @@ async fn shell(home: &Home, line: &str) -> Ran {
 
 #[tokio::test]
 async fn a_reader_that_closes_early_ends_every_command_quietly() {
-    let mut home = Home::new();
-    let _held = home.hold(&format!("demo --hold --groups {GROUPS}")).await;
+    let (home, _serving) = Home::served().await;
+    let known = (0..GROUPS).map(|at| format!("group-{at},{}\n", "n".repeat(100)));
+    let known: String = known.collect();
+    home.write("known.csv", &format!("user_group_id,name\n{known}"));
+    home.exits(0, "import known.csv -q").await;
     let all = home.run("export").await;
     home.write("all.jsonl", &all.out);
     assert!(all.out.len() > 128 * 1024, "{}", all.out.len());
     // Few changes of long properties, because each is sent and recorded.
     let long = format!("\"{{\"\"x\"\":\"\"{}\"\"}}\"", "n".repeat(2000));
-    let new = (0..30).map(|number| format!("made-{number},{long}\n"));
+    let new = (0..40).map(|number| format!("made-{number},{long}\n"));
     home.write(
         "new.csv",
         &format!("user_group_id,properties\n{}", new.collect::<String>()),

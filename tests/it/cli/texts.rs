@@ -4,7 +4,6 @@
 
 use std::{path::Path, process::Output, time::Duration};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::support::{
@@ -64,7 +63,7 @@ fn assert_exact(group: &Value, number: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_get_every_text_exactly() {
-    let world = a_world(Timestamp::now()).await;
+    let world = a_world().await;
     let mut count = 0;
     let list = json(&world, &["list"]);
     let export = json(&world, &["export"]);
@@ -102,7 +101,7 @@ async fn programs_get_every_text_exactly() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_bring_every_text_back() {
-    let world = a_world(Timestamp::now()).await;
+    let world = a_world().await;
     let mut count = 0;
     for format in FORMATS {
         let text = stdout_of(&world, &["export", "--format", format]);
@@ -207,7 +206,7 @@ fn column(screen: &vt100::Screen, text: &str) -> Option<(u16, u16)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_get_every_text_escaped_and_in_its_column() {
-    let world = a_world(Timestamp::now()).await;
+    let world = a_world().await;
     let mut count = 0;
     for (arguments, header, lead, fields) in [
         (&["list"][..], "ID", "I[", "IN"),
@@ -263,7 +262,7 @@ async fn people_get_every_text_escaped_and_in_its_column() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_group_is_shown_escaped() {
-    let world = a_world(Timestamp::now()).await;
+    let world = a_world().await;
     let mut count = 0;
     for (number, (what, text)) in long::spread(CORPUS.iter().enumerate(), 4) {
         let id = id_of(number, text);

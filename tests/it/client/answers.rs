@@ -186,7 +186,12 @@ async fn try_changes(statuses: &[u16]) {
 /// The service did it, or never got the request, and somebody answers something else.
 #[tokio::test]
 async fn a_change_that_may_have_taken_effect_is_never_called_failed() {
-    for some in statuses(400).chunks(8) {
+    let statuses = if long::all() {
+        &TELLING[..]
+    } else {
+        &[200, 204, 302, 401, 404, 409, 429, 500, 503]
+    };
+    for some in statuses.chunks(8) {
         try_changes(some).await;
     }
 }

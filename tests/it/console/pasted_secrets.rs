@@ -202,11 +202,12 @@ async fn enter_everywhere(how: How) {
             scene.scan();
             scene = Scene::new().await;
         }
-        // The real service's token everywhere, the others in turns.
+        // The real service's token everywhere, the others in turns, in another place for each way.
         let texts = scene.texts().into_iter().enumerate();
         let texts = texts.filter(|(number, _)| {
             let once = ROTATES.contains(&focus);
-            *number == 0 || !once && (*number == 1 || long::all() || (number + at) % 3 == 0)
+            let is_its_turn = long::all() || (number + at + how as usize) % 6 == 0;
+            *number == 0 || !once && is_its_turn
         });
         for (_, (text, operations)) in texts {
             if how == How::KeyByKey && !may_be_typed(&text, focus) {

@@ -11,10 +11,13 @@ pub(crate) const SIZES: [(u16, u16); 8] = [
     (60, 15),
     (80, 24),
     (100, 30),
-    (160, 50),
-    (500, 200),
+    WIDE,
+    LARGEST,
     (39, 7),
 ];
+
+const WIDE: (u16, u16) = (160, 50);
+const LARGEST: (u16, u16) = (500, 200);
 
 /// What must hold for every screen.
 #[track_caller]
@@ -110,20 +113,32 @@ const THEMES: [Theme; 3] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_place_fits_every_window_and_every_terminal() {
+async fn every_place_fits_every_window_and_every_terminal_and_shows_no_secret_unasked() {
     let world = a_world().await;
-    for side in [Side::Testing, Side::Production] {
-        for (script, _) in places() {
+    // In production only the words are others.
+    for (side, step) in [(Side::Testing, 1), (Side::Production, 4)] {
+        for (script, _) in long::spread(places(), step) {
             if side == Side::Production && script.starts_with('P') {
                 continue;
             }
             let mut console = open(&world, side, USUAL).await;
             console.keys(script).await;
+            let debug = format!("{:?}", console.runner.app);
+            let secrets = world.secrets();
+            assert!(!secrets.iter().any(|one| is_in(&debug, one)), "{script}");
             for theme in THEMES {
                 console.on(theme);
-                for size in SIZES {
+                // The largest one costs most of the time.
+                let is_first = theme == THEMES[0] || long::all();
+                for size in SIZES
+                    .into_iter()
+                    .filter(|size| is_first || *size != LARGEST)
+                {
                     console.resize(size);
                     assert_screen(&console, script);
+                    if size == WIDE {
+                        assert_hides(&console, &secrets, script);
+                    }
                     if theme.ascii {
                         let screen = console.screen();
                         assert!(screen.is_ascii(), "{script} at {size:?}:\n{screen}");
@@ -133,6 +148,18 @@ async fn every_place_fits_every_window_and_every_terminal() {
             // And back: nothing of a small window stays.
             console.resize(USUAL);
             assert_screen(&console, script);
+        }
+    }
+    world.scan_installations(&world.secrets());
+}
+
+/// No secret is shown, nor a part of one, at the edge of a window or a field.
+#[track_caller]
+fn assert_hides(console: &Console, secrets: &[String], script: &str) {
+    let screen = console.screen();
+    for secret in secrets {
+        for part in [&secret[..20], &secret[secret.len() - 20..]] {
+            assert!(!is_in(&screen, part), "{script}:\n{screen}");
         }
     }
 }
@@ -189,31 +216,11 @@ async fn the_path_to_a_place_is_named() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_place_shows_a_secret_unasked() {
-    let world = a_world().await;
-    for side in [Side::Testing, Side::Production] {
-        for (script, _) in places() {
-            let mut console = open(&world, side, (160, 50)).await;
-            console.keys(script).await;
-            let (debug, screen) = (format!("{:?}", console.runner.app), console.screen());
-            for secret in &world.secrets() {
-                // Nor is a secret shown in part, at the edge of a window or a field.
-                for part in [&secret[..20], &secret[secret.len() - 20..]] {
-                    assert!(!is_in(&screen, part), "{script}:\n{screen}");
-                }
-                assert!(!is_in(&debug, secret), "{script}");
-            }
-        }
-    }
-    world.scan_installations(&world.secrets());
-}
-
 /// The window may be resized at any moment: nothing panics, and at the end the screen is that of a new console.
 #[tokio::test(flavor = "multi_thread")]
 async fn fast_resizing_breaks_no_place() {
     let world = a_world().await;
-    for (script, _) in places() {
+    for (script, _) in long::spread(places(), 3) {
         let mut console = open(&world, Side::Testing, USUAL).await;
         console.keys(script).await;
         let before = console.screen();

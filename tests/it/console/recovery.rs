@@ -54,32 +54,3 @@ async fn an_open_rotation_is_shown_settled_and_abandoned_in_its_pane() {
     console.shows_all(["abandoned", "the customer left"]);
     assert_eq!(proxy.count("POST"), 1);
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_found_token_is_traced_and_nothing_is_sent() {
-    let world = a_world().await;
-    let (proxy, operations) = through_a_proxy(&world).await;
-    let old = world.stored(Side::Testing, "acme-us").token;
-    let rotating = world.installation(Side::Testing).at(NOW).operations();
-    let known = groupdesk::operations::UnknownIdPolicy::KnownOnly;
-    let acme = crate::support::world::id("acme-us");
-    rotating.rotate(&acme, None, known).await.expect("rotated");
-    let new = world.stored(Side::Testing, "acme-us").token;
-    let direct = world.installation(Side::Production).at(NOW).operations();
-    let mut console = open_with(vec![operations, direct]).await;
-    let settling = proxy.methods().len();
-    for (token, words) in [
-        (&new, "current  token of acme-us in testing"),
-        (&old, "former   token of acme-us in testing"),
-    ] {
-        console.keys("W").await.paste(token).await;
-        console.hides(token);
-        console.keys("<enter>").await;
-        console.shows(words).hides(token);
-        assert_eq!(proxy.methods().len(), settling, "nothing is sent");
-        console.keys("<esc>").await;
-    }
-    console.keys("W").await.paste(&new).await;
-    console.keys("<enter>t").await;
-    console.shows("Token of acme-us").hides(&new);
-}

@@ -3,10 +3,12 @@
 use groupdesk::{config::Overrides, operations::Connector};
 use jiff::Timestamp;
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 use super::prelude::*;
 
 pub(crate) use crate::support::fields::wanted;
+use crate::support::world::Template;
 
 /// The time of every test: 2026-11-20 09:00 UTC.
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_795_165_200, 0);
@@ -74,6 +76,12 @@ fn ago(hours: i64) -> Timestamp {
 
 /// Both environments with the same groups, some of them changed and rotated in the past.
 pub(crate) async fn a_world() -> World {
+    static MADE: OnceCell<Template> = OnceCell::const_new();
+    let made = MADE.get_or_init(async || Template::of(make().await).await);
+    made.await.copy().await
+}
+
+async fn make() -> World {
     let world = World::new().await;
     world.alone(true);
     for side in SIDES {

@@ -4,7 +4,7 @@
 use std::collections::btree_map::Entry;
 
 use super::{NOW, open, prelude::*};
-use crate::support::texts::{a_world, found};
+use crate::support::texts::{a_world_at, found};
 
 /// Room for everything.
 const ROOMY: (u16, u16) = (300, 60);
@@ -42,7 +42,7 @@ async fn at(world: &World, number: usize, script: &str, focus: Focus) -> Console
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_text_in_every_place() {
-    let world = a_world(NOW).await;
+    let world = a_world_at(NOW).await;
     let mut cases = Vec::new();
     for number in HARMLESS..CORPUS.len() {
         for (place, (script, focus)) in places().into_iter().enumerate() {
@@ -52,7 +52,7 @@ async fn every_text_in_every_place() {
     let all = cases.len();
     assert!(all >= 600, "{all}");
     // Every place with some texts, every text in some places.
-    let mut cases = long::spread(cases, 17);
+    let mut cases = long::spread(cases, 23);
     // Places that change something come after those that need the group unchanged.
     cases.sort_by_key(|(_, place, ..)| *place);
     // The fields that a place shows of a long text, and of a short one.

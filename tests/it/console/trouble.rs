@@ -1,6 +1,6 @@
 //! When the service, the network or the world misbehaves, the console says what is known, and what to do.
 
-use groupdesk::{domain::update::Edit, operations::Failpoint};
+use groupdesk::domain::update::Edit;
 
 use super::prelude::*;
 
@@ -125,16 +125,4 @@ async fn a_refused_key_is_named_as_the_cause() {
     let mut console = open_with(vec![installation.operations()]).await;
     console.keys("<enter>").await;
     console.shows("rejected the API key").hides("not-a-key");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_panic_in_a_job_is_a_message_and_the_console_continues() {
-    let world = a_world().await;
-    let operations = world.operations(Side::Testing).watched(|point| {
-        assert!(point != Failpoint::BeforeGet, "a cable came loose");
-    });
-    let mut console = open_with(vec![operations]).await;
-    console.keys("<enter>").await;
-    console.shows("Not done: read acme-eu");
-    console.keys("<esc>j").await.shows(">   Acme US");
 }

@@ -3,6 +3,7 @@
 use groupdesk::directory::copy_to;
 
 use super::*;
+use crate::support::long;
 
 #[tokio::test]
 async fn files_are_private_and_wider_modes_are_narrowed() {
@@ -52,7 +53,7 @@ async fn reopening_keeps_the_key_and_everything() {
 async fn the_last_handle_always_removes_the_log() {
     let installation = Opened::new();
     let log = with_suffix(&installation.path(), "-wal");
-    for round in 0..200 {
+    for round in 0..if long::all() { 200 } else { 50 } {
         let directory = installation.open();
         recorded(&directory, history_record(entry("eu", "acme", 0))).await;
         drop(directory);

@@ -207,32 +207,33 @@ async fn check(scene: &Scene, what: &str) {
 
 #[tokio::test]
 async fn no_answer_that_a_change_has_overtaken_is_news_whatever_it_was_asked_for() {
-    for caller in &CALLERS {
-        for (change, make) in &CHANGES {
-            let what = format!("{} ({}), then {change}", caller.name, caller.file);
-            let scene = Scene::with(readable).await;
-            let ana = &scene.ana;
-            let sole = ana.state_facts(vec![Fact::SoleWriter(true)]).await;
-            sole.expect("recorded");
-            look_up(ana).await.expect("found");
-            let ben = readable(scene.world.installation(Side::Testing).by(LI)).operations();
-            eprintln!("{what}");
-            (caller.before)(ana.clone()).await;
-            let gate = Gate::new();
-            for _ in 0..caller.late {
-                scene.proxy.next("GET", ProxyFault::passed());
-            }
-            scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
-            let used = tokio::spawn((caller.run)(ana.clone()));
-            gate.reached().await;
-            make(ben).await;
-            gate.open();
-            used.await.expect("no panic");
-            check(&scene, &what).await;
-            let posts = scene.world.rotations(Side::Testing, ACME);
-            let rows = ana.rotations().await.expect("readable").len();
-            assert_eq!(posts, rows, "{what}");
+    let cases = CALLERS
+        .iter()
+        .flat_map(|caller| CHANGES.iter().map(move |change| (caller, change)));
+    for (caller, (change, make)) in long::sampled(cases, module_path!(), 5) {
+        let what = format!("{} ({}), then {change}", caller.name, caller.file);
+        let scene = Scene::with(readable).await;
+        let ana = &scene.ana;
+        let sole = ana.state_facts(vec![Fact::SoleWriter(true)]).await;
+        sole.expect("recorded");
+        look_up(ana).await.expect("found");
+        let ben = readable(scene.world.installation(Side::Testing).by(LI)).operations();
+        eprintln!("{what}");
+        (caller.before)(ana.clone()).await;
+        let gate = Gate::new();
+        for _ in 0..caller.late {
+            scene.proxy.next("GET", ProxyFault::passed());
         }
+        scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
+        let used = tokio::spawn((caller.run)(ana.clone()));
+        gate.reached().await;
+        make(ben).await;
+        gate.open();
+        used.await.expect("no panic");
+        check(&scene, &what).await;
+        let posts = scene.world.rotations(Side::Testing, ACME);
+        let rows = ana.rotations().await.expect("readable").len();
+        assert_eq!(posts, rows, "{what}");
     }
 }
 

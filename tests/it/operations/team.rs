@@ -1,5 +1,5 @@
-//! The same tests with a shared directory on PostgreSQL: whatever the service or the connection to it does, the records
-//! are the same.
+//! The tests of what is recorded, and in which order, with a shared directory on PostgreSQL: whatever the service or the
+//! connection to it does, the records are the same. What is sent and said does not depend on the database.
 
 use super::*;
 
@@ -10,15 +10,6 @@ mod wrong_clocks;
 #[path = "annotations.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod annotations;
-#[path = "create.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod create;
-#[path = "facts.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod facts;
-#[path = "handoff.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod handoff;
 #[path = "handoff_records.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod handoff_records;
@@ -40,12 +31,3 @@ mod places;
 #[path = "recover.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod recover;
-#[path = "rows.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod rows;
-#[path = "state_machine.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod state_machine;
-#[path = "update.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod update;

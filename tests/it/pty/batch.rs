@@ -1,4 +1,5 @@
-//! Batches on a real terminal: the words to type, the progress bar, and a run whose terminal goes away.
+//! Runs on a real terminal: the progress bar, and a run whose terminal goes away. The words to type:
+//! `cli::exchange::terminal`.
 
 use groupdesk::{
     directory::{Batch, BatchId},
@@ -7,7 +8,6 @@ use groupdesk::{
 };
 
 use super::prelude::*;
-use crate::support::assertions::assert_lacks;
 
 /// The program on this world, with a proxy in between.
 pub(super) fn through(
@@ -152,59 +152,6 @@ pub(super) async fn all_arrived(gate: &Gate, count: usize) {
     for _ in 0..count {
         gate.reached().await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_before_the_words_are_typed() {
-    let scene = Scene::new(2).await;
-    let question = "Type \"rotate 2 in testing\" to confirm:";
-    let answered = |keys: &str| {
-        let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
-        session.wait_for(question, PATIENCE);
-        session.send(keys);
-        session.exit_status(PATIENCE).code()
-    };
-    // The end of the input is no answer either.
-    for wrong in [
-        "y\r",
-        "rotate 2 in production\r",
-        "rotate 3 in testing\r",
-        "\r",
-        "\x04",
-    ] {
-        assert_eq!(answered(wrong), Some(3), "{wrong:?}");
-    }
-    assert_eq!(scene.proxy.methods(), [""; 0]);
-    assert!(scene.batch().await.is_none(), "nothing was started");
-    assert_eq!(answered("rotate 2 in testing\r"), Some(0));
-    assert_eq!(scene.wait_for_end().await, confirmed(2));
-    scene.assert_sent_once();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_shows_a_bar_and_the_counts() {
-    let scene = Scene::new(4).await;
-    let gate = Gate::new();
-    scene.hold(&gate, 4);
-    let arguments = ["rotate", "--filter", "g", "--yes", "--concurrency", "1"];
-    let mut session = scene.groupdesk(&arguments).start();
-    (0..3).for_each(|_| gate.open());
-    let bar = session.wait_for("3/4", PATIENCE);
-    assert!(
-        bar.contains("[==============> ") || bar.contains("[===============>"),
-        "{bar}"
-    );
-    session.wait_for("3 confirmed", PATIENCE);
-    gate.open();
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    let screen = session.screen();
-    assert!(screen.contains("4 confirmed"), "{screen}");
-    assert_lacks(&screen, "3/4");
-    assert_lacks(&screen, "4/4");
-    assert!(
-        !screen.contains("g00 confirmed"),
-        "a bar in place of lines: {screen}"
-    );
 }
 
 /// The terminal goes away in the middle: requests in flight are finished and recorded, and `resume` does the rest.

@@ -184,6 +184,8 @@ fn the_terminal_is_asked_for_its_background_only() {
         "\x1b]10;?",
         "\x1b]11;?",
         "\x1b[?u",
+        // Nor is the mouse, which nobody has asked for.
+        "\x1b[?1000h",
         "\x1bP",
     ] {
         assert!(!raw.contains(question), "{question:?}");

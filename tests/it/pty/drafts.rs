@@ -72,11 +72,6 @@ fn a_draft_survives_a_signal_including_the_last_key() {
 }
 
 #[test]
-fn a_draft_survives_a_hangup() {
-    assert_survives(|session, _| session.hang_up(), Some(130));
-}
-
-#[test]
 fn q_says_that_the_draft_is_saved() {
     let quit = |session: &mut Session, _: &BackgroundDemo| {
         session.type_until("\x1b", "Draft of acme-eu saved", PATIENCE);

@@ -4,15 +4,13 @@ use super::prelude::*;
 
 #[test]
 fn a_hangup_ends_the_console_even_while_typing() {
-    for typed in [0, 4_000] {
-        let place = TempHome::new();
-        let mut session = place.demo();
-        session.type_until("e", "Edit acme-eu", PATIENCE);
-        session.send("x".repeat(typed));
-        session.hang_up();
-        assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-        assert!(!place.has_demo_folder());
-    }
+    let place = TempHome::new();
+    let mut session = place.demo();
+    session.type_until("e", "Edit acme-eu", PATIENCE);
+    session.send("x".repeat(4_000));
+    session.hang_up();
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    assert!(!place.has_demo_folder());
 }
 
 /// The shell ignores the signal, as `nohup` does; then only the terminal shows the hangup.
@@ -33,7 +31,7 @@ fn a_hangup_without_a_signal_ends_the_console() {
 
 #[test]
 fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
-    for step in 0..20_usize {
+    for step in (0..20_usize).step_by(2) {
         let place = TempHome::new();
         let mut session = place.groupdesk(&["demo"]).start();
         // At a moment of the start, chosen by the number of times its progress was checked.

@@ -1,6 +1,7 @@
 //! The main task from end to end: edit a group in testing, rotate one in production, find both in the history, quit.
 
 use super::prelude::*;
+use crate::support::canary::base64;
 
 /// 64 lower-case hex digits, if there are any.
 fn token(text: &str) -> Option<&str> {
@@ -79,10 +80,17 @@ fn rotate(session: &mut Session) -> (String, String) {
     assert!(masked.contains("Customer"), "{masked}");
     assert_eq!(token(&masked), None);
 
+    session.type_until("y", "Token sent to your terminal", PATIENCE);
     let revealed = session.type_until("v", "hidden again in", PATIENCE);
     let token = token(&revealed).expect("a token").to_owned();
     let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
     assert_eq!(raw.matches(&token).count(), 1, "shown once, when asked");
+    let copied = format!("\x1b]52;c;{}", base64(token.as_bytes(), false));
+    assert_eq!(
+        raw.matches(&copied).count(),
+        1,
+        "copied without being shown"
+    );
     session.send("v");
     session.wait_for_no(&token, PATIENCE);
 

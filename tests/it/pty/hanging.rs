@@ -25,10 +25,18 @@ const KEYS: [(&str, &str); 11] = [
     ("\x1b", " 1 group "),
 ];
 
+/// How many bytes a console may write per second while it waits.
+const BYTES_A_SECOND: usize = 80;
+
 /// Presses the keys while the read hangs. Returns how long each took, in milliseconds.
 fn press_all(session: &mut Session) -> Vec<u128> {
     session.wait_for(" 1 group ", PATIENCE);
-    session.type_until("\r", "Esc cancels", PATIENCE);
+    session.type_until("\r", "s of 600s  Esc cancels", PATIENCE);
+    let written = session.output_during(Duration::from_secs(2)).len();
+    assert!(
+        (1..=2 * BYTES_A_SECOND).contains(&written),
+        "{written} bytes"
+    );
     KEYS.iter()
         .map(|(key, shown)| {
             let begun = Instant::now();

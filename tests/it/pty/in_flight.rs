@@ -29,10 +29,12 @@ async fn last_ending(world: &World) -> Ending {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_hangup_waiting_for_a_rotation_costs_nothing() {
+async fn a_signal_waits_for_a_rotation_says_so_and_after_a_hangup_it_costs_nothing() {
     let (world, place, gate) = (World::new().await, TempHome::new(), Gate::new());
     let proxy = FaultyProxy::before(world.address()).await;
     let mut session = rotating(&world, &place, &gate, &proxy).await;
+    session.signal(Signal::TERM);
+    session.wait_for("Waiting: rotate acme", PATIENCE);
     session.hang_up();
     // Once it has noticed the hangup, nothing may be busy with a terminal that is gone.
     assert_comes_to_rest(&mut session, "after the hangup");
@@ -40,17 +42,4 @@ async fn after_a_hangup_waiting_for_a_rotation_costs_nothing() {
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert_eq!(last_ending(&world).await, Ending::Confirmed);
     assert_eq!(proxy.count("POST"), 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_signal_waits_for_a_rotation_and_says_so() {
-    let (world, place, gate) = (World::new().await, TempHome::new(), Gate::new());
-    let proxy = FaultyProxy::before(world.address()).await;
-    let mut session = rotating(&world, &place, &gate, &proxy).await;
-    session.signal(Signal::TERM);
-    session.wait_for("Waiting: rotate acme", PATIENCE);
-    gate.open();
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    super::assert_given_back(&mut session);
-    assert_eq!(last_ending(&world).await, Ending::Confirmed);
 }

@@ -74,15 +74,3 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     assert_eq!(times(&mut session, OFF), 1);
     assert_given_back(&mut session);
 }
-
-#[test]
-fn without_the_setting_the_terminal_keeps_the_mouse() {
-    let place = TempHome::new();
-    let mut session = place.demo();
-    session.send("j");
-    wait_for_cursor(&mut session, 6);
-    assert_eq!(times(&mut session, ON), 0);
-    session.send("q");
-    session.exit_status(PATIENCE);
-    assert_eq!(times(&mut session, OFF), 0);
-}

@@ -1,13 +1,6 @@
 //! A person's temporary folders, and the programs started in them. Nothing of the real home is ever used.
 
-use groupdesk::{
-    config::profile::{KeySource, Profile},
-    directory::Directory,
-    domain::group::EnvironmentTag,
-};
-
 use super::prelude::*;
-use crate::support::world::bind;
 
 pub(crate) use crate::support::wait::wait_until;
 
@@ -107,15 +100,6 @@ impl BackgroundDemo {
         program
             .env("GROUPDESK_CONFIG", self.config.as_str())
             .env("GROUPDESK_DIRECTORY", self.directory.as_str())
-    }
-
-    /// Declares that this address and key are an environment of the demo, too.
-    pub(crate) fn is_also_at(&self, base_url: &str, key: &str, name: &str, tag: &str) {
-        let directory = Directory::open(Path::new(&self.directory)).expect("a directory");
-        let mut profile = Profile::new(name, base_url, KeySource::Env("KEY".into()));
-        profile.environment = Some(EnvironmentTag::parse(tag));
-        let environment = [("KEY", key)].into_iter().collect();
-        bind(&directory, &profile, &environment).expect("bound");
     }
 }
 

@@ -1,24 +1,14 @@
 //! A terminal that does not read for a while, like a stalled SSH connection: a bulk rotation continues, is recorded,
-//! and is shown when the terminal reads again.
+//! and is shown when the terminal reads again. On the command line: `batch::binary`.
 
 use super::{
     batch::{Scene, all_arrived, confirmed},
     prelude::*,
 };
-use crate::support::wait::eventually;
 
 const GROUPS: usize = 50;
 /// Requests in flight at the same time.
 const AT_ONCE: usize = 4;
-
-/// Nobody reads while nearly all of it happens.
-async fn assert_continues(scene: &Scene, gate: &Gate, session: &mut Session) {
-    all_arrived(gate, AT_ONCE).await;
-    session.stall();
-    (0..AT_ONCE).for_each(|_| gate.open());
-    assert_eq!(scene.wait_for_end().await, confirmed(GROUPS));
-    scene.assert_sent_once();
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bulk_rotation_in_the_console_continues() {
@@ -26,33 +16,17 @@ async fn a_bulk_rotation_in_the_console_continues() {
     let gate = Gate::new();
     scene.hold(&gate, AT_ONCE);
     let mut session = scene.rotating();
-    assert_continues(&scene, &gate, &mut session).await;
+    all_arrived(&gate, AT_ONCE).await;
+    // Nobody reads while nearly all of it happens.
+    session.stall();
+    (0..AT_ONCE).for_each(|_| gate.open());
+    assert_eq!(scene.wait_for_end().await, confirmed(GROUPS));
+    scene.assert_sent_once();
     session.read_on();
     session.wait_for("50 confirmed of 50", PATIENCE);
     session.send("\x03\x03");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     super::assert_given_back(&mut session);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_bulk_rotation_on_the_command_line_continues() {
-    let scene = Scene::new(GROUPS).await;
-    let gate = Gate::new();
-    scene.hold(&gate, AT_ONCE);
-    let arguments = ["rotate", "--filter", "g", "--yes", "--json"];
-    let mut session = scene.groupdesk(&arguments).start();
-    assert_continues(&scene, &gate, &mut session).await;
-    // Waits longer for the process than for its messages.
-    let place = format!("/proc/{}", session.pid().as_raw_nonzero());
-    let ended = eventually("it ends", || !Path::new(&place).exists());
-    let ended = tokio::time::timeout(Duration::from_secs(3), ended).await;
-    assert!(ended.is_err(), "it ended before its result was read");
-    session.read_on();
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    let raw = String::from_utf8_lossy(session.raw_output());
-    let items = raw.matches("\"outcome\":\"confirmed\"").count();
-    assert_eq!(items, GROUPS, "{raw}");
-    assert!(raw.contains("\"planned\":50,\"confirmed\":50"), "{raw}");
 }
 
 /// The signal arrives while the console waits for the terminal.

@@ -50,27 +50,6 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// As a debugger or `kill -STOP` does: it could not restore the terminal, but takes all of it again.
-#[test]
-fn a_console_that_is_continued_takes_its_terminal_again() {
-    let place = TempHome::new();
-    let mut session = place.demo();
-    let taken = |session: &mut Session| {
-        let enter = b"\x1b[?1049h";
-        let raw = session.raw_output();
-        raw.windows(enter.len())
-            .filter(|bytes| bytes == enter)
-            .count()
-    };
-    assert_eq!(taken(&mut session), 1);
-    session.signal(Signal::STOP);
-    session.signal(Signal::CONT);
-    super::place::wait_until("the screen is taken again", || taken(&mut session) == 2);
-    session.wait_for(FIRST, PATIENCE);
-    assert_taken(&mut session);
-    session.type_until("j", ">   Acme US", PATIENCE);
-}
-
 /// Without a shell to continue it, it would stay stopped for ever.
 #[test]
 fn ctrl_z_without_job_control_only_redraws() {

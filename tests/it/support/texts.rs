@@ -11,8 +11,9 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
-use super::world::{Side, World, id};
+use super::world::{Side, Template, World, id};
 pub(crate) use crate::app::{escape, is_dangerous};
 
 /// Texts that somebody may enter as a name, a word or a key.
@@ -90,8 +91,16 @@ pub(crate) fn wanted(number: usize, text: &str) -> DesiredFields {
     }
 }
 
-/// Each text of the corpus is a group in both environments, rotated once, two days before `now`.
-pub(crate) async fn a_world(now: Timestamp) -> World {
+/// Each text of the corpus is a group in both environments, rotated once, two days ago. It is made once per run; each test
+/// starts from a copy.
+pub(crate) async fn a_world() -> World {
+    static MADE: OnceCell<Template> = OnceCell::const_new();
+    let made = MADE.get_or_init(async || Template::of(a_world_at(Timestamp::now()).await).await);
+    made.await.copy().await
+}
+
+/// The same two days before this time.
+pub(crate) async fn a_world_at(now: Timestamp) -> World {
     let world = World::new().await;
     for side in [Side::Testing, Side::Production] {
         for (number, (what, text)) in CORPUS.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The world of every test: the real service on loopback with a production and a testing environment, and the
 //! installations of its operators, all in one temporary folder. There is no other way to build a scene.
 
+mod copied;
 mod empty;
 mod installation;
 mod stored;
@@ -8,6 +9,7 @@ mod stored;
 use std::{
     collections::BTreeMap,
     fs, io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
     sync::{Mutex, MutexGuard},
@@ -32,6 +34,7 @@ use serde_json::Value;
 
 use super::{assertions::is_in, postgres};
 
+pub(crate) use copied::Template;
 pub(crate) use installation::{
     Installation, acknowledge, bind, opened_by, place, try_place, wait_for,
 };
@@ -46,6 +49,17 @@ pub(crate) const LI: &str = "li@desk7";
 
 /// The least length of a text that a scan takes for a secret, in bytes.
 const SECRET: usize = 8;
+
+/// The database of the service, and the usual directory.
+const SERVICE: &str = "service/service.db";
+const DIRECTORY: &str = "desks/groupdesk/directory.db";
+/// Whose keys there are, and which of them are read-only.
+const KEYS: [(Side, bool); 4] = [
+    (Side::Production, false),
+    (Side::Production, true),
+    (Side::Testing, false),
+    (Side::Testing, true),
+];
 
 /// The two environments of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,18 +101,25 @@ impl World {
     /// A running service without groups, and an empty directory.
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(&folder.path().join("service/service.db")).expect("a store");
+        let store = Store::open(&folder.path().join(SERVICE)).expect("a store");
+        let keys = KEYS.map(|(side, read_only)| {
+            let made = store.create_key(side.name(), Some(side.tag().as_str()), read_only);
+            made.expect("a key").1.expose_secret().to_owned()
+        });
+        Self::start(folder, store, keys.into(), |_, _| {}).await
+    }
+
+    /// Starts the service with this storage. `at` is told its address before the directory is opened.
+    async fn start(
+        folder: tempfile::TempDir,
+        store: Store,
+        keys: Vec<String>,
+        at: impl FnOnce(&Path, SocketAddr),
+    ) -> Self {
         private_folder(&folder.path().join("keys")).expect("a folder");
-        let mut keys = Vec::new();
-        for side in [Side::Production, Side::Testing] {
-            for read_only in [false, true] {
-                let (_, key) = store
-                    .create_key(side.name(), Some(side.tag().as_str()), read_only)
-                    .expect("a key");
-                let file = key_file(folder.path(), side, read_only);
-                write_new_private(&file, key.expose_secret().as_bytes()).expect("a key file");
-                keys.push(key.expose_secret().to_owned());
-            }
+        for ((side, read_only), key) in KEYS.into_iter().zip(&keys) {
+            let file = key_file(folder.path(), side, read_only);
+            write_new_private(&file, key.as_bytes()).expect("a key file");
         }
         let listen = ([127, 0, 0, 1], 0).into();
         let service = Service::start(
@@ -110,6 +131,7 @@ impl World {
         )
         .await
         .expect("a service");
+        at(folder.path(), service.address);
         let world = Self {
             base_url: format!("http://{}", service.address),
             service: Some(service),
@@ -129,7 +151,7 @@ impl World {
     }
 
     /// The address of the service.
-    pub(crate) fn address(&self) -> std::net::SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.service.as_ref().expect("it runs").address
     }
 
@@ -145,7 +167,7 @@ impl World {
 
     /// The file of the usual directory.
     pub(crate) fn directory_file(&self) -> PathBuf {
-        self.installations().join("groupdesk/directory.db")
+        self.folder.path().join(DIRECTORY)
     }
 
     /// The location of the usual directory, if it is a team's.
@@ -290,7 +312,7 @@ impl World {
     }
 
     fn service_file(&self) -> PathBuf {
-        self.folder.path().join("service/service.db")
+        self.folder.path().join(SERVICE)
     }
 
     /// Stops the service and removes the folder. Dropping does so too, but without waiting.

@@ -24,10 +24,13 @@ async fn only_the_exact_words_send_anything() {
     let service = Faults::start(vec![made("g1", true), made("g2", true)]).await;
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
+    // On a terminal without a progress bar everything else is still shown.
+    home.set("TERM", "dumb");
     let file = ids(&home, 2);
     let import = format!("import {file} --create --concurrency 1");
     let apply = format!("apply {file} --prune-report");
-    for (command, words) in [(&import, "import 2 in live"), (&apply, "apply 2 in live")] {
+    let sent_without_its_words = |command: &str, words: &str| {
+        let before = service.connections();
         let question = format!("Type \"{words}\" to confirm:");
         for (typed, code) in [
             ("yes\r", 3),
@@ -40,10 +43,10 @@ async fn only_the_exact_words_send_anything() {
             assert_eq!(ended, Some(code), "{typed:?}: {shown}");
             assert!(shown.starts_with("PRODUCTION live http://"), "{shown}");
         }
-        assert_eq!(service.connections(), 0, "{command}");
-    }
-    // On a terminal without a progress bar everything else is still shown.
-    home.set("TERM", "dumb");
+        service.connections() - before
+    };
+    assert_eq!(sent_without_its_words(&import, "import 2 in live"), 0);
+    assert_eq!(sent_without_its_words(&apply, "apply 2 in live"), 0);
     let steps = [("to confirm:", "import 2 in live\r")];
     // The second time nothing differs any more, so nothing is asked.
     for (command, steps, sum) in [
@@ -54,6 +57,8 @@ async fn only_the_exact_words_send_anything() {
         assert_eq!(code, Some(0), "{shown}");
         assert!(shown.contains(sum), "{shown}");
     }
+    let rotate = "rotate g1 g2 --include-recent";
+    assert_eq!(sent_without_its_words(rotate, "rotate 2 in live"), 0);
     assert_eq!(methods(&service).len(), 2);
 }
 
@@ -125,10 +130,30 @@ async fn profile_add_asks_for_each_value() {
         (of_key, "variable\r"),
         ("Name of the variable:", "EU_KEY\r"),
     ];
-    let steps = [&first[..], &named, &facts].concat();
+    let told = [
+        ("that an update omits?", "keep\r"),
+        ("its stored properties?", "\r"),
+        ("without using this directory?", "perhaps\r"),
+    ];
+    let steps = [&first[..], &named, &told].concat();
     let (shown, code) = dialogue(&home, "profile add eu", &steps);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("the API key is accepted"), "{shown}");
+    let refused = "not a valid answer; left unknown";
+    assert!(shown.contains(refused), "{shown}");
+    let recorded = home.json(0, "profile behaviour eu").await;
+    for (fact, source) in [
+        ("absent_name", "told"),
+        ("absent_properties", "told"),
+        ("absent_mapping", "told"),
+        ("properties_on_get", "unknown"),
+        ("sole_writer", "unknown"),
+    ] {
+        let mut all = recorded.as_array().expect("a list").iter();
+        let found = all.find(|one| one["fact"] == fact).expect("it is there");
+        assert_eq!(found["source"], source, "{found}");
+        assert!(source != "told" || found["value"] == "keep", "{found}");
+    }
     let text = config().expect("written");
     assert!(text.contains("api_key = { env = \"EU_KEY\" }"), "{text}");
     assert!(text.contains("environment = \"Testing\""), "{text}");

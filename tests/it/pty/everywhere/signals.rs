@@ -8,7 +8,7 @@ use super::{
     wait_for_end,
 };
 use crate::{
-    pty::{assert_comes_to_rest, assert_taken, children},
+    pty::{assert_comes_to_rest, assert_taken, children, wait_until},
     support::{long, pty::Session},
 };
 
@@ -75,12 +75,17 @@ fn a_stop_in_every_place_restores_the_terminal_and_takes_it_again() {
     let mut count = 0;
     for (what, steps) in long::spread(PLACES, 9) {
         for stop in [Signal::TSTP, Signal::STOP] {
-            // A debugger's stop restores nothing, and here no shell continues it.
+            // A debugger's stop restores nothing, and here no shell continues it: the terminal is taken again.
             if stop == Signal::STOP {
                 let mut session = at(scene.console(), steps);
                 session.signal(Signal::STOP);
                 session.signal(Signal::CONT);
+                wait_until("the screen is taken again", || {
+                    let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+                    raw.matches("\x1b[?1049h").count() == 2
+                });
                 assert_whole(&mut session, steps);
+                assert_taken(&mut session);
                 session.signal(Signal::TERM);
                 wait_for_end(&mut session, what);
                 count += 1;

@@ -1,13 +1,15 @@
 //! An empty directory, migrated once per run; worlds start from a copy of it. Migrations are tested in
 //! `tests/it/directory`, which starts without a file.
 
-use std::{fs, path::Path, sync::OnceLock};
+use std::{path::Path, sync::OnceLock};
 
 use groupdesk::{
     directory::Directory,
     platform::private_files::{private_folder, write_new_private},
 };
 use rusqlite::Connection;
+
+use super::copied::compact;
 
 /// Length of the key for fingerprints, in bytes.
 const KEY: usize = 32;
@@ -30,7 +32,7 @@ pub(super) fn put(path: &Path) {
 
 fn make() -> Empty {
     let folder = tempfile::tempdir().expect("a folder");
-    let (made, whole) = (folder.path().join("made.db"), folder.path().join("whole"));
+    let made = folder.path().join("made.db");
     let directory = Directory::open(&made).expect("a directory");
     let connection = Connection::open(&made).expect("a database");
     let key: Vec<u8> = connection
@@ -40,17 +42,8 @@ fn make() -> Empty {
             |row| row.get(0),
         )
         .expect("a key");
-    // Without the contents of its log.
-    let whole_name = whole.to_str().expect("UTF-8");
-    connection
-        .execute("VACUUM INTO ?1", [whole_name])
-        .expect("copied");
+    let file = compact(&made);
     drop((connection, directory));
-    let copy = Connection::open(&whole).expect("a database");
-    copy.pragma_update(None, "journal_mode", "WAL")
-        .expect("a log");
-    copy.close().expect("closed");
-    let file = fs::read(&whole).expect("readable");
     let found: Vec<_> = file
         .windows(KEY)
         .enumerate()
