@@ -14,7 +14,11 @@ use super::{
     error::{ConfigError, Problem},
     schema::{self, ConfigFile},
 };
-use crate::intake::{fault::Fault, text as intake};
+use crate::intake::{
+    fault::Fault,
+    kind::{Foreign, SQLITE, foreign},
+    text as intake,
+};
 
 const LARGEST: u64 = 1024 * 1024;
 
@@ -101,12 +105,25 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if let Some(kind) = foreign(&bytes) {
+        return Err(io::Error::other(instead_of(kind)));
+    }
     if bytes.len() as u64 > LARGEST {
         return Err(io::Error::other(
             "it is larger than 1 MiB; use another file",
         ));
     }
     Ok(bytes)
+}
+
+/// What to do with a file that is no text: none of its lines can be corrected.
+fn instead_of(kind: Foreign) -> String {
+    let todo = if kind == SQLITE {
+        "to use it as the directory, pass it with --directory"
+    } else {
+        "use another file"
+    };
+    format!("it is {}, not a configuration; {todo}", kind.is)
 }
 
 /// What a shell passes instead of a file: `<(command)` is a pipe that another process writes to.

@@ -22,6 +22,11 @@ const WORKBOOK: Foreign = Foreign {
     is: "a workbook",
     todo: "export it as CSV",
 };
+/// A directory of groupdesk is one.
+pub const SQLITE: Foreign = Foreign {
+    is: "an SQLite database",
+    todo: NO_TEXT,
+};
 const UNPACK: &str = "unpack it first";
 const NO_TEXT: &str = "export the data as CSV or JSON";
 
@@ -41,7 +46,7 @@ const MAGIC: [(usize, &[u8], &str, &str); 20] = [
     (0, b"\x89PNG\r\n\x1a\n", "a picture", NO_TEXT),
     (0, b"\xff\xd8\xff", "a picture", NO_TEXT),
     (0, b"GIF8", "a picture", NO_TEXT),
-    (0, b"SQLite format 3\0", "an SQLite database", NO_TEXT),
+    (0, b"SQLite format 3\0", SQLITE.is, SQLITE.todo),
     (0, b"\x7fELF", "a program", "use another file"),
     (0, b"PAR1", "a Parquet file", NO_TEXT),
     (0, b"{\\rtf", "a formatted text (RTF)", "save it as plain text"),

@@ -89,14 +89,19 @@ shape! {
     fn finding(finding: &Finding) {
         "area": text = finding.area.as_str(), "groupdesk, configuration, key, network, service, clock, directory or terminal";
         "severity": text = finding.severity.as_str(), "ok, note, warning or problem";
-        "found": text = in_plain_words(&finding.found), "what was found; human-readable, may change";
+        "found": text = found(finding), "what was found; human-readable, may change";
         "advice": text or "nothing needs to be done" = finding.advice.as_deref().map(proposals::complete), "what to do; human-readable, may change";
     }
 }
 
+/// What was found. It may propose a command as well.
+fn found(finding: &Finding) -> String {
+    proposals::complete(&in_plain_words(&finding.found)).into_owned()
+}
+
 fn text(report: &Report) -> String {
     let lines = report.findings.iter().map(|finding| {
-        let mut found = in_plain_words(&finding.found).into_owned();
+        let mut found = found(finding);
         if let Some(advice) = &finding.advice {
             found.push_str("\n-> ");
             found.push_str(&proposals::complete(advice));

@@ -13,7 +13,10 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{Background, Home, files, mode, set_mode},
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    assertions::assert_has,
+    faults::{Fault, Faults, http, json as answer},
+};
 
 /// The answer of a service to an update that names no group.
 fn refusal() -> Fault {
@@ -92,6 +95,11 @@ async fn without_any_profile_doctor_says_how_to_begin_and_writes_no_file() {
     finding(&report, "groupdesk profile add NAME");
     finding(&report, "none yet at ~/.local/share/groupdesk/");
     assert_eq!(files(home.folder.path()), Vec::<std::path::PathBuf>::new());
+    // What it proposes changes the file that was checked.
+    home.write("empty.toml", "");
+    let report = home.json(2, "doctor --config empty.toml").await;
+    let (_, advice) = finding(&report, "`groupdesk --config empty.toml profile add NAME`");
+    assert_has(advice, "`groupdesk --config empty.toml profile add NAME`");
 }
 
 #[tokio::test]

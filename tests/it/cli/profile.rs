@@ -193,6 +193,7 @@ async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
         (2, &format!("{add} K --api-key-file {file}"), "cannot be used with"),
         (2, "profile remove eu --yes", "profile \"eu\" not found"),
         (2, "profile key eu", "profile \"eu\" not found"),
+        (2, "profile behaviour eu", "profile \"eu\" not found"),
     ]).await;
     assert_eq!(config(&home), None);
 }

@@ -230,6 +230,28 @@ fn a_file_that_somebody_named_must_exist_and_not_everybody_may_write_to_it() {
     let text = Settings::load(&flags).expect_err("refused").to_string();
     assert_has(&text, "else.toml");
     assert_has(&text, "--config");
+    // A directory is often larger than a configuration may be.
+    let directory = format!("SQLite format 3\0{}", "x".repeat(2 << 20));
+    for (name, text, todo) in [
+        (
+            "desk.db",
+            &*directory,
+            "pass it with --directory; it is set by --config",
+        ),
+        (
+            "groups.yaml",
+            "---\n",
+            "it is YAML, not a configuration; use another file",
+        ),
+    ] {
+        let flags = Overrides {
+            config: Some(named.write(name, text)),
+            ..named.overrides()
+        };
+        let text = Settings::load(&flags).expect_err("refused").to_string();
+        assert_has(&text, todo);
+        assert_lacks(&text, ":1:1:");
+    }
     let home = Home::with_file(TWO);
     let file = home.folder.path().join(".config/groupdesk/config.toml");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("set");

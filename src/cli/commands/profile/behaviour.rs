@@ -74,7 +74,11 @@ impl Behaviour {
 
 pub(super) async fn run(context: &Setup, arguments: Behaviour) -> Result<Exit, CliError> {
     let mut overrides = context.overrides.clone();
-    overrides.profile = arguments.name.clone().or(overrides.profile);
+    if let Some(name) = &arguments.name {
+        // An unknown one is no fault of --profile.
+        context.settings()?.profile(Some(name))?;
+        overrides.profile = Some(name.clone());
+    }
     let session = Session::of(
         &overrides,
         context.json,
