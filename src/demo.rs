@@ -18,13 +18,14 @@ use jiff::{Timestamp, Unit};
 use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
 
+use samples::SampleEnvironment;
 use seed::Filler;
 
 use crate::{
     api::wire::DEFAULT_PATH,
     config::{ConfigError, Environment, Overrides, Settings},
     directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
-    domain::{facts::Basis, group::EnvironmentTag},
+    domain::facts::Basis,
     operations::{Clock, Operations},
     platform::private_files,
     service::{
@@ -99,12 +100,8 @@ pub(crate) struct EmptyWorld {
 }
 
 impl World {
-    /// Starts a world with the samples of `assets/demo`, or with this many generated groups.
-    pub async fn start(groups: Option<usize>) -> Result<Self, DemoError> {
-        Self::start_at(groups, Clock::System).await
-    }
-
-    /// Like [`World::start`], with another clock; the recorded past ends at the clock's current time.
+    /// Starts a world with the samples of `assets/demo`, or with this many generated groups; the recorded past ends at the
+    /// clock's current time.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
         let empty = EmptyWorld::open().await?;
         empty.fill(groups, clock, Setup::default(), |_| {}).await
@@ -127,20 +124,17 @@ impl World {
 
     /// Writes a configuration for other processes, and the API keys it refers to as files with mode 0600 beside it.
     pub fn write_configuration(&self) -> io::Result<PathBuf> {
-        let names = ["production.key", "testing.key"];
+        let write = |name: &str, text: &str| {
+            let file = self.folder.path().join(name);
+            private_files::write_new_private(&file, text.as_bytes()).map(|()| file)
+        };
+        let names = PROFILES.map(|name| format!("{name}.key"));
         for (name, key) in names.iter().zip(&self.keys) {
-            private_files::write_new_private(
-                &self.folder.path().join(name),
-                key.expose_secret().as_bytes(),
-            )?;
+            write(name, key.expose_secret())?;
         }
         let sources = names.map(|name| format!("file = \"{name}\""));
-        let file = self.folder.path().join("shared.toml");
-        private_files::write_new_private(
-            &file,
-            configuration(self.address(), &sources, self.setup).as_bytes(),
-        )?;
-        Ok(file)
+        let text = configuration(self.address(), &sources, self.setup);
+        write("shared.toml", &text)
     }
 
     /// Stops the service, closes the files and removes the folder.
@@ -298,18 +292,13 @@ async fn places(
     at: Timestamp,
 ) -> Result<[PlaceId; 2], DemoError> {
     let mut places = [PlaceId::NONE; 2];
-    for ((name, tag), (key, place)) in [
-        ("production", EnvironmentTag::Customer),
-        ("testing", EnvironmentTag::Testing),
-    ]
-    .into_iter()
-    .zip(keys.iter().zip(&mut places))
-    {
+    let all = SampleEnvironment::ALL.into_iter().zip(keys);
+    for ((sample, key), place) in all.zip(&mut places) {
         let caller = Caller {
-            profile: name.into(),
+            profile: sample.environment().into(),
             url: format!("http://{address}{DEFAULT_PATH}"),
             key: directory.fingerprinter().of_key(key),
-            environment: Some(tag),
+            environment: Some(sample.tag()),
             from_variables: false,
             key_changes: false,
             at,

@@ -22,8 +22,13 @@ pub use write::{Format, csv_line};
 
 use serde_json::Value;
 
-use super::domain::{
-    annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::check_size,
+use crate::{
+    domain::{
+        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::check_size,
+        text::visible,
+    },
+    intake::signs,
+    search::suggest::similar,
 };
 
 /// Longest row, in bytes; a longer one means that this is the wrong file.
@@ -45,44 +50,25 @@ impl GroupRow {
     /// not read back the same.
     fn checked(self) -> Result<Self, String> {
         check_size(&self.fields).map_err(|why| format!("{}: {why}", why.field()))?;
-        let DesiredFields {
-            name,
-            mapping,
-            properties,
-        } = &self.fields;
+        let fields = &self.fields;
+        let nul = |text: &String| text.contains('\0');
+        let nuls = |(key, value): (&String, &String)| nul(key) || nul(value);
+        let of_property = |(key, value): (&String, &Value)| nul(key) || holds_nul(value);
+        let mut parts = self.parts.map.iter().chain(&self.parts.properties);
         let has_nul = [
-            (
-                "name",
-                name.as_ref().is_some_and(|name| name.contains('\0')),
-            ),
-            (
-                "mapping",
-                mapping
-                    .iter()
-                    .flatten()
-                    .any(|(key, value)| key.contains('\0') || value.contains('\0')),
-            ),
+            ("name", fields.name.iter().any(nul)),
+            ("mapping", fields.mapping.iter().flatten().any(nuls)),
             (
                 "properties",
-                properties
-                    .iter()
-                    .flatten()
-                    .any(|(key, value)| key.contains('\0') || holds_nul(value)),
+                fields.properties.iter().flatten().any(of_property),
             ),
-        ];
-        let note = self.annotation.note.as_ref();
-        let has_nul = has_nul
-            .into_iter()
-            .chain([("note", note.is_some_and(|note| note.contains('\0')))]);
-        let parts = self.parts.map.iter().chain(&self.parts.properties);
-        let has_nul = has_nul.chain(parts.map(|(key, cell)| {
+            ("note", self.annotation.note.iter().any(nul)),
             (
                 "a map: or prop: column",
-                key.contains('\0') || cell.contains('\0'),
-            )
-        }));
-        let mut wrong = has_nul.filter(|(_, has_nul)| *has_nul);
-        match wrong.next() {
+                parts.any(|(key, cell)| nul(key) || nul(cell)),
+            ),
+        ];
+        match has_nul.into_iter().find(|(_, has_nul)| *has_nul) {
             Some((column, _)) => Err(format!("{column}: it contains a NUL character; remove it")),
             None => Ok(self),
         }
@@ -152,21 +138,15 @@ fn no_such_columns(names: &[String]) -> Option<String> {
         ));
     }
     for name in others {
-        if let Some((at, sign)) = crate::intake::signs::first(name) {
-            described.push(format!(
-                "unknown column: character {at} of its name: {sign}"
-            ));
-            continue;
-        }
-        let near = super::search::suggest::similar(name, known, 1);
-        let meant = near.first().map(|near| format!("; did you mean {near}?"));
-        is_any_unmeant = is_any_unmeant || meant.is_none();
-        let quoted = quoted_column(name);
-        let what = match quoted {
-            Some(quoted) => format!("unknown column {quoted}"),
-            None => "unknown column".to_owned(),
-        };
-        described.push(what + &meant.unwrap_or_default());
+        described.push(if let Some((at, sign)) = signs::first(name) {
+            format!("unknown column: character {at} of its name: {sign}")
+        } else {
+            let near = similar(name, known, 1);
+            let meant = near.first().map(|near| format!("; did you mean {near}?"));
+            is_any_unmeant |= meant.is_none();
+            let quoted = quoted_column(name).unwrap_or_default();
+            format!("unknown column{quoted}{}", meant.unwrap_or_default())
+        });
     }
     described.dedup();
     if is_any_unmeant {
@@ -178,14 +158,14 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     Some(described.join("; "))
 }
 
-/// The name in quotes. Only what looks like a column name is quoted: the file may not contain groups at all, and then
+/// The name in quotes, behind a blank. Only what looks like a column name is quoted: the file may not contain groups at all, and then
 /// anything in it may be a secret.
 fn quoted_column(name: &str) -> Option<String> {
     let is_name = name.len() <= 20
         && name
             .chars()
             .all(|c| c.is_alphanumeric() || "_-:. ".contains(c));
-    is_name.then(|| format!("\"{}\"", super::domain::text::visible(name)))
+    is_name.then(|| format!(" \"{}\"", visible(name)))
 }
 
 #[cfg(test)]

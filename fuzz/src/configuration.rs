@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, sync::LazyLock};
 
 use groupdesk::config::{
     ConfigError, Environment, KeySource, Overrides, Settings,
-    edit::{self, EditError},
+    edit::{EditError, Opened},
     new_profile::NewProfile,
 };
 
@@ -59,7 +59,8 @@ fn changed(settings: &Settings, overrides: &Overrides, data: &[u8]) {
         ca_file: None,
         api_key: KeySource::Env("EU_KEY".into()),
     };
-    match edit::adding(&new, overrides) {
+    let opened = || Opened::read(overrides);
+    match opened().and_then(|opened| opened.added(&new)) {
         Ok((edit, profile)) => {
             edit.make().expect("it can be written");
             let more = Settings::load(overrides).expect("what was written can be read");
@@ -70,7 +71,7 @@ fn changed(settings: &Settings, overrides: &Overrides, data: &[u8]) {
                 (&more.operator, &more.keys),
                 (&settings.operator, &settings.keys)
             );
-            let removing = edit::removing("added-here", overrides);
+            let removing = opened().and_then(|opened| opened.removed("added-here"));
             removing
                 .expect("it was added")
                 .make()
@@ -93,7 +94,7 @@ fn changed(settings: &Settings, overrides: &Overrides, data: &[u8]) {
     }
     for profile in &settings.profiles {
         fs::write(file, data).expect("written");
-        match edit::removing(&profile.name, overrides) {
+        match opened().and_then(|opened| opened.removed(&profile.name)) {
             Ok(edit) => {
                 edit.make().expect("it can be written");
                 let left = Settings::load(overrides).expect("it can be read");

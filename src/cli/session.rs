@@ -137,7 +137,8 @@ impl Session {
         let settings = Settings::load(overrides)?;
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env.clone();
-        proposals::select(settings.selection(overrides), Some(profile.name.clone()));
+        let selection = overrides.selection(settings.usual_profile.clone());
+        proposals::select(selection, Some(profile.name.clone()));
         let directory = open_named(&settings.directory, overrides)?;
         directory.set_is_of_command(true);
         if let Some(notice) = directory.notice() {

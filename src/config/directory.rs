@@ -83,24 +83,17 @@ impl TeamSettings {
 
     /// Makes the files absolute; what cannot be, with its key.
     pub(super) fn resolve(&mut self, around: PathContext) -> Vec<(&'static str, String)> {
-        let files = [
-            ("ca_file", &mut self.ca_file),
-            ("cert", &mut self.cert),
-            ("key", &mut self.key),
+        let file = |file: &mut Option<PathBuf>| file.as_mut().map(|file| resolve(file, around));
+        let source =
+            |source: &mut Option<KeySource>| source.as_mut().map(|source| source.resolve(around));
+        let resolved = [
+            ("ca_file", file(&mut self.ca_file)),
+            ("cert", file(&mut self.cert)),
+            ("key", file(&mut self.key)),
+            ("password", source(&mut self.password)),
+            ("fingerprint_key", source(&mut self.fingerprint_key)),
         ];
-        let sources = [
-            ("password", &mut self.password),
-            ("fingerprint_key", &mut self.fingerprint_key),
-        ];
-        let files = files.into_iter().map(|(key, file)| {
-            let file = file.as_mut().map(|file| resolve(file, around));
-            (key, file.map(|file| file.map_err(|why| why.to_string())))
-        });
-        let sources = sources.into_iter().map(|(key, source)| {
-            let source = source.as_mut().map(|source| source.resolve(around));
-            (key, source)
-        });
-        let resolved = files.chain(sources);
+        let resolved = resolved.into_iter();
         resolved
             .filter_map(|(key, resolved)| Some((key, resolved?.err()?)))
             .collect()

@@ -11,12 +11,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::lines::{in_place, is_table_of, quoted, range, without};
+use self::lines::{in_place, without};
 use super::{
     environment::{Environment, PathContext},
     error::ConfigError,
     file,
-    new_profile::{self, Field, NewProfile, key},
+    new_profile::{self, Field, NewProfile, key, quoted},
     paths,
     profile::Profile,
     schema::{self, ConfigFile},
@@ -41,7 +41,7 @@ pub enum EditError {
     #[error("{} is a broken link; create the file, or remove the link", shown(&.0.to_string_lossy()))]
     LeadsNowhere(PathBuf),
     #[error("the configuration file cannot be written: {0}")]
-    Unwritable(io::Error),
+    Unwritable(#[from] io::Error),
 }
 
 fn listed(problems: &[(Field, String)]) -> String {
@@ -68,11 +68,10 @@ impl Edit {
     /// Takes the change back after it was written, if nobody has changed the file since.
     pub fn undo(&self) -> Result<(), EditError> {
         let Some(before) = &self.before else {
-            let now = fs::read(&self.file).map_err(EditError::Unwritable)?;
-            if now != self.after.as_bytes() {
+            if fs::read(&self.file)? != self.after.as_bytes() {
                 return Err(EditError::Changed(self.file.clone()));
             }
-            return fs::remove_file(&self.file).map_err(EditError::Unwritable);
+            return Ok(fs::remove_file(&self.file)?);
         };
         let back = Self {
             before: Some(self.after.clone()),
@@ -87,7 +86,7 @@ impl Edit {
     pub fn make(&self) -> Result<(), EditError> {
         let Some(before) = &self.before else {
             if let Some(folder) = folder_of(&self.file) {
-                private_folder(folder).map_err(EditError::Unwritable)?;
+                private_folder(folder)?;
             }
             return match write_new_private(&self.file, self.after.as_bytes()) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -97,44 +96,25 @@ impl Edit {
                         EditError::Changed(self.file.clone())
                     })
                 }
-                written => written.map_err(EditError::Unwritable),
+                written => Ok(written?),
             };
         };
-        let target = self.file.canonicalize().map_err(EditError::Unwritable)?;
-        let mode = target
-            .metadata()
-            .map_err(EditError::Unwritable)?
-            .permissions()
-            .mode();
+        let target = self.file.canonicalize()?;
+        let mode = target.metadata()?.permissions().mode() & 0o777;
         let mut next = tempfile::Builder::new()
             .prefix(".config-")
             .permissions(Permissions::from_mode(0o600))
-            .tempfile_in(folder_of(&target).unwrap_or(Path::new("/")))
-            .map_err(EditError::Unwritable)?;
-        next.write_all(self.after.as_bytes())
-            .and_then(|()| {
-                next.as_file()
-                    .set_permissions(Permissions::from_mode(mode & 0o777))
-            })
-            .and_then(|()| next.as_file().sync_all())
-            .map_err(EditError::Unwritable)?;
+            .tempfile_in(folder_of(&target).unwrap_or(Path::new("/")))?;
+        next.write_all(self.after.as_bytes())?;
+        next.as_file()
+            .set_permissions(Permissions::from_mode(mode))?;
+        next.as_file().sync_all()?;
         if file::text(&self.file, None)?.as_ref() != Some(before) {
             return Err(EditError::Changed(self.file.clone()));
         }
-        next.persist(&target)
-            .map_err(|error| EditError::Unwritable(error.error))?;
+        next.persist(&target).map_err(|error| error.error)?;
         Ok(())
     }
-}
-
-/// Plans the addition of a profile, and how it will be read. Writes nothing.
-pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile), EditError> {
-    Opened::read(overrides)?.added(new)
-}
-
-/// Plans the removal of a profile. Writes nothing.
-pub fn removing(name: &str, overrides: &Overrides) -> Result<Edit, EditError> {
-    Opened::read(overrides)?.removed(name)
 }
 
 /// The configuration file as it was read. Its changes are planned, and write nothing.
@@ -171,7 +151,8 @@ impl Opened {
         Ok(self.edit(text.clone(), text))
     }
 
-    fn added(&self, new: &NewProfile) -> Result<(Edit, Profile), EditError> {
+    /// Adds a profile. Also returns it as it will be read.
+    pub fn added(&self, new: &NewProfile) -> Result<(Edit, Profile), EditError> {
         let profile = new
             .check(self.folder(), &self.env)
             .map_err(EditError::Wrong)?;
@@ -203,7 +184,8 @@ impl Opened {
         Ok((edit, profile))
     }
 
-    fn removed(&self, name: &str) -> Result<Edit, EditError> {
+    /// Removes a profile.
+    pub fn removed(&self, name: &str) -> Result<Edit, EditError> {
         let (text, mut wanted) = self.with(name)?;
         let is_default = wanted.default_profile.as_deref() == Some(name);
         let (after, lines) = without(text, name, is_default);
@@ -221,30 +203,25 @@ impl Opened {
         if wanted.profiles.iter().any(|profile| profile.name == to) {
             return Err(EditError::Exists(to.to_owned(), self.file.clone()));
         }
-        let range = range(text, name).ok_or_else(|| EditError::ByHand(self.file.clone()))?;
-        let (mut after, mut lines, mut at, mut at_top) = (String::new(), String::new(), 0, true);
-        for line in text.split_inclusive('\n') {
-            let plain = line.trim();
-            at_top &= !plain.starts_with('[');
-            let is_default =
-                at_top && plain.split('=').next().map(str::trim) == Some("default_profile");
-            let other = if range.contains(&at) && is_table_of(plain, name) {
-                in_place(
-                    line,
-                    &[key(name), quoted(name), format!("'{name}'")],
-                    &key(to),
-                    '.',
-                )
-            } else if is_default && wanted.default_profile.as_deref() == Some(name) {
-                in_place(line, &[quoted(name), format!("'{name}'")], &quoted(to), '=')
+        let (mut after, mut changed) = (String::new(), String::new());
+        let (mut tables, mut was_inside) = (0, false);
+        for line in lines::of(text, name) {
+            tables += usize::from(line.is_inside && !was_inside);
+            was_inside = line.is_inside;
+            let written = [key(name), quoted(name), format!("'{name}'")];
+            let other = if line.is_header {
+                in_place(line.text, &written, &key(to), '.')
+            } else if line.is_default && wanted.default_profile.as_deref() == Some(name) {
+                in_place(line.text, &written[1..], &quoted(to), '=')
             } else {
                 None
             };
-            at += line.len();
-            if let Some(other) = &other {
-                lines.push_str(other);
-            }
-            after.push_str(other.as_deref().unwrap_or(line));
+            changed.extend(other.as_deref());
+            after.push_str(other.as_deref().unwrap_or(line.text));
+        }
+        // With other tables in between, a person has to look.
+        if tables != 1 {
+            return Err(EditError::ByHand(self.file.clone()));
         }
         for profile in &mut wanted.profiles {
             if profile.name == name {
@@ -256,7 +233,7 @@ impl Opened {
         }
         // A bad name is reported by the usual rules for names.
         self.parsed(&after)?;
-        self.as_wanted(after, lines, wanted)
+        self.as_wanted(after, changed, wanted)
     }
 
     fn edit(&self, after: String, lines: String) -> Edit {

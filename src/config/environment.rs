@@ -55,20 +55,19 @@ impl Environment {
 
     /// Returns a variable that must be text.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<&str>, ConfigError> {
-        self.get(name)
-            .map(|value| {
-                let value = value.to_str().map(text::trimmed).ok_or_else(|| {
-                    ConfigError::variable(name, "is not valid UTF-8; set it again")
-                })?;
-                match signs::first(value) {
-                    Some((column, sign)) => Err(ConfigError::variable(
-                        name,
-                        format!("contains an invalid character in column {column}: {sign}"),
-                    )),
-                    None => Ok(value),
-                }
-            })
-            .transpose()
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let wrong = |what: &str| Err(ConfigError::variable(name, what));
+        let Some(value) = value.to_str().map(text::trimmed) else {
+            return wrong("is not valid UTF-8; set it again");
+        };
+        match signs::first(value) {
+            Some((column, sign)) => wrong(&format!(
+                "contains an invalid character in column {column}: {sign}"
+            )),
+            None => Ok(Some(value)),
+        }
     }
 
     /// From now on this variable is hidden from child processes.

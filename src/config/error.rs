@@ -1,9 +1,12 @@
 //! What can be wrong with the configuration, in words that help to fix it. Values are never quoted, because any of them
 //! may be an API key in the wrong place.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use super::scrub::shown;
+use super::{name::nearest, scrub::shown};
 
 /// One problem in the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub enum UnusablePath {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is invalid. Contains all problems that were found, in file order.
-    #[error("{}", Located(file, problems))]
+    #[error("{}", located(file, problems))]
     Wrong {
         file: PathBuf,
         problems: Vec<Problem>,
@@ -58,11 +61,10 @@ pub enum ConfigError {
     },
     #[error("the environment variable {name} {what}")]
     Variable { name: &'static str, what: String },
-    #[error("profile \"{}\"{} not found{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
+    #[error("profile \"{}\"{} not found{}{}", shown(name), by(*named_by), meant(nearest(name, known.iter().map(String::as_str))), listed(known))]
     UnknownProfile {
         name: String,
         named_by: Option<&'static str>,
-        nearest: Option<String>,
         known: Vec<String>,
     },
     #[error(
@@ -99,27 +101,19 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn variable(name: &'static str, what: impl Into<String>) -> Self {
-        Self::Variable {
-            name,
-            what: what.into(),
-        }
+    pub(super) fn variable(name: &'static str, what: &(impl ToString + ?Sized)) -> Self {
+        let what = what.to_string();
+        Self::Variable { name, what }
     }
 }
 
-struct Located<'a>(&'a PathBuf, &'a [Problem]);
-
-impl fmt::Display for Located<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = shown(&self.0.to_string_lossy());
-        for (index, Problem { line, column, what }) in self.1.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{file}:{line}:{column}: {what}")?;
-        }
-        Ok(())
-    }
+fn located(file: &Path, problems: &[Problem]) -> String {
+    let file = shown(&file.to_string_lossy());
+    let lines = problems.iter().map(|problem| {
+        let Problem { line, column, what } = problem;
+        format!("{file}:{line}:{column}: {what}")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn by(named_by: Option<&str>) -> String {

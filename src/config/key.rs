@@ -51,7 +51,7 @@ impl KeySource {
     /// Returns the API key if that needs neither a command nor a wait: for shell completion.
     pub fn at_hand(&self, env: &Environment) -> Option<SecretString> {
         let bytes = match self {
-            Self::Env(name) => Zeroizing::new(env.get(name)?.as_encoded_bytes().to_vec()),
+            Self::Env(name) => variable(env, name).ok()?,
             Self::File(path) => file(path).ok()?,
             Self::Keyring(_) | Self::Command(_) | Self::Unset => return None,
         };
@@ -80,10 +80,7 @@ impl KeySource {
         limit: Duration,
     ) -> Result<Zeroizing<Vec<u8>>, Missing> {
         match self {
-            Self::Env(name) => match env.get(name) {
-                Some(value) => Ok(Zeroizing::new(value.as_encoded_bytes().to_vec())),
-                None => Err(Missing::NotSet),
-            },
+            Self::Env(name) => variable(env, name),
             Self::File(path) => {
                 let path = path.clone();
                 // A file system can hang, and the console must not.
@@ -101,6 +98,11 @@ impl KeySource {
             Self::Unset => Err(Missing::NoSource),
         }
     }
+}
+
+fn variable(env: &Environment, name: &str) -> Result<Zeroizing<Vec<u8>>, Missing> {
+    let value = env.get(name).ok_or(Missing::NotSet)?;
+    Ok(Zeroizing::new(value.as_encoded_bytes().to_vec()))
 }
 
 /// A key file must satisfy the mode that ssh demands of its key files.

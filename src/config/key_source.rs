@@ -108,19 +108,20 @@ fn source(word: &str, value: &Value) -> Result<KeySource, String> {
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
         return Err(format!("must name exactly one source: {KEY_SOURCES}"));
     };
+    let not_itself = |what: &str| {
+        Err(format!(
+            ".{key} must be the name of {what}, not the {word} itself"
+        ))
+    };
     match (key.as_str(), value) {
         ("env", Value::String(name)) if is_variable(name) => Ok(KeySource::Env(name.clone())),
-        ("env", Value::String(_)) => Err(format!(
-            ".env must be the name of an environment variable, for example \"EU_KEY\", not the {word} itself"
-        )),
+        ("env", Value::String(_)) => not_itself("an environment variable, for example \"EU_KEY\""),
         ("file", Value::String(file))
             if file.contains('/') || !file.is_empty() && !looks_like_a_key(file) =>
         {
             Ok(KeySource::File(file.into()))
         }
-        ("file", Value::String(_)) => Err(format!(
-            ".file must be the name of a file, for example \"~/eu.key\", not the {word} itself"
-        )),
+        ("file", Value::String(_)) => not_itself("a file, for example \"~/eu.key\""),
         ("command", value @ (Value::Array(_) | Value::String(_))) => {
             kind::argv(&ARGV, value).map_err(|what| format!(".command {what}"))?;
             let argv = value.clone().try_into();
@@ -130,9 +131,9 @@ fn source(word: &str, value: &Value) -> Result<KeySource, String> {
         ("keyring", Value::String(name)) if objection(name).is_none() => {
             Ok(KeySource::Keyring(name.clone()))
         }
-        ("keyring", Value::String(_)) => Err(format!(
-            ".keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the {word} itself"
-        )),
+        ("keyring", Value::String(_)) => {
+            not_itself("an entry in the kernel's keyring, for example \"eu-live\"")
+        }
         ("env" | "file" | "command" | "keyring", value) => Err(format!(
             "has a source of type {}; write {KEY_SOURCES}",
             value.type_str()
@@ -158,28 +159,29 @@ impl KeySource {
     pub(super) fn resolve(&mut self, around: PathContext) -> Result<(), String> {
         match self {
             Self::File(file) => resolve(file, around).map_err(|why| format!(".file {why}")),
-            Self::Command(argv) => {
-                resolve_program(argv, around).map_err(|why| format!(".command {why}"))
-            }
+            Self::Command(argv) => resolve_program(argv, around),
             Self::Env(_) | Self::Keyring(_) | Self::Unset => Ok(()),
         }
     }
 }
 
-pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), UnusablePath> {
-    *file = paths::resolve(file, around.folder, around.env)?;
+/// Makes the path of a setting absolute.
+pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), String> {
+    let path = paths::resolve(file, around.folder, around.env);
+    *file = path.map_err(|why| why.to_string())?;
     Ok(())
 }
 
-/// A program with a slash in its name is resolved like a key file: relative to the configuration file.
-pub(super) fn resolve_program(
-    argv: &mut [String],
-    around: PathContext,
-) -> Result<(), UnusablePath> {
+/// A program with a slash in its name is resolved like a key file: relative to the configuration file. The error follows
+/// the key of the table.
+pub(super) fn resolve_program(argv: &mut [String], around: PathContext) -> Result<(), String> {
     if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
-        let path = paths::resolve(Path::new(program), around.folder, around.env)?;
-        let path = path.into_os_string().into_string();
-        *program = path.map_err(|_| UnusablePath::NotUtf8)?;
+        let path = paths::resolve(Path::new(program), around.folder, around.env);
+        let path = path.and_then(|path| {
+            let text = path.into_os_string().into_string();
+            text.map_err(|_| UnusablePath::NotUtf8)
+        });
+        *program = path.map_err(|why| format!(".command {why}"))?;
     }
     Ok(())
 }

@@ -221,20 +221,12 @@ pub(super) fn string<'v>(kind: &Kind, value: &'v Value) -> Result<&'v str, Strin
 
 /// One of the words in quotes of the kind.
 pub(super) fn one_of_words(kind: &Kind, value: &Value) -> Result<(), String> {
-    word(kind, kind.words.split('"').skip(1).step_by(2), value)
-}
-
-/// One of these words.
-pub(super) fn word<'w>(
-    kind: &Kind,
-    known: impl Iterator<Item = &'w str> + Clone,
-    value: &Value,
-) -> Result<(), String> {
+    let known = || kind.words.split('"').skip(1).step_by(2);
     let said = string(kind, value)?;
-    if known.clone().any(|known| known == said) {
+    if known().any(|known| known == said) {
         return Ok(());
     }
-    let near = meant(nearest(said, known));
+    let near = meant(nearest(said, known()));
     Err(format!("must be {}{near}", kind.words))
 }
 

@@ -49,42 +49,31 @@ impl NewProfile {
     }
 
     fn fields(&self) -> Vec<(Field, String)> {
-        let text = |text: &str| Value::from(text).to_string();
-        let mut fields = vec![
-            (Field::Name, format!("[profiles.{}]", key(&self.name))),
-            (
-                Field::BaseUrl,
-                format!("base_url = {}", text(&self.base_url)),
-            ),
-        ];
-        if let Some(path) = self.path.as_deref().filter(|path| *path != DEFAULT_PATH) {
-            fields.push((Field::Path, format!("path = {}", text(path))));
-        }
+        let mut fields = vec![(Field::Name, format!("[profiles.{}]", key(&self.name)))];
+        let mut add = |field, key: &str, value: Option<String>| {
+            fields.extend(value.map(|value| (field, format!("{key} = {value}"))));
+        };
+        add(Field::BaseUrl, "base_url", Some(quoted(&self.base_url)));
+        let path = self.path.as_deref().filter(|path| *path != DEFAULT_PATH);
+        add(Field::Path, "path", path.map(quoted));
+        let path_of = |file: &PathBuf| quoted(&file.to_string_lossy());
         let source = match &self.api_key {
-            KeySource::Env(name) => Some(format!("env = {}", text(name))),
-            KeySource::File(file) => Some(format!("file = {}", text(&file.to_string_lossy()))),
+            KeySource::Env(name) => Some(format!("env = {}", quoted(name))),
+            KeySource::File(file) => Some(format!("file = {}", path_of(file))),
             KeySource::Command(argv) => {
-                let words: Vec<_> = argv.iter().map(|word| text(word)).collect();
+                let words: Vec<_> = argv.iter().map(|word| quoted(word)).collect();
                 Some(format!("command = [{}]", words.join(", ")))
             }
-            KeySource::Keyring(name) => Some(format!("keyring = {}", text(name))),
+            KeySource::Keyring(name) => Some(format!("keyring = {}", quoted(name))),
             KeySource::Unset => None,
         };
-        let source = source.map(|source| format!("api_key = {{ {source} }}"));
-        fields.extend(source.map(|line| (Field::ApiKey, line)));
-        if let Some(file) = &self.ca_file {
-            let line = format!("ca_file = {}", text(&file.to_string_lossy()));
-            fields.push((Field::CaFile, line));
-        }
-        if let Some(tag) = &self.environment {
-            fields.push((
-                Field::Environment,
-                format!("environment = {}", text(tag.as_str())),
-            ));
-        }
-        if self.read_only {
-            fields.push((Field::ApiKey, "read_only = true".to_owned()));
-        }
+        let source = source.map(|source| format!("{{ {source} }}"));
+        add(Field::ApiKey, "api_key", source);
+        add(Field::CaFile, "ca_file", self.ca_file.as_ref().map(path_of));
+        let tag = self.environment.as_ref().map(|tag| quoted(tag.as_str()));
+        add(Field::Environment, "environment", tag);
+        let read_only = self.read_only.then(|| "true".to_owned());
+        add(Field::ApiKey, "read_only", read_only);
         fields
     }
 
@@ -126,8 +115,13 @@ pub(super) fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(is_bare) {
         name.to_owned()
     } else {
-        Value::from(name).to_string()
+        quoted(name)
     }
+}
+
+/// A text as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 #[cfg(test)]

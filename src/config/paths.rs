@@ -1,6 +1,7 @@
 //! Default paths: the XDG folders of the environment that is passed in.
 
 use std::{
+    borrow::Cow,
     ffi::OsStr,
     net::IpAddr,
     path::{Path, PathBuf},
@@ -80,7 +81,7 @@ pub(super) fn of_variable(
         .get(name)
         .map(|path| from_home(Path::new(path), home(env)));
     path.transpose()
-        .map_err(|why| ConfigError::variable(name, why.to_string()))
+        .map_err(|why| ConfigError::variable(name, &why))
 }
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
@@ -105,16 +106,11 @@ pub fn is_no_file(text: &str) -> bool {
 
 /// Why a new file cannot have such a name, mostly not even with its folder.
 pub fn unusable(text: &str) -> Option<UnusablePath> {
-    // Folders that exist have the name that is written.
-    let new = Path::new(text)
-        .ancestors()
-        .take_while(|path| !path.exists());
-    let mut new = new.filter_map(Path::file_name).map(OsStr::to_string_lossy);
     let why = if text.trim() != text {
         UnusablePath::Blank
     } else if text.contains(char::is_control) {
         UnusablePath::Control
-    } else if !text.starts_with("./") && new.any(|part| has_variable(&part)) {
+    } else if !text.starts_with("./") && new_parts(text).any(|part| has_variable(&part)) {
         UnusablePath::Variable
     } else {
         return None;
@@ -143,12 +139,15 @@ fn is_mistyped_address(text: &str) -> bool {
         let rest = part.split_once(':').map(|(_, rest)| rest);
         rest.is_some_and(|rest| rest.contains('@'))
     };
-    let mut new = Path::new(text)
-        .ancestors()
-        .take_while(|path| !path.exists())
-        .filter_map(Path::file_name);
     is_scheme && text.contains('/')
-        || !text.starts_with("./") && new.any(|part| has_password(&part.to_string_lossy()))
+        || !text.starts_with("./") && new_parts(text).any(|part| has_password(&part))
+}
+
+/// The parts of a path that do not exist yet. Folders that exist have the name that is written.
+fn new_parts(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let new = Path::new(text).ancestors();
+    let new = new.take_while(|path| !path.exists());
+    new.filter_map(Path::file_name).map(OsStr::to_string_lossy)
 }
 
 /// Refuses what is no file, see [`is_no_file`]; `by` is what named it.

@@ -98,21 +98,15 @@ mod tests {
 
     #[test]
     fn the_first_line_that_fits_tells_the_password() {
-        for (lines, host, password) in [
+        #[rustfmt::skip] // A table: one case per line.
+        let table = [
             ("db1:5432:desk:ana:one\ndb1:*:*:*:two", "db1", Some("one")),
             ("#db1:5432:desk:ana:one\n*:*:*:ana:two", "db1", Some("two")),
-            (
-                "db1:5433:desk:ana:one\ndb2:*:*:*:two\nnonsense",
-                "db1",
-                None,
-            ),
-            (
-                r"localhost:*:*:*:a\:b\\c:d",
-                "/run/postgresql",
-                Some(r"a:b\c:d"),
-            ),
+            ("db1:5433:desk:ana:one\ndb2:*:*:*:two\nnonsense", "db1", None),
+            (r"localhost:*:*:*:a\:b\\c:d", "/run/postgresql", Some(r"a:b\c:d")),
             ("localhost:*:*:*:one", "db1", None),
-        ] {
+        ];
+        for (lines, host, password) in table {
             assert_eq!(of(lines, host).as_deref(), password, "{lines}");
         }
     }

@@ -17,7 +17,7 @@ use super::{
     name::{nearest, objection},
     profile::Profile,
     scrub::shown,
-    table::{Entry, Others, Problems, about, check, entries, entries_of, table},
+    table::{Entry, Others, Problems, about, check, entries, entries_of, table, table_of},
     ui::{self, KeyOverride, THEME, UiSettings},
 };
 
@@ -117,18 +117,6 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
     }
 }
 
-fn table_of<'d>(
-    entry: &Entry<'d>,
-    otherwise: &str,
-    problems: &mut Problems,
-) -> Option<&'d DeTable<'d>> {
-    let DeValue::Table(table) = entry.value.get_ref() else {
-        problems.add(entry.value_at(), otherwise);
-        return None;
-    };
-    Some(table)
-}
-
 fn directory(entry: &Entry, around: PathContext, problems: &mut Problems) -> Option<TeamSettings> {
     let what = "directory must be a table: put [directory] on its own line. To use a file, set GROUPDESK_DIRECTORY";
     let at = entry.value_at();
@@ -187,21 +175,17 @@ fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Optio
         }
         profile.connect_timeout = profile.timeout;
     }
-    let ca_file = profile.ca_file.as_mut().map(|file| resolve(file, around));
-    let ca_file = ca_file.map(|file| file.map_err(|why| why.to_string()));
-    let program = profile.handoff.as_mut();
-    let program = program.map(|handoff| {
-        let resolved = resolve_program(&mut handoff.command, around);
-        resolved.map_err(|why| format!(".command {why}"))
-    });
-    for (key, resolved) in [
-        ("api_key", Some(profile.api_key.resolve(around))),
-        ("ca_file", ca_file),
-        ("handoff", program),
-    ] {
-        if let Some(Err(why)) = resolved {
+    let mut tell_of = |key: &str, resolved: Result<(), String>| {
+        if let Err(why) = resolved {
             tell(key, why);
         }
+    };
+    tell_of("api_key", profile.api_key.resolve(around));
+    if let Some(file) = &mut profile.ca_file {
+        tell_of("ca_file", resolve(file, around));
+    }
+    if let Some(handoff) = &mut profile.handoff {
+        tell_of("handoff", resolve_program(&mut handoff.command, around));
     }
     Some(profile)
 }

@@ -7,7 +7,7 @@ use super::{
     environment::Environment,
     error::ConfigError,
     file,
-    name::{nearest, objection},
+    name::objection,
     paths,
     profile::{KeySource, Profile},
     schema::ConfigFile,
@@ -101,10 +101,8 @@ impl Settings {
             default_profile = Some(only.name.clone());
         }
         let usual_profile = by_variable.clone().or_else(|| default_profile.clone());
-        let named = first([
-            ("--profile", overrides.profile.clone()),
-            ("GROUPDESK_PROFILE", by_variable),
-        ]);
+        let by_flag = overrides.profile.clone().map(|name| ("--profile", name));
+        let named = by_flag.or(by_variable.map(|name| ("GROUPDESK_PROFILE", name)));
         if let Some((by, name)) = named {
             find(&profiles, &name, Some(by))?;
             default_profile = Some(name);
@@ -131,11 +129,6 @@ impl Settings {
             directory,
             file,
         })
-    }
-
-    /// What proposed commands need so that they act on the same configuration and directory.
-    pub fn selection(&self, overrides: &Overrides) -> Selection {
-        overrides.selection(self.usual_profile.clone())
     }
 
     /// Returns the profile of that name, or the default one.
@@ -267,17 +260,9 @@ pub fn default_directory(env: &Environment) -> Result<DirectoryAt, ConfigError> 
     paths::directory(env).map(DirectoryAt::File)
 }
 
-fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {
-    places
-        .into_iter()
-        .find_map(|(by, value)| value.map(|value| (by, value)))
-}
-
 fn names(profiles: &[Profile]) -> Vec<String> {
-    profiles
-        .iter()
-        .map(|profile| profile.name.clone())
-        .collect()
+    let names = profiles.iter().map(|profile| &profile.name);
+    names.cloned().collect()
 }
 
 fn find<'p>(
@@ -300,8 +285,6 @@ pub fn unknown_profile(
     ConfigError::UnknownProfile {
         name: name.to_owned(),
         named_by,
-        nearest: nearest(name, profiles.iter().map(|profile| profile.name.as_str()))
-            .map(str::to_owned),
         known: names(profiles),
     }
 }

@@ -125,18 +125,27 @@ pub(super) fn entries<'d>(table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
     entries
 }
 
+/// The table that a value must be; `None` and the problem if it is none.
+pub(super) fn table_of<'d>(
+    entry: &Entry<'d>,
+    otherwise: &str,
+    problems: &mut Problems,
+) -> Option<&'d DeTable<'d>> {
+    let DeValue::Table(table) = entry.value.get_ref() else {
+        problems.add(entry.value_at(), otherwise);
+        return None;
+    };
+    Some(table)
+}
+
 /// The entries of a table that has no fixed keys, or nothing and the problem.
 pub(super) fn entries_of<'d>(
     entry: &Entry<'d>,
     otherwise: &str,
     problems: &mut Problems,
 ) -> Vec<Entry<'d>> {
-    if let DeValue::Table(table) = entry.value.get_ref() {
-        entries(table)
-    } else {
-        problems.add(entry.value_at(), otherwise);
-        Vec::new()
-    }
+    let table = table_of(entry, otherwise, problems);
+    table.map(entries).unwrap_or_default()
 }
 
 /// A value without its places.

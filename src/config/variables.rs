@@ -18,47 +18,34 @@ pub(super) fn profile(
     env: &Environment,
     others: &[Profile],
 ) -> Result<Option<Profile>, ConfigError> {
+    let lacks = |name, other| {
+        let what = format!("is set, but {other} is not; set both or neither");
+        Err(ConfigError::variable(name, &what))
+    };
     let Some(base_url) = env.text(BASE_URL)? else {
-        return match [API_KEY, TAG, PATH]
-            .into_iter()
-            .find(|name| env.get(name).is_some())
-        {
-            // A profile of the file may use this very variable.
-            Some(API_KEY)
-                if others
-                    .iter()
-                    .any(|profile| profile.api_key == KeySource::Env(API_KEY.into())) =>
-            {
-                Ok(None)
-            }
-            Some(name) => Err(ConfigError::variable(
-                name,
-                format!("is set, but {BASE_URL} is not; set both or neither"),
-            )),
-            None => Ok(None),
+        let mut set = [API_KEY, TAG, PATH].into_iter();
+        let set = set.find(|name| env.get(name).is_some());
+        // A profile of the file may use this very variable.
+        let of_file = KeySource::Env(API_KEY.into());
+        let is_of_file = others.iter().any(|profile| profile.api_key == of_file);
+        return match set {
+            Some(name) if name != API_KEY || !is_of_file => lacks(name, BASE_URL),
+            Some(_) | None => Ok(None),
         };
     };
     if env.get(API_KEY).is_none() {
-        return Err(ConfigError::variable(
-            BASE_URL,
-            format!("is set, but {API_KEY} is not; set both or neither"),
-        ));
+        return lacks(BASE_URL, API_KEY);
     }
     let base_url = address::base_url(base_url, false)
-        .map_err(|error| ConfigError::variable(BASE_URL, error.to_string()))?;
-    let path = match env.text(PATH)? {
-        Some(path) => {
-            address::path(path).map_err(|error| ConfigError::variable(PATH, error.to_string()))?
-        }
-        None => address::DEFAULT_PATH.to_owned(),
-    };
-    let environment = env
-        .text(TAG)?
-        .map(|tag| {
-            (ENVIRONMENT.check)(&ENVIRONMENT, &tag.into()).map(|()| EnvironmentTag::parse(tag))
-        })
-        .transpose()
-        .map_err(|what| ConfigError::variable(TAG, what))?;
+        .map_err(|error| ConfigError::variable(BASE_URL, &error))?;
+    let path = env.text(PATH)?.unwrap_or(address::DEFAULT_PATH);
+    let path = address::path(path).map_err(|error| ConfigError::variable(PATH, &error))?;
+    let tag = env.text(TAG)?;
+    if let Some(tag) = tag {
+        (ENVIRONMENT.check)(&ENVIRONMENT, &tag.into())
+            .map_err(|what| ConfigError::variable(TAG, &what))?;
+    }
+    let environment = tag.map(EnvironmentTag::parse);
     let mut profile = Profile {
         from_variables: true,
         path,
@@ -66,19 +53,14 @@ pub(super) fn profile(
         environment,
         ..Profile::new("", &base_url, KeySource::Env(API_KEY.into()))
     };
-    let tag = profile
-        .environment
-        .as_ref()
-        .map(|tag| format!("-{}", tag.as_str().to_lowercase()));
+    let tag = tag.map(|tag| format!("-{}", tag.to_lowercase()));
     profile.name = format!("env-{}{}", place(&profile), tag.unwrap_or_default());
     if others.iter().any(|other| other.name == profile.name) {
-        return Err(ConfigError::variable(
-            BASE_URL,
-            format!(
-                "defines a profile \"{}\", which also exists in the configuration file; rename it there",
-                profile.name
-            ),
-        ));
+        let what = format!(
+            "defines a profile \"{}\", which also exists in the configuration file; rename it there",
+            profile.name
+        );
+        return Err(ConfigError::variable(BASE_URL, &what));
     }
     Ok(Some(profile))
 }

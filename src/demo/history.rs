@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{
     DemoError,
     samples::{SampleEnvironment, SampleGroup, hours_of_rotation},
-    seed::{SeededGroup, Tokens},
+    seed::SeededGroup,
 };
 use crate::{
     directory::{Directory, PlaceId, Record},
@@ -27,30 +27,25 @@ pub(super) async fn record(
     directory: &Directory,
     places: [PlaceId; 2],
     plan: &[SampleGroup],
-    tokens: &Tokens,
+    tokens: &[SeededGroup],
     now: Timestamp,
 ) -> Result<(), DemoError> {
     for (place, number) in SampleEnvironment::ALL.into_iter().zip(places) {
         let mut records = Vec::new();
-        let mut rotations = Vec::new();
-        for (position, group) in plan
-            .iter()
-            .enumerate()
-            .filter(|(_, group)| group.is_in(place))
-        {
-            let Some(seeded) = tokens.get(&(place, position)) else {
-                continue;
-            };
+        let (mut rotations, mut entries) = (Vec::new(), Vec::new());
+        for seeded in tokens.iter().filter(|seeded| seeded.place == place) {
+            let group = &plan[seeded.position];
             let fingerprint = directory.fingerprinter().of(&seeded.token);
-            for observation in observations(group, place, seeded, fingerprint, now)? {
+            for observation in observations(group, seeded, fingerprint, now)? {
                 if observation.rotated_by.is_some() {
                     rotations.push((observation, group.rotated_because.get(&place)));
                 } else {
                     records.push((observation.at, record_of(observation)));
                 }
             }
+            entries.extend(history(group, seeded, fingerprint, now)?);
         }
-        records.extend(history(directory, place, plan, tokens, now)?);
+        records.extend(entries);
         rotations.sort_by_key(|(observation, _)| observation.at);
         for (observation, reason) in rotations {
             records.extend(
@@ -71,27 +66,21 @@ pub(super) fn known(
     fingerprinter: &Fingerprinter,
     places: [PlaceId; 2],
     plan: &[SampleGroup],
-    tokens: &Tokens,
+    tokens: &[SeededGroup],
     now: Timestamp,
 ) -> Result<Vec<(PlaceId, KnownGroup)>, DemoError> {
-    let mut all = Vec::with_capacity(plan.len());
-    for (place, number) in SampleEnvironment::ALL.into_iter().zip(places) {
-        let there = plan.iter().enumerate();
-        for (position, group) in there.filter(|(_, group)| group.is_in(place)) {
-            let Some(seeded) = tokens.get(&(place, position)) else {
-                continue;
-            };
-            let fingerprint = fingerprinter.of(&seeded.token);
-            let mut past: Vec<_> = observations(group, place, seeded, fingerprint, now)?.collect();
-            past.sort_by_key(|observation| observation.at);
-            let mut known = KnownGroup::new(user_group_id(&group.user_group_id)?);
-            for observation in past {
-                known.observe(observation);
-            }
-            all.push((number, known));
+    let known = tokens.iter().map(|seeded| {
+        let group = &plan[seeded.position];
+        let fingerprint = fingerprinter.of(&seeded.token);
+        let mut past: Vec<_> = observations(group, seeded, fingerprint, now)?.collect();
+        past.sort_by_key(|observation| observation.at);
+        let mut known = KnownGroup::new(user_group_id(&group.user_group_id)?);
+        for observation in past {
+            known.observe(observation);
         }
-    }
-    Ok(all)
+        Ok((places[seeded.place as usize], known))
+    });
+    known.collect()
 }
 
 fn record_of(observation: Observation) -> Record {
@@ -104,12 +93,12 @@ fn record_of(observation: Observation) -> Record {
 /// Returns at most two observations: the rotation, and the last full update or a read.
 fn observations(
     group: &SampleGroup,
-    place: SampleEnvironment,
     seeded: &SeededGroup,
     fingerprint: Fingerprint,
     now: Timestamp,
 ) -> Result<impl Iterator<Item = Observation>, DemoError> {
     let id = user_group_id(&group.user_group_id)?;
+    let place = seeded.place;
     let returned = Returned {
         name: Some(group.name_in(place)),
         team_id: Some(seeded.team_id),
@@ -161,44 +150,40 @@ fn observations(
     Ok(rotation.into_iter().chain(rest))
 }
 
+/// The entries of its history without the rotations.
 fn history(
-    directory: &Directory,
-    place: SampleEnvironment,
-    plan: &[SampleGroup],
-    tokens: &Tokens,
+    group: &SampleGroup,
+    seeded: &SeededGroup,
+    fingerprint: Fingerprint,
     now: Timestamp,
 ) -> Result<Vec<(Timestamp, Record)>, DemoError> {
-    let mut entries = Vec::new();
-    for (number, group) in plan.iter().enumerate() {
-        let token = tokens.get(&(place, number)).map(|seeded| &seeded.token);
-        let fingerprint = token.map(|token| directory.fingerprinter().of(token));
-        for told in group.past.iter().filter(|told| told.place == place) {
-            let at = before(now, told.hours_ago);
-            let operation = Operation::parse(&told.operation);
-            let (operation, ending) = operation
-                .zip(Ending::parse(&told.ending))
-                .ok_or_else(|| DemoError::Samples(format!("{told:?}")))?;
-            let entry = Entry {
-                at,
-                by: told.by.clone(),
-                profile: place.environment().into(),
-                user_group_id: user_group_id(&group.user_group_id)?,
-                operation,
-                ending,
-                previous_fingerprint: fingerprint,
-                fingerprint: fingerprint.filter(|_| ending != Ending::Unreachable),
-                reason: None,
-                changes: told.changes.then(|| changes(group)),
-                note: told.note.clone(),
-            };
-            let record = Record {
-                entry: Some(entry),
-                ..Record::default()
-            };
-            entries.push((at, record));
-        }
-    }
-    Ok(entries)
+    let told = group.past.iter().filter(|told| told.place == seeded.place);
+    let entries = told.map(|told| {
+        let at = before(now, told.hours_ago);
+        let operation = Operation::parse(&told.operation);
+        let (operation, ending) = operation
+            .zip(Ending::parse(&told.ending))
+            .ok_or_else(|| DemoError::Samples(format!("{told:?}")))?;
+        let entry = Entry {
+            at,
+            by: told.by.clone(),
+            profile: seeded.place.environment().into(),
+            user_group_id: user_group_id(&group.user_group_id)?,
+            operation,
+            ending,
+            previous_fingerprint: Some(fingerprint),
+            fingerprint: (ending != Ending::Unreachable).then_some(fingerprint),
+            reason: None,
+            changes: told.changes.then(|| changes(group)),
+            note: told.note.clone(),
+        };
+        let record = Record {
+            entry: Some(entry),
+            ..Record::default()
+        };
+        Ok((at, record))
+    });
+    entries.collect()
 }
 
 /// A change of the last row of the mapping, as if it had been another data source before.
@@ -259,12 +244,10 @@ mod tests {
             filler.add(known.expect("known")).await.expect("written");
             for (place, number) in SampleEnvironment::ALL.into_iter().zip(both[1]) {
                 let mut records = Vec::new();
-                for (position, group) in plan.iter().enumerate() {
-                    if let Some(seeded) = tokens.get(&(place, position)) {
-                        let fingerprint = directory.fingerprinter().of(&seeded.token);
-                        let past = observations(group, place, seeded, fingerprint, now);
-                        records.extend(past.expect("a past").map(|one| (one.at, record_of(one))));
-                    }
+                for seeded in tokens.iter().filter(|seeded| seeded.place == place) {
+                    let fingerprint = directory.fingerprinter().of(&seeded.token);
+                    let past = observations(&plan[seeded.position], seeded, fingerprint, now);
+                    records.extend(past.expect("a past").map(|one| (one.at, record_of(one))));
                 }
                 records.sort_by_key(|(at, _)| *at);
                 let records = records.into_iter().map(|(_, record)| record);

@@ -1,8 +1,7 @@
 //! Creates the planned groups in the service, and keeps their tokens only until they are fingerprinted; and writes many
 //! known groups into the directory, one large transaction after the other, while more are being generated.
 
-use std::collections::HashMap;
-
+use secrecy::ExposeSecret;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{
@@ -20,12 +19,15 @@ use crate::{
 
 /// What the service generated for a group.
 pub(super) struct SeededGroup {
+    pub(super) place: SampleEnvironment,
+    /// The group's index in the plan.
+    pub(super) position: usize,
     pub(super) team_id: i64,
     pub(super) token: Token,
 }
 
-/// The seeded groups, by environment and by the group's index in the plan.
-pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
+/// The seeded groups: one environment after the other, each in the order of the plan.
+pub(super) type Tokens = Vec<SeededGroup>;
 
 /// Groups that are made together.
 pub(super) const CHUNK_LEN: usize = 250;
@@ -83,30 +85,21 @@ type SeededChunk = Result<(Vec<SampleGroup>, Tokens), DemoError>;
 fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {
-        let there = || {
-            plan.iter()
-                .enumerate()
-                .filter(|(_, group)| group.is_in(place))
-        };
-        let groups = there()
-            .map(|(_, group)| SeedGroup {
-                user_group_id: group.user_group_id.clone(),
-                name: group.name_in(place),
-                mapping: group.mapping.clone(),
-                properties: group.properties.clone(),
-            })
-            .collect();
-        let seeded = seeder.add(place.environment(), groups)?;
-        tokens.extend(there().zip(seeded).map(|((number, _), seeded)| {
-            use secrecy::ExposeSecret;
-            let token = Token::new(seeded.token.expose_secret().to_owned());
-            (
-                (place, number),
-                SeededGroup {
-                    team_id: seeded.team_id,
-                    token,
-                },
-            )
+        let there = plan.iter().enumerate();
+        let there: Vec<_> = there.filter(|(_, group)| group.is_in(place)).collect();
+        let groups = there.iter().map(|(_, group)| SeedGroup {
+            user_group_id: group.user_group_id.clone(),
+            name: group.name_in(place),
+            mapping: group.mapping.clone(),
+            properties: group.properties.clone(),
+        });
+        let seeded = seeder.add(place.environment(), groups.collect())?;
+        let seeded = there.iter().zip(seeded);
+        tokens.extend(seeded.map(|((position, _), seeded)| SeededGroup {
+            place,
+            position: *position,
+            team_id: seeded.team_id,
+            token: Token::new(seeded.token.expose_secret().to_owned()),
         }));
     }
     Ok(tokens)

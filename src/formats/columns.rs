@@ -97,16 +97,11 @@ pub(super) fn cell(
     text: &str,
 ) -> Result<(), String> {
     match column {
-        Column::Note => note(annotation, text),
-        Column::Labels => Label::parse_all(text)
-            .map(|labels| annotation.labels = Some(labels))
-            .map_err(|error| describe(&error)),
-        _ => match text {
-            "true" => favourite(annotation, true),
-            "false" => favourite(annotation, false),
-            _ => Err("write true or false".into()),
-        },
+        Column::Note => note(annotation, text)?,
+        Column::Labels => annotation.labels = Some(Label::parse_all(text).map_err(describe)?),
+        _ => annotation.favourite = Some(text.parse().map_err(|_| "write true or false")?),
     }
+    Ok(())
 }
 
 /// Sets a value from a JSON value.
@@ -116,27 +111,27 @@ pub(super) fn value(
     value: &Value,
 ) -> Result<(), String> {
     match (column, value) {
-        (Column::Note, Value::String(text)) => note(annotation, text),
-        (Column::Note, _) => Err("it must be a string".into()),
+        (Column::Note, Value::String(text)) => note(annotation, text)?,
+        (Column::Note, _) => return Err("it must be a string".into()),
         (Column::Labels, Value::Array(labels)) => {
             let labels = labels.iter().map(|label| match label {
-                Value::String(label) => Label::parse(label).map_err(|error| describe(&error)),
+                Value::String(label) => Label::parse(label).map_err(describe),
                 _ => Err(LABELS.to_owned()),
             });
-            let labels = labels.collect::<Result<_, _>>()?;
-            annotation.labels = Some(annotation::labels(labels).map_err(|error| describe(&error))?);
-            Ok(())
+            let labels = annotation::labels(labels.collect::<Result<_, _>>()?);
+            annotation.labels = Some(labels.map_err(describe)?);
         }
-        (Column::Labels, _) => Err(LABELS.into()),
-        (_, Value::Bool(is_favourite)) => favourite(annotation, *is_favourite),
-        (..) => Err("it must be true or false".into()),
+        (Column::Labels, _) => return Err(LABELS.into()),
+        (_, Value::Bool(is_favourite)) => annotation.favourite = Some(*is_favourite),
+        (..) => return Err("it must be true or false".into()),
     }
+    Ok(())
 }
 
 const LABELS: &str = "it must be an array of strings, for example [\"vip\"]";
 
 /// The message about a bad annotation. The file's label is not quoted, because it may be a secret.
-fn describe(invalid: &InvalidAnnotation) -> String {
+fn describe(invalid: InvalidAnnotation) -> String {
     match invalid {
         InvalidAnnotation::BadLabel(_) => {
             "a label has letters, digits and - _ . / : (no spaces or commas), 32 characters at most"
@@ -148,13 +143,7 @@ fn describe(invalid: &InvalidAnnotation) -> String {
 
 /// An empty text removes the note.
 fn note(annotation: &mut AnnotationChange, text: &str) -> Result<(), String> {
-    let note = annotation::note(text).map_err(|error| describe(&error))?;
+    let note = annotation::note(text).map_err(describe)?;
     annotation.note = Some(note.unwrap_or_default());
-    Ok(())
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "as the others are read")]
-fn favourite(annotation: &mut AnnotationChange, is_favourite: bool) -> Result<(), String> {
-    annotation.favourite = Some(is_favourite);
     Ok(())
 }

@@ -268,24 +268,18 @@ impl Header {
                 columns.push(Slot::Unnamed);
                 continue;
             }
-            if let Some(part) = Slot::part(name) {
-                if columns.contains(&part) {
-                    problems.push(format!("the column {} appears twice", visible(name)));
-                }
-                columns.push(part);
-                continue;
-            }
             // A list calls it so.
             let name = if name == "id" {
                 Column::Id.as_str()
             } else {
                 name
             };
-            match Column::parse(name) {
-                Some(column) if columns.contains(&Slot::Column(column)) => {
-                    problems.push(format!("the column {} appears twice", column.as_str()));
+            let column = || Column::parse(name).map(Slot::Column);
+            match Slot::part(name).or_else(column) {
+                Some(slot) if columns.contains(&slot) => {
+                    problems.push(format!("the column {} appears twice", visible(name)));
                 }
-                Some(column) => columns.push(Slot::Column(column)),
+                Some(slot) => columns.push(slot),
                 None => unknown.push(name.to_owned()),
             }
         }

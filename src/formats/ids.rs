@@ -12,6 +12,7 @@ use crate::{
     intake::{
         kind::{self, Kind},
         signs,
+        text::LineCount,
     },
 };
 
@@ -68,9 +69,7 @@ impl Ids {
 
 fn short_hash(text: &str) -> ShortHash {
     let hash: [u8; 32] = Sha256::digest(text).into();
-    let mut short = ShortHash::default();
-    short.copy_from_slice(&hash[..12]);
-    short
+    std::array::from_fn(|at| hash[at])
 }
 
 /// An id as text, with the line or entry where it is, counted from 1.
@@ -126,23 +125,21 @@ fn id(entry: Value, number: usize) -> Result<String, String> {
 
 fn table(text: &str) -> Option<Vec<Found>> {
     let mut table = Table::of_ids();
-    let (mut ids, mut line, mut begin) = (Vec::new(), 1, 1);
+    let (mut ids, mut lines) = (Vec::new(), LineCount::default());
     let mut take = |table: &Table, record: Option<Record>, line: usize| {
         let id = record.zip(table.header());
         let id = id.and_then(|(record, header)| header.id(record));
         ids.extend(id.filter(|id| !id.is_empty()).map(|id| (line, id)));
     };
-    let mut after_cr = false;
     for byte in text.bytes() {
         let record = table.push(byte).ok()?;
-        take(&table, record, begin);
+        take(&table, record, lines.begin);
         if table.len() == 1 {
-            begin = line;
+            lines.begin = lines.line;
         }
-        line += usize::from(byte == b'\r' || byte == b'\n' && !after_cr);
-        after_cr = byte == b'\r';
+        lines.take(byte);
     }
     let last = table.end().ok()?;
-    take(&table, last, begin);
+    take(&table, last, lines.begin);
     table.header().is_some().then_some(ids)
 }

@@ -1,25 +1,46 @@
 //! Groups as JSON objects: where each of them ends in a longer text, and what it contains.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
 use crate::{
     domain::{
         annotation::{AnnotationChange, Label},
         change::DesiredFields,
-        group::{Mapping, UserGroupId},
+        group::UserGroupId,
     },
     formats::strict_json,
 };
 
-/// Splits the text of a JSON array into its elements, one byte at a time. Mistakes inside an element are found when the
-/// element is parsed.
+/// How deep a text of JSON is nested. Mistakes are found when it is parsed.
 #[derive(Debug, Default)]
-pub(super) struct ElementSplitter {
-    /// 0 before and after the array.
+struct Nesting {
     depth: usize,
     in_text: bool,
     escaped: bool,
+}
+
+impl Nesting {
+    fn take(&mut self, byte: u8) {
+        if self.in_text {
+            self.in_text = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return;
+        }
+        match byte {
+            b'"' => self.in_text = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+/// Splits the text of a JSON array into its elements, one byte at a time.
+#[derive(Debug, Default)]
+pub(super) struct ElementSplitter {
+    /// 0 before and after the array.
+    nesting: Nesting,
     element: Vec<u8>,
     has_elements: bool,
     ended: bool,
@@ -30,43 +51,31 @@ impl ElementSplitter {
         self.element.len()
     }
 
-    /// Whether an element has started.
-    pub(super) fn is_inside(&self) -> bool {
-        !self.element.is_empty()
-    }
-
     /// Returns a whole element if this byte ends one.
     pub(super) fn push(&mut self, byte: u8) -> Result<Option<Vec<u8>>, &'static str> {
-        if self.in_text {
-            self.element.push(byte);
-            self.in_text = self.escaped || byte != b'"';
-            self.escaped = !self.escaped && byte == b'\\';
-            return Ok(None);
-        }
-        match byte {
-            b' ' | b'\t' | b'\r' | b'\n' if self.depth <= 1 => {}
+        match (byte, self.nesting.depth) {
+            _ if self.nesting.in_text => {}
+            (b' ' | b'\t' | b'\r' | b'\n', ..=1) => return Ok(None),
             _ if self.ended => return Err("there is text after the end of the array"),
-            b'[' if self.depth == 0 => self.depth = 1,
-            b',' if self.depth == 1 => {
+            (b'[', 0) => {
+                self.nesting.depth = 1;
+                return Ok(None);
+            }
+            (b',', 1) => {
                 self.has_elements = true;
                 return Ok(Some(std::mem::take(&mut self.element)));
             }
-            b']' if self.depth == 1 => {
-                self.depth = 0;
+            (b']', 1) => {
+                self.nesting.depth = 0;
                 self.ended = true;
                 let last = std::mem::take(&mut self.element);
                 return Ok((self.has_elements || !last.is_empty()).then_some(last));
             }
-            _ => {
-                match byte {
-                    b'"' => self.in_text = true,
-                    b'{' | b'[' => self.depth += 1,
-                    b'}' | b']' => self.depth = self.depth.saturating_sub(1).max(1),
-                    _ => {}
-                }
-                self.element.push(byte);
-            }
+            _ => {}
         }
+        self.nesting.take(byte);
+        self.nesting.depth = self.nesting.depth.max(1);
+        self.element.push(byte);
         Ok(None)
     }
 
@@ -85,9 +94,7 @@ impl ElementSplitter {
 /// its line.
 #[derive(Debug, Default)]
 pub(super) struct ObjectSplitter {
-    depth: usize,
-    in_text: bool,
-    escaped: bool,
+    nesting: Nesting,
     object: Vec<u8>,
 }
 
@@ -101,26 +108,21 @@ impl ObjectSplitter {
         if self.object.is_empty() && byte.is_ascii_whitespace() {
             return None;
         }
-        let is_stray = self.depth == 0 && !self.object.is_empty();
+        let is_outside = self.nesting.depth == 0;
+        let is_stray = is_outside && !self.object.is_empty();
         if is_stray && matches!(byte, b'\n' | b'\r') {
             return self.end();
         }
         self.object.push(byte);
-        if is_stray || self.depth == 0 && byte != b'{' {
+        if is_stray || is_outside && byte != b'{' {
             return None;
         }
-        if self.in_text {
-            self.in_text = self.escaped || byte != b'"';
-            self.escaped = !self.escaped && byte == b'\\';
-            return None;
+        self.nesting.take(byte);
+        if self.nesting.depth == 0 {
+            self.end()
+        } else {
+            None
         }
-        match byte {
-            b'"' => self.in_text = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth -= 1,
-            _ => {}
-        }
-        if self.depth == 0 { self.end() } else { None }
     }
 
     /// What is left at the end.
@@ -152,7 +154,9 @@ pub(super) fn is_open(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let mut splitter = ObjectSplitter::default();
     let has_ended = line.iter().any(|byte| splitter.push(*byte).is_some());
-    !has_ended && !splitter.in_text && matches!(line.last(), Some(b'{' | b'[' | b',' | b':'))
+    !has_ended
+        && !splitter.nesting.in_text
+        && matches!(line.last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
 /// Parses one group. A key with null counts as not given.
@@ -181,9 +185,9 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             (Some(_), Value::Null) => {}
             (Some(Column::Name), Value::String(name)) => fields.name = Some(name),
             (Some(Column::Name), _) => wrong.push("name must be a string".into()),
-            (Some(Column::Mapping), value) => match mapping(value) {
-                Some(mapping) => fields.mapping = Some(mapping),
-                None => wrong.push(
+            (Some(Column::Mapping), value) => match serde_json::from_value(value) {
+                Ok(mapping) => fields.mapping = Some(mapping),
+                Err(_) => wrong.push(
                     "mapping must be an object of strings, for example {\"40\": \"213\"}".into(),
                 ),
             },
@@ -213,17 +217,6 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     }
 }
 
-fn mapping(value: Value) -> Option<Mapping> {
-    let Value::Object(object) = value else {
-        return None;
-    };
-    let texts = object.into_iter().map(|(key, value)| match value {
-        Value::String(text) => Some((key, text)),
-        _ => None,
-    });
-    texts.collect()
-}
-
 /// The row as an object on one line, with its keys in column order.
 pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
     let GroupRow {
@@ -237,11 +230,7 @@ pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
         let value = match column {
             Column::Id => Some(id.as_str().into()),
             Column::Name => fields.name.clone().map(Value::String),
-            Column::Mapping => fields.mapping.as_ref().map(|mapping| {
-                let rows = mapping.iter();
-                let rows = rows.map(|(key, value)| (key.clone(), Value::String(value.clone())));
-                Value::Object(rows.collect())
-            }),
+            Column::Mapping => fields.mapping.as_ref().map(|mapping| json!(mapping)),
             Column::Properties => fields.properties.clone().map(Value::Object),
             Column::Note => annotation.note.clone().map(Value::String),
             Column::Labels => annotation

@@ -10,7 +10,7 @@ use super::{
     json::{self, row},
     table::Table,
 };
-use crate::intake::{decoder::Decoder, fault::Fault};
+use crate::intake::{decoder::Decoder, fault::Fault, text::LineCount};
 
 /// One row, or what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,39 +35,26 @@ enum Mode {
     Objects(json::ObjectSplitter),
 }
 
+impl Default for Mode {
+    fn default() -> Self {
+        Self::Open(Vec::new())
+    }
+}
+
 /// Reads one file after another. An id may occur only once in all of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     decoder: Decoder,
     mode: Mode,
-    line: usize,
-    after_cr: bool,
-    /// Of this file.
+    /// Of this file; with the line where the current row begins.
+    lines: LineCount,
+    /// This file is JSON by its name.
     is_json: bool,
-    /// The line where the current row begins.
-    begin: usize,
     rows: usize,
     ids: Ids,
     /// The names of the files so far, each with the number of rows before it.
     files: Vec<(usize, String)>,
     digest: Sha256,
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self {
-            decoder: Decoder::default(),
-            mode: Mode::Open(Vec::new()),
-            line: 1,
-            after_cr: false,
-            is_json: false,
-            begin: 1,
-            rows: 0,
-            ids: Ids::default(),
-            files: Vec::new(),
-            digest: Sha256::new(),
-        }
-    }
 }
 
 impl Reader {
@@ -107,7 +94,7 @@ impl Reader {
         self.take(&text, out)?;
         decoded.map_err(|fault| fault.to_string())?;
         self.detect_format(true, out)?;
-        let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
+        let mode = std::mem::take(&mut self.mode);
         let mut remarks = None;
         match mode {
             Mode::Open(_) => {}
@@ -120,7 +107,7 @@ impl Reader {
             }
             Mode::Array(cutter) => cutter.end()?,
             Mode::Lines(line) => {
-                self.begin = self.line;
+                self.lines.begin = self.lines.line;
                 self.lines(line, out);
             }
             Mode::Objects(mut cutter) => {
@@ -129,8 +116,7 @@ impl Reader {
                 }
             }
         }
-        (self.line, self.begin, self.after_cr) = (1, 1, false);
-        self.is_json = false;
+        (self.lines, self.is_json) = (LineCount::default(), false);
         Ok(remarks)
     }
 
@@ -199,7 +185,7 @@ impl Reader {
     }
 
     fn byte(&mut self, byte: u8, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
-        let (line, mut ended, mut starts) = (self.line, None, false);
+        let (line, mut ended, mut starts) = (self.lines.line, None, false);
         let (length, found) = match &mut self.mode {
             Mode::Open(_) => (0, None),
             Mode::Table(table) => {
@@ -210,16 +196,16 @@ impl Reader {
                 (table.len(), row)
             }
             Mode::Array(cutter) => {
-                let was_inside = cutter.is_inside();
+                let was_inside = cutter.len() > 0;
                 let element = cutter.push(byte)?;
-                if !was_inside && cutter.is_inside() {
-                    self.begin = line;
+                if !was_inside && cutter.len() > 0 {
+                    self.lines.begin = line;
                 }
                 (cutter.len(), element.map(row))
             }
             Mode::Lines(text) if matches!(byte, b'\n' | b'\r') => {
                 ended = Some(std::mem::take(text));
-                self.begin = line;
+                self.lines.begin = line;
                 (0, None)
             }
             Mode::Lines(text) => {
@@ -230,21 +216,18 @@ impl Reader {
                 let was_inside = cutter.len() > 0;
                 let object = cutter.push(byte);
                 if !was_inside && cutter.len() > 0 {
-                    self.begin = line;
+                    self.lines.begin = line;
                 }
                 (cutter.len(), object.map(row))
             }
         };
-        if byte == b'\r' || byte == b'\n' && !self.after_cr {
-            self.line += 1;
-        }
-        self.after_cr = byte == b'\r';
+        self.lines.take(byte);
         if let Some(row) = found {
             self.emit(row, out);
         }
         // The byte may also have shown that the record before it is at its end.
         if starts {
-            self.begin = line;
+            self.lines.begin = line;
         }
         if let Some(line) = ended {
             self.lines(line, out);
@@ -252,7 +235,7 @@ impl Reader {
         if length > MAX_ROW_BYTES {
             return Err(format!(
                 "the row at line {} is longer than 8 MiB; is it the right file, or is a quote missing?",
-                self.begin
+                self.lines.begin
             ));
         }
         Ok(())
@@ -274,7 +257,7 @@ impl Reader {
             [_, _, ..] => {
                 let file = self.files.iter().rfind(|(before, _)| *before < row);
                 let name = file.map_or("", |(_, name)| name);
-                format!("{name}, row {row}, line {line},")
+                format!("{name}, row {row}, line {line}")
             }
             _ => format!("row {row}"),
         }
@@ -282,9 +265,9 @@ impl Reader {
 
     fn emit(&mut self, row: Result<GroupRow, String>, out: &mut impl FnMut(RowResult)) {
         self.rows += 1;
-        let number = self.rows;
+        let (number, begin) = (self.rows, self.lines.begin);
         let mut twin = None;
-        let row = row.and_then(|row| match self.ids.add(&row.id, number, self.begin) {
+        let row = row.and_then(|row| match self.ids.add(&row.id, number, begin) {
             Ok(alike) => {
                 twin = alike;
                 Ok(row)
@@ -292,7 +275,7 @@ impl Reader {
             Err((before, line)) => Err(format!(
                 "the ID \"{}\" is already in {}",
                 row.id,
-                self.place(before, line).trim_end_matches(',')
+                self.place(before, line)
             )),
         });
         if let Ok(row) = &row {
@@ -302,7 +285,7 @@ impl Reader {
             }
             self.digest.update(b"\n");
         }
-        let (line, row) = located(self.begin, row);
+        let (line, row) = located(begin, row);
         out(RowResult {
             number,
             line,
@@ -339,10 +322,9 @@ pub fn begins_as_json(text: &str) -> Result<(), String> {
 
 /// What is wrong with JSON that begins with something else behind these blanks.
 fn not_json(before: &[u8]) -> String {
-    let ends = before.iter().enumerate().filter(|(at, byte)| {
-        **byte == b'\n' || **byte == b'\r' && before.get(at + 1) != Some(&b'\n')
-    });
-    let line = 1 + ends.count();
+    let mut lines = LineCount::default();
+    before.iter().for_each(|byte| lines.take(*byte));
+    let line = lines.line;
     format!("line {line}: not JSON: it must begin with {{ or [, without a comment before it")
 }
 

@@ -75,35 +75,31 @@ impl Table {
 
     /// Takes a byte; returns a record of the body that it ends.
     pub(super) fn push(&mut self, byte: u8) -> Result<Option<Record>, String> {
-        match &mut self.state {
+        let head = match &mut self.state {
             State::Body(splitter, _) => {
                 let record = splitter.push(byte);
-                Ok(record.and_then(|record| self.with_content(record)))
+                return Ok(self.with_content(record));
             }
-            State::Head(head) => {
-                let is_end = matches!(byte, b'\n' | b'\r') && !head.is_quoted;
-                if !is_end {
-                    let is_comment = head.line.first() == Some(&b'#');
-                    head.is_quoted ^= byte == b'"' && !is_comment;
-                    head.line.push(byte);
-                    return Ok(None);
-                }
-                self.head_line()?;
-                Ok(None)
-            }
+            State::Head(head) => head,
+        };
+        if matches!(byte, b'\n' | b'\r') && !head.is_quoted {
+            self.head_line()?;
+        } else {
+            let is_comment = head.line.first() == Some(&b'#');
+            head.is_quoted ^= byte == b'"' && !is_comment;
+            head.line.push(byte);
         }
+        Ok(None)
     }
 
     /// The last record, if the file does not end with a line break.
     pub(super) fn end(&mut self) -> Result<Option<Record>, String> {
         self.head_line()?;
-        match &mut self.state {
-            State::Body(splitter, _) => {
-                let record = splitter.end();
-                Ok(record.and_then(|record| self.with_content(record)))
-            }
-            State::Head(_) => Ok(None),
-        }
+        let State::Body(splitter, _) = &mut self.state else {
+            return Ok(None);
+        };
+        let record = splitter.end();
+        Ok(self.with_content(record))
     }
 
     pub(super) fn header(&self) -> Option<&Header> {
@@ -145,7 +141,8 @@ impl Table {
 
     /// Skips a record whose cells are all empty, unless the table has one column only; and the header of a second table,
     /// which would be a group.
-    fn with_content(&mut self, record: Record) -> Option<Record> {
+    fn with_content(&mut self, record: Option<Record>) -> Option<Record> {
+        let record = record?;
         let is_empty = record.is_empty();
         let is_header = record.repeats(&self.names);
         self.remarks.empty_rows += usize::from(is_empty);

@@ -112,36 +112,6 @@ proptest! {
     }
 }
 
-#[test]
-fn each_format_is_recognised() {
-    for text in [
-        "user_group_id\nacme\nglobex\n",
-        "\u{feff}user_group_id,name\r\nacme,\r\n\r\nglobex,\"\"",
-        "mapping,user_group_id\n\"{\"\"40\"\":\"\"213\"\"}\",acme\n,\"globex\"\n",
-        "{\"user_group_id\":\"acme\"}\n\n  {\"user_group_id\":\"globex\",\"name\":null}",
-        " [ {\"user_group_id\":\"acme\"}, {\"user_group_id\":\n\"globex\", \"properties\":{\"a\":[{}]}} ] \n",
-    ] {
-        for piece in [1, 7, 4096] {
-            let (rows, done) = read(text.as_bytes(), piece);
-            assert_eq!(done, Ok(()), "{text}");
-            let rows = rows.into_iter().map(|read| read.row.expect(text));
-            let ids: Vec<_> = rows.map(|row| row.id).collect();
-            assert_eq!(ids, [id("acme"), id("globex")], "{text}");
-        }
-    }
-    assert_eq!(read(b"[]", 1), (Vec::new(), Ok(())));
-}
-
-#[test]
-fn a_quoted_empty_cell_is_an_empty_text() {
-    let (rows, _) = read(b"user_group_id,name\na,\nb,\"\"\n", 99);
-    let names: Vec<_> = rows
-        .iter()
-        .map(|read| read.row.as_ref().expect("good").fields.name.as_deref())
-        .collect();
-    assert_eq!(names, [None, Some("")]);
-}
-
 /// The text, the number of the bad row, its line, and the reason.
 #[test]
 fn every_bad_row_is_named_with_its_number_and_reason() {
@@ -213,28 +183,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
 
 #[test]
 fn a_file_that_is_wrong_as_a_whole_is_refused_once() {
-    let latin: Vec<u8> = "user_group_id,name\ng,Zo\u{eb}\n"
-        .chars()
-        .map(|c| c as u8)
-        .collect();
-    let utf_16 = "user_group_id\n".encode_utf16().flat_map(u16::to_le_bytes);
-    let bytes = [
-        (
-            latin,
-            "line 2, column 5: the byte 0xEB is not UTF-8 (\"ë\" in Windows-1252)",
-        ),
-        (utf_16.collect(), "UTF-16 without a byte order mark"),
-        (
-            b"PK\x03\x04[Content_Types].xml".to_vec(),
-            "a workbook: export it as CSV",
-        ),
-        (b" \n".to_vec(), "it is empty"),
-        (
-            b"\xef\xbb\xbf\r\n".to_vec(),
-            "did the command before it fail?",
-        ),
-    ];
-    let texts = table(
+    for [text, reason] in table(
         "
         acme⏎globex⏎                 | the first line must contain the column names
         user_group_id,nmae⏎          | did you mean name?
@@ -250,16 +199,12 @@ fn a_file_that_is_wrong_as_a_whole_is_refused_once() {
         user_group_id,age,read,nmae⏎ | the columns \"age\", \"read\" of a list cannot be imported
         user_group_id,age,read,nmae⏎ | unknown column \"nmae\"; did you mean name?
         ",
-    );
-    let texts = texts
-        .iter()
-        .map(|[text, reason]| (text.clone().into_bytes(), reason.as_str()));
-    for (text, reason) in bytes.into_iter().chain(texts) {
+    ) {
         for piece in [1, 64, 4096] {
-            let (rows, done) = read(&text, piece);
+            let (rows, done) = read(text.as_bytes(), piece);
             assert!(rows.iter().all(|read| read.row.is_err()), "{rows:?}");
-            let why = done.expect_err(reason);
-            assert!(why.contains(reason), "{why}, not {reason}");
+            let why = done.expect_err(&reason);
+            assert!(why.contains(&reason), "{why}, not {reason}");
             assert!(!why.contains("canary"), "{why}");
         }
     }

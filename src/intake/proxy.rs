@@ -183,19 +183,16 @@ fn is_within(entry: &str, ip: IpAddr) -> bool {
     else {
         return false;
     };
-    match (network, ip) {
+    let (network, ip, length) = match (network, ip) {
         (IpAddr::V4(network), IpAddr::V4(ip)) => {
-            let shift = 32 - bits.min(32);
-            let head = |ip: u32| ip.checked_shr(shift).unwrap_or_default();
-            head(network.to_bits()) == head(ip.to_bits())
+            (u128::from(network.to_bits()), ip.to_bits().into(), 32)
         }
-        (IpAddr::V6(network), IpAddr::V6(ip)) => {
-            let shift = 128 - bits.min(128);
-            let head = |ip: u128| ip.checked_shr(shift).unwrap_or_default();
-            head(network.to_bits()) == head(ip.to_bits())
-        }
-        _ => false,
-    }
+        (IpAddr::V6(network), IpAddr::V6(ip)) => (network.to_bits(), ip.to_bits(), 128),
+        _ => return false,
+    };
+    let shift = length - bits.min(length);
+    let head = |ip: u128| ip.checked_shr(shift).unwrap_or_default();
+    head(network) == head(ip)
 }
 
 #[cfg(test)]

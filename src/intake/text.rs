@@ -95,6 +95,33 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Counts the lines of a text, which end as in [`lines`], byte by byte.
+#[derive(Debug, Clone, Copy)]
+pub struct LineCount {
+    /// The line of the next byte, counted from 1.
+    pub line: usize,
+    /// Where something begins that may have several lines.
+    pub begin: usize,
+    after_cr: bool,
+}
+
+impl Default for LineCount {
+    fn default() -> Self {
+        Self {
+            line: 1,
+            begin: 1,
+            after_cr: false,
+        }
+    }
+}
+
+impl LineCount {
+    pub fn take(&mut self, byte: u8) {
+        self.line += usize::from(byte == b'\r' || byte == b'\n' && !self.after_cr);
+        self.after_cr = byte == b'\r';
+    }
+}
+
 /// The text with LF for every line end that is CR alone.
 pub fn with_line_ends(text: String) -> String {
     let is_alone = |(at, _): (usize, &str)| !text[at + 1..].starts_with('\n');

@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         ..session::overrides(global)
     };
     let settings = Settings::load(&overrides)?;
-    let selection = settings.selection(&overrides);
+    let selection = overrides.selection(settings.usual_profile.clone());
     let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
         // Keys can only be configured in the file.
         file: settings.file.clone().unwrap_or_default(),

@@ -197,7 +197,7 @@ impl Setup {
     }
 
     async fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
-        let edit = edit::removing(name, &self.overrides)?;
+        let edit = edit::Opened::read(&self.overrides)?.removed(name)?;
         if !yes && !dry_run {
             let file = edit.file.display();
             if !confirm::has_person(self.no_input) {

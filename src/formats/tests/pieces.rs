@@ -7,60 +7,31 @@ use super::{MAX_ROW_BYTES, Reader, begins_as_json, ids_in, is_json, read, table}
 #[test]
 fn a_table_is_read_by_what_its_header_shows() {
     let tabs = "\u{feff}user_group_id\tname\r\na\tx\r\nb\ty\r\n".encode_utf16();
-    let tabs = (
-        tabs.flat_map(u16::to_le_bytes).collect(),
-        "separated by a tab",
-    );
+    let tabs = tabs.flat_map(u16::to_le_bytes).collect();
+    let tabs = (tabs, "separated by a tab");
+    #[rustfmt::skip] // A table: one file per line.
     let texts = [
         ("user_group_id,name\na,x\nb,y\n", ""),
         ("\u{feff}user_group_id,name\na,x\nb,y\n", ""),
-        (
-            "user_group_id;name\r\na;x\r\nb;y\r\n",
-            "separated by a semicolon",
-        ),
+        ("user_group_id;name\r\na;x\r\nb;y\r\n", "separated by a semicolon"),
         ("sep=;\r\nuser_group_id;name\r\na;x\r\nb;y", "semicolon"),
         ("\"sep=|\"\nuser_group_id|name\na|x\nb|y", "vertical bar"),
-        (
-            "#TYPE System.Object\n\"user_group_id\",\"name\"\n\"a\",\"x\"\n\"b\",\"y\"\n",
-            "1 comment line skipped",
-        ),
-        (
-            "# don't \"quote\n\nuser_group_id,name\ra,x\rb,y\r",
-            "1 comment line skipped",
-        ),
+        ("#TYPE System.Object\n\"user_group_id\",\"name\"\n\"a\",\"x\"\n\"b\",\"y\"\n", "1 comment line skipped"),
+        ("# don't \"quote\n\nuser_group_id,name\ra,x\rb,y\r", "1 comment line skipped"),
         ("user_group_id,name\ra,x\r\rb,y", ""),
-        (
-            "user_group_id,name,,\na,x,,\n,,,\nb,y,,\n,,,\n",
-            "2 empty columns and 2 empty rows skipped",
-        ),
+        ("user_group_id,name,,\na,x,,\n,,,\nb,y,,\n,,,\n", "2 empty columns and 2 empty rows skipped"),
+        ("name,user_group_id\n\"x\",a\n\"y\",\"b\"\n", ""),
+        (" [ {\"user_group_id\":\"a\",\"name\":\"x\"}, {\"user_group_id\":\n\"b\", \"name\":\"y\", \"properties\":{\"a\":[{}]}} ] \n", ""),
         ("user_group_id,name\na,x,,\nb,y\n", ""),
         ("user_group_id, name\na, x\nb , y \n", ""),
         // Several tables, one after the other.
-        (
-            "user_group_id,name\na,x\nuser_group_id,name\nb,y\n",
-            "1 repeated header skipped",
-        ),
-        (
-            "\u{feff}user_group_id;name\r\na;x\r\n\u{feff}user_group_id; name\r\nb;y\r\n",
-            "1 repeated header skipped",
-        ),
+        ("user_group_id,name\na,x\nuser_group_id,name\nb,y\n", "1 repeated header skipped"),
+        ("\u{feff}user_group_id;name\r\na;x\r\n\u{feff}user_group_id; name\r\nb;y\r\n", "1 repeated header skipped"),
         ("user_group_id, \"name\"\na, \"x\" \nb, \"y\"\n", ""),
-        (
-            "{\n \"user_group_id\": \"a\", \"name\": \"x\"\n}\n{\n \"user_group_id\": \"b\",\n \"name\": \"y\" }",
-            "",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"name\":\"x\"}{\"user_group_id\":\"b\",\"name\":\"y\"}\n",
-            "",
-        ),
-        (
-            "{\"user_group_id\":\"a\",\"name\":\"x\"}\r{\"user_group_id\":\"b\",\"name\":\"y\"}\r",
-            "",
-        ),
-        (
-            "{\"user_group_id\": \"a\",\n  \"name\": \"x\"}\n{\"user_group_id\": \"b\",\n  \"name\": \"y\"}\n",
-            "",
-        ),
+        ("{\n \"user_group_id\": \"a\", \"name\": \"x\"\n}\n{\n \"user_group_id\": \"b\",\n \"name\": \"y\" }", ""),
+        ("{\"user_group_id\":\"a\",\"name\":\"x\"}{\"user_group_id\":\"b\",\"name\":\"y\"}\n", ""),
+        ("{\"user_group_id\":\"a\",\"name\":\"x\"}\r{\"user_group_id\":\"b\",\"name\":\"y\"}\r", ""),
+        ("{\"user_group_id\": \"a\",\n  \"name\": \"x\"}\n{\"user_group_id\": \"b\",\n  \"name\": \"y\"}\n", ""),
     ];
     let texts = texts.map(|(text, remark)| (text.as_bytes().to_vec(), remark));
     for (text, remark) in texts.into_iter().chain([tabs]) {

@@ -127,7 +127,7 @@ impl Connector {
     /// Returns what would be written, and the profile as it will be read. Nothing is sent or written.
     pub fn plan(&self, new: &NewProfile) -> Result<(Edit, Profile), NotAdded> {
         no_token_as_name(&new.name)?;
-        Ok(edit::adding(new, &self.overrides)?)
+        Ok(edit::Opened::read(&self.overrides)?.added(new)?)
     }
 
     /// Tests the connection and returns what would be written; writes and creates nothing. `key` is a key that is not
@@ -218,7 +218,7 @@ impl Connector {
     ) -> Result<Operations, NotAdded> {
         let (new, key, overrides) = (new.clone(), key.cloned(), self.overrides.clone());
         let writing = move || {
-            let (edit, _) = edit::adding(&new, &overrides)?;
+            let (edit, _) = edit::Opened::read(&overrides)?.added(&new)?;
             if let (KeySource::Keyring(name), Some(key)) = (&new.api_key, &key) {
                 refuse_taken(name, &new.name, &overrides)?;
                 keyring::store(name, key)?;

@@ -6,14 +6,14 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::State,
     },
-    operations::{Operations, UnknownIdPolicy},
+    operations::{Clock, Operations, UnknownIdPolicy},
 };
 
 use super::program::Home;
 
 #[tokio::test]
 async fn the_world_is_consistent_and_leaves_nothing_behind() {
-    let world = World::start(None).await.expect("a world");
+    let world = World::start_at(None, Clock::System).await.expect("a world");
     let folder = world.folder().to_owned();
     for operations in [&world.production, &world.testing] {
         let groups = operations.list().await.expect("a list");
@@ -77,11 +77,15 @@ async fn assert_rotations_agree(operations: &Operations) {
 
 #[tokio::test]
 async fn as_many_groups_are_generated_as_asked_for() {
-    let world = World::start(Some(250)).await.expect("a world");
+    let world = World::start_at(Some(250), Clock::System)
+        .await
+        .expect("a world");
     assert_eq!(world.testing.list().await.expect("a list").len(), 250);
     assert_eq!(world.production.list().await.expect("a list").len(), 25);
     world.end().await;
-    let empty = World::start(Some(0)).await.expect("a world");
+    let empty = World::start_at(Some(0), Clock::System)
+        .await
+        .expect("a world");
     assert!(empty.testing.list().await.expect("a list").is_empty());
     empty.end().await;
 }

@@ -9,7 +9,7 @@ use std::{
 use groupdesk::{
     config::{
         KeySource,
-        edit::{Edit, EditError, adding, removing},
+        edit::{Edit, EditError, Opened},
         new_profile::NewProfile,
     },
     domain::group::EnvironmentTag,
@@ -31,11 +31,13 @@ fn new(name: &str) -> NewProfile {
 
 /// Adds a profile, or removes one.
 fn add(home: &Home) -> Result<Edit, EditError> {
-    adding(&new("us-live"), &home.overrides()).map(|(edit, _)| edit)
+    Opened::read(&home.overrides())?
+        .added(&new("us-live"))
+        .map(|(edit, _)| edit)
 }
 
 fn remove(home: &Home) -> Result<Edit, EditError> {
-    removing("eu-live", &home.overrides())
+    Opened::read(&home.overrides())?.removed("eu-live")
 }
 
 fn file_of(home: &Home) -> PathBuf {
@@ -52,7 +54,8 @@ const LINES: &str = "[profiles.us-live]\nbase_url = \"https://api.example.com\"\
 #[test]
 fn a_new_file_is_private_and_has_the_lines_that_were_shown() {
     let home = Home::new();
-    let (edit, profile) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    let opened = Opened::read(&home.overrides()).expect("read");
+    let (edit, profile) = opened.added(&new("us-live")).expect("it can be added");
     let file = file_of(&home);
     assert_eq!(edit.file, file);
     assert!(
