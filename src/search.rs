@@ -1,12 +1,10 @@
 //! Filters, ranks and sorts groups. Pure and interruptible, so that it can run in parallel to the event loop; a
 //! narrower filter only looks at the results of the wider one.
 
-mod ascii;
 mod conditions;
 mod index;
 mod natural;
 pub mod normalize;
-mod order;
 mod query;
 mod row;
 mod sorted;
@@ -32,8 +30,8 @@ use conditions::QueryMatcher;
 pub use index::{Builder, Index};
 pub use natural::{FirstInOrder, natural, title_key};
 pub use query::{
-    Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, RowFacts, RowQuery,
-    RowRules, RowTest, Side, Views, Word, filter_tests, quoted, row_condition,
+    Query, RowCondition, RowFacts, RowQuery, RowRules, RowTest, Views, Word, filter_tests, quoted,
+    row_condition,
 };
 use row::RowMaker;
 pub use row::{Entry, Row};
@@ -177,23 +175,25 @@ pub fn run_search(
     before: Option<&SearchResults>,
     is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Option<SearchResults> {
-    let order = order::all(index, &request.sort, request.reverse, before);
+    let order = sorted::all(index, &request.sort, request.reverse, before);
     if !is_wanted() {
         return None;
     }
+    let all = SearchResults {
+        index: index.clone(),
+        request,
+        shown: order.clone(),
+        loose: 0,
+        order,
+        hits: None,
+    };
+    let (request, order) = (&all.request, &all.order);
     if request.query.is_empty() {
-        return Some(SearchResults {
-            index: index.clone(),
-            request,
-            shown: order.clone(),
-            loose: 0,
-            order,
-            hits: None,
-        });
+        return Some(all);
     }
     let wider = before
         .filter(|before| {
-            let (new, old) = (&request, &before.request);
+            let (new, old) = (request, &before.request);
             before.index == *index
                 && new.has_same_order_as(old)
                 && new.query.is_within(&old.query)
@@ -217,7 +217,7 @@ pub fn run_search(
                 return None;
             }
             let entry = index.entry(number as u32).filter(|_| is_asked[number]);
-            fits.push(entry.and_then(|entry| matcher.fit(entry, &request)));
+            fits.push(entry.and_then(|entry| matcher.fit(entry, request)));
         }
         Some(fits)
     });
@@ -234,12 +234,10 @@ pub fn run_search(
         hits.iter().map(|hit| hit.number).collect()
     };
     Some(SearchResults {
-        index: index.clone(),
-        request,
         shown,
         loose,
-        order,
         hits: Some(hits),
+        ..all
     })
 }
 

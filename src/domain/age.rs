@@ -1,7 +1,7 @@
 //! The age of a token as far as it is known here, and what counts as too old: one rule for the list, its filter and
 //! every selection by age. A token whose last change is unknown has no age.
 
-use std::{cmp::Ordering, time::Duration};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -144,32 +144,6 @@ impl TokenAge {
     }
 }
 
-/// A filter word: `age>90d` or `age<7d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AgeFilter {
-    /// How an age must compare with the limit.
-    side: Ordering,
-    limit: Duration,
-}
-
-impl AgeFilter {
-    /// `None` for a word that is not about age; an unfinished or mistyped one is an error, never ignored.
-    pub fn parse(word: &str) -> Option<Result<Self, InvalidAge>> {
-        let rest = word.strip_prefix("age")?;
-        let (side, limit) = match rest.split_at_checked(1)? {
-            (">", limit) => (Ordering::Greater, limit),
-            ("<", limit) => (Ordering::Less, limit),
-            _ => return None,
-        };
-        Some(parse(limit).map(|limit| Self { side, limit }))
-    }
-
-    /// Whether the age is known and on the right side.
-    pub fn admits(self, age: Option<Duration>) -> bool {
-        age.is_some_and(|age| age.cmp(&self.limit) == self.side)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,23 +190,17 @@ mod tests {
     }
 
     #[test]
-    fn only_a_known_age_is_old_or_young() {
+    fn only_a_known_age_is_old() {
         let limit = Duration::from_secs(90 * DAY);
-        let [older, younger] = ["age>90d", "age<90d"]
-            .map(|text| AgeFilter::parse(text).expect("about age").expect("valid"));
-        for (ago, is_old, is_young) in [
-            (Some(91), true, false),
-            (Some(90), false, false),
-            (Some(89), false, true),
+        for (ago, is_old) in [
+            (Some(91), true),
+            (Some(90), false),
             // A clock that was ahead tells no age.
-            (Some(-3), false, false),
-            (None, false, false),
+            (Some(-3), false),
+            (None, false),
         ] {
             let (group, now) = rotated(ago);
             assert_eq!(is_older(&group, limit, now), is_old, "{ago:?}");
-            let age = age(&group, now);
-            let admitted = (older.admits(age), younger.admits(age));
-            assert_eq!(admitted, (is_old, is_young), "{ago:?}");
         }
     }
 
@@ -252,15 +220,5 @@ mod tests {
             assert_eq!(found, [TokenAge::Fresh, due, due, over, over, far]);
         }
         assert_eq!(TokenAge::of(None, None), TokenAge::Unknown);
-    }
-
-    #[test]
-    fn a_word_about_age_is_never_mistaken_for_another() {
-        for word in ["agent", "age", "acme", "age=90d", "ageé"] {
-            assert_eq!(AgeFilter::parse(word), None, "{word}");
-        }
-        for word in ["age>", "age>9", "age<x", "age>=90d"] {
-            assert!(matches!(AgeFilter::parse(word), Some(Err(_))), "{word}");
-        }
     }
 }

@@ -266,7 +266,7 @@ mod tests {
         ] {
             assert_eq!(due_filter(limit), filter);
             let query = Query::parse(filter, limit);
-            assert_eq!(query.wrong, [], "{filter}");
+            assert_eq!(query.wrong, [""; 0], "{filter}");
         }
     }
 }

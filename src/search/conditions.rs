@@ -46,8 +46,7 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
     match test {
         Condition::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
         Condition::TagUnknown => entry.tag().is_none(),
-        Condition::Age(filter) => filter.admits(age()),
-        Condition::Old(limit) => age::exceeds(age(), *limit),
+        Condition::Age(side, than) => age().is_some_and(|age| side.admits(age.cmp(than))),
         Condition::Map(id) => {
             let mut rows = entry.mapping();
             rows.any(|(schema, source)| is_same(schema, id) || is_same(source, id))

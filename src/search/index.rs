@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    SortBy,
     row::{Entry, Row, RowMaker},
     sorted,
 };
@@ -15,9 +16,9 @@ use crate::domain::{group::UserGroupId, known::KnownGroup};
 
 /// The groups as they were first loaded, ordered by id.
 #[derive(Default)]
-struct Base {
-    rows: Vec<Row>,
-    by_name: Arc<[u32]>,
+pub(super) struct Base {
+    pub(super) rows: Vec<Row>,
+    pub(super) by_name: Arc<[u32]>,
 }
 
 /// The changes since then.
@@ -34,7 +35,7 @@ struct Fresh {
 /// All groups of a profile. The number of a group stays the same until the index is rebuilt.
 #[derive(Clone, Default)]
 pub struct Index {
-    base: Arc<Base>,
+    pub(super) base: Arc<Base>,
     fresh: Arc<Fresh>,
     widest: (usize, usize),
 }
@@ -80,7 +81,7 @@ impl Builder {
 
     pub fn finish(mut self) -> Index {
         self.rows.shrink_to_fit();
-        let by_name = sorted::by_name(&self.rows).into();
+        let by_name = sorted::sorted(&self.rows, &SortBy::Name, false).into();
         let rows = self.rows;
         Index {
             base: Arc::new(Base { rows, by_name }),
@@ -159,16 +160,6 @@ impl Index {
 
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len() as u32).filter_map(|number| self.entry(number))
-    }
-
-    /// The groups as they were first loaded.
-    pub(super) fn base(&self) -> &[Row] {
-        &self.base.rows
-    }
-
-    /// The same groups, by name.
-    pub(super) fn base_by_name(&self) -> &Arc<[u32]> {
-        &self.base.by_name
     }
 
     /// The numbers of groups that were changed or added since, ascending.

@@ -3,30 +3,19 @@
 
 use std::cmp::Ordering;
 
-/// Up to this many digits, the length of a number is one byte of its key.
-const SHORT: usize = 9;
-
 /// The sort key of a text in natural order: each number is preceded by its length, so that longer numbers sort
-/// later; leading zeros do not count. The first byte of a number is a digit, so that numbers stand where digits do.
+/// later; leading zeros do not count. The length is written in digits, so that numbers stand where digits do: one for up to
+/// nine digits, then a 9 for each nine more.
 pub(super) fn key(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let is_number = |a: &u8, b: &u8| a.is_ascii_digit() && b.is_ascii_digit();
     text.chunk_by(is_number).flat_map(|part| {
-        let (mut length, mut count, mut rest) = ([0; 9], 0, part);
-        if part[0].is_ascii_digit() {
-            let first = part.iter().position(|digit| *digit != b'0');
-            rest = &part[first.unwrap_or(part.len() - 1)..];
-            if rest.len() <= SHORT {
-                (length[0], count) = (b'0' + (rest.len() - 1) as u8, 1);
-            } else {
-                length[0] = b'0' + SHORT as u8;
-                // Without letters, so that ignoring case changes no length.
-                for (at, digit) in length[1..].iter_mut().enumerate() {
-                    *digit = b'0' | ((rest.len() as u32 >> (28 - 4 * at)) & 15) as u8;
-                }
-                count = length.len();
-            }
-        }
-        length.into_iter().take(count).chain(rest.iter().copied())
+        let is_number = part[0].is_ascii_digit();
+        let zeros = part.iter().take_while(|digit| **digit == b'0').count();
+        let part = &part[zeros.min(part.len() - 1)..];
+        let longer = if is_number { part.len() - 1 } else { 0 };
+        let last = is_number.then_some(b'0' + (longer % 9) as u8);
+        let length = std::iter::repeat_n(b'9', longer / 9).chain(last);
+        length.chain(part.iter().copied())
     })
 }
 

@@ -6,15 +6,13 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use parse::Reader;
 pub use parse::{RowCondition, filter_tests, quoted, row_condition};
 pub use rows::{RowFacts, RowQuery, RowRules, RowTest};
 
 use std::{cmp::Ordering, collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
-use crate::{
-    domain::{age::AgeFilter, rotation::State},
-    search::normalize::is_accent,
-};
+use crate::{domain::rotation::State, search::normalize::is_accent};
 
 /// A text to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,47 +66,24 @@ impl Side {
     }
 }
 
-/// A number in a property. It is never NaN, so that any two can be compared.
-#[derive(Debug, Clone, Copy)]
-pub struct Number(f64);
+/// A number in a property, as bits that sort like the numbers. It is never NaN, so that any two can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Number(u64);
 
 impl Number {
     /// Parses a decimal number as written in JSON or by a person; `None` for everything else.
     pub fn parse(text: &str) -> Option<Self> {
         let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
-        let number = text.bytes().all(is_number).then(|| text.parse().ok())??;
-        Some(Self(number))
-    }
-
-    /// Bits that sort like the numbers.
-    pub(super) fn in_order(self) -> u64 {
-        let bits = (self.0 + 0.0).to_bits();
-        if bits >> 63 == 1 {
-            !bits
-        } else {
-            bits | 1 << 63
-        }
-    }
-}
-
-impl PartialEq for Number {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Number {}
-
-impl PartialOrd for Number {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Number {
-    fn cmp(&self, other: &Self) -> Ordering {
+        let number: f64 = text.bytes().all(is_number).then(|| text.parse().ok())??;
         // Positive and negative zero are the same here.
-        (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
+        let bits = (number + 0.0).to_bits();
+        let is_negative = bits >> 63 == 1;
+        Some(Self(if is_negative { !bits } else { bits | 1 << 63 }))
+    }
+
+    /// Bytes that sort like the numbers.
+    pub(super) fn in_order(self) -> [u8; 8] {
+        self.0.to_be_bytes()
     }
 }
 
@@ -127,9 +102,8 @@ pub enum Condition {
     /// The start of the environment tag.
     Tag(String),
     TagUnknown,
-    Age(AgeFilter),
-    /// The token is older than the limit of this profile.
-    Old(Duration),
+    /// The age of the token.
+    Age(Side, Duration),
     /// A schema id or a data source id.
     Map(String),
     /// A schema id with its data source id.
@@ -164,76 +138,6 @@ pub enum Condition {
     By(String),
 }
 
-impl Condition {
-    /// Whether the condition is about annotations, drafts or flags, not about values of the group.
-    fn uses_extras(&self) -> bool {
-        matches!(
-            self,
-            Self::Label(_) | Self::Favourite | Self::Note(_) | Self::Flag(_) | Self::Draft
-        )
-    }
-
-    fn depends_on_time(&self) -> bool {
-        matches!(
-            self,
-            Self::Age(_) | Self::Old(_) | Self::Due { .. } | Self::Read(..)
-        )
-    }
-}
-
-/// Why a word of a filter is ignored; short enough for line 2 of an 80-column screen, followed by the counts.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {why}", crate::domain::text::visible(.word))]
-pub struct FilterError {
-    pub word: String,
-    pub why: FilterErrorKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FilterErrorKind {
-    #[error("write an age as 90d, 12w or 36h")]
-    NoAge,
-    /// Or months.
-    #[error("m may mean months: write 90d, 12w or 36h")]
-    Minutes,
-    #[error("zero is not an age")]
-    NoAgeAtAll,
-    #[error("3650d at most")]
-    LongAge,
-    #[error("write tag:customer")]
-    NoTag,
-    #[error("write map:213 or map:40=213")]
-    NoMapping,
-    #[error("write prop:tier or prop:tier=gold")]
-    NoProperty,
-    #[error("open, intended, sent, rotated or unknown")]
-    NoState,
-    #[error("write a count, as map>3 or props>=10")]
-    NoCount,
-    #[error("write a number, as prop:seats>100")]
-    NoNumber,
-    #[error("write flag:changed or flag:new")]
-    NoFlag,
-    #[error("write label:vip")]
-    NoLabel,
-    #[error("write by:li")]
-    NoOperator,
-    #[error("no saved view of this name")]
-    NoView,
-    /// The view refers to itself, directly or indirectly.
-    #[error("this view contains itself")]
-    Circle,
-    /// No test begins like this. It is still searched as a word.
-    #[error("not a test, searched as a word")]
-    NoTest,
-    /// A comparison that a blank separates from its test.
-    #[error("a test has no spaces: age>90d; put words before it")]
-    Torn,
-    /// It differs by one mistake from this test.
-    #[error("did you mean {0}? In quotes it is a word")]
-    Meant(&'static str),
-}
-
 /// A parsed filter. A group must match all words and tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
@@ -241,10 +145,11 @@ pub struct Query {
     pub tests: Vec<Condition>,
     /// A group must match none of these.
     pub without: Vec<Self>,
-    /// Parts that were ignored.
-    pub wrong: Vec<FilterError>,
+    /// Parts that were ignored, each with the reason; short enough for line 2 of an 80-column screen, followed by the
+    /// counts.
+    pub wrong: Vec<String>,
     /// Words that look like a test but are not. Worth mentioning if nothing matches.
-    pub doubtful: Vec<FilterError>,
+    pub doubtful: Vec<String>,
 }
 
 /// Saved filters by name.
@@ -258,7 +163,7 @@ impl Query {
 
     /// Like [`Self::parse`], but `@name` stands for a saved filter.
     pub fn parse_with(text: &str, limit: Option<Duration>, views: &Views) -> Self {
-        parse::query(text, limit, views)
+        Reader::new(limit, views).query(text, &mut Vec::new())
     }
 
     /// Whether nothing is asked, so that everything matches.
@@ -268,12 +173,14 @@ impl Query {
 
     /// Whether the result depends on the time.
     pub fn depends_on_time(&self) -> bool {
-        self.any_condition(&Condition::depends_on_time)
+        use Condition::{Age, Due, Read};
+        self.any_condition(&|test| matches!(test, Age(..) | Due { .. } | Read(..)))
     }
 
     /// Whether the result depends on notes, labels, drafts or flags.
     pub fn uses_extras(&self) -> bool {
-        self.any_condition(&Condition::uses_extras)
+        use Condition::{Draft, Favourite, Flag, Label, Note};
+        self.any_condition(&|test| matches!(test, Label(_) | Favourite | Note(_) | Flag(_) | Draft))
     }
 
     /// Whether it asks for flags, which only a console has.

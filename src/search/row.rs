@@ -3,6 +3,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -17,10 +18,6 @@ use crate::domain::{
 const BREAK: char = '\u{1e}';
 /// Flag in `ends`: the text is JSON, not the value itself.
 const JSON: u32 = 1 << 31;
-/// The number of fields that have an origin.
-const FIELDS: usize = 6;
-/// A field that is not known.
-const UNKNOWN: u8 = u8::MAX;
 /// A time that is not known; no time has this number.
 const NEVER: i64 = i64::MIN;
 
@@ -29,13 +26,23 @@ const TAG: usize = 0;
 const TEAM: usize = 2;
 const MAPPING: usize = 3;
 
-/// Where values come from. Most fields of a group share one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where the values of these fields come from. Most fields of a group share one origin.
+#[derive(Debug)]
 struct Origin {
+    /// A bit for each field.
+    fields: u8,
     at: i64,
     by: Arc<str>,
     source: Source,
 }
+
+/// Fields by the numbers of their bits.
+const NAME: u8 = 0;
+const TEAM_ID: u8 = 1;
+const ROWS: u8 = 2;
+const PROPERTIES: u8 = 3;
+const ENVIRONMENT: u8 = 4;
+const FINGERPRINT: u8 = 5;
 
 /// Times in microseconds, as the directory stores them.
 #[derive(Debug)]
@@ -48,8 +55,6 @@ pub struct Row {
     ends: Box<[u32]>,
     /// The number of rows of the mapping; the properties follow.
     mapped: u32,
-    /// For each field the number of its origin, or [`UNKNOWN`].
-    origin_of: [u8; FIELDS],
     origins: Box<[Origin]>,
     /// When it was rotated, created and seen.
     times: [i64; 3],
@@ -71,38 +76,22 @@ impl RowMaker {
     pub(super) fn row(&mut self, group: &KnownGroup) -> Row {
         self.texts.clear();
         self.ends.clear();
-        let name = self.add(group.name.as_ref().map_or("", |known| &known.value));
+        let name = self.add(value_of(group.name.as_ref()).map_or("", String::as_str));
         let id = self.add(group.id.as_str());
         self.add_others(group);
-        let (mut origins, mut origin_of) = (Vec::new(), [UNKNOWN; FIELDS]);
-        for (field, known) in origin_of.iter_mut().zip(origins_of(group)) {
-            let Some((source, at, by)) = known else {
-                continue;
-            };
-            let at = at.as_microsecond();
-            let is_same = |one: &Origin| one.source == source && one.at == at && *one.by == *by;
-            let number = origins.iter().position(is_same).unwrap_or(origins.len());
-            if number == origins.len() {
-                let by = self.operator(by);
-                origins.push(Origin { at, by, source });
-            }
-            *field = number as u8;
-        }
         let last = group.last_rotated.as_ref();
         let times = [last.map(|last| last.at), group.created_at, group.last_seen];
+        let by = last.and_then(|last| last.by.as_deref());
         Row {
             texts: self.texts.as_str().into(),
             name,
             id,
             ends: self.ends.as_slice().into(),
-            mapped: group.mapping.as_ref().map_or(0, |known| known.value.len()) as u32,
-            origin_of,
-            origins: origins.into(),
+            mapped: value_of(group.mapping.as_ref()).map_or(0, IndexMap::len) as u32,
+            origins: self.origins(group),
             times: times.map(|at| at.map_or(NEVER, Timestamp::as_microsecond)),
-            rotated_by: last
-                .and_then(|last| last.by.as_deref())
-                .map(|by| self.operator(by)),
-            fingerprint: group.fingerprint.as_ref().map(|known| known.value),
+            rotated_by: by.map(|by| self.operator(by)),
+            fingerprint: value_of(group.fingerprint.as_ref()).copied(),
         }
     }
 
@@ -115,33 +104,19 @@ impl RowMaker {
     }
 
     fn add_others(&mut self, group: &KnownGroup) {
+        let tag = value_of(group.environment_tag.as_ref());
+        let token = value_of(group.fingerprint.as_ref());
+        let team = value_of(group.team_id.as_ref());
+        let rows = value_of(group.mapping.as_ref()).into_iter().flatten();
+        let properties = value_of(group.properties.as_ref()).into_iter().flatten();
+        let before = self.texts.len();
         let mut add = |text: &str, flag: u32| {
             let end = self.add(text);
             self.ends.push(end | flag);
         };
-        let tag = group.environment_tag.as_ref();
-        let token = group.fingerprint.as_ref().map(|known| known.value);
-        let team = group.team_id.as_ref().map(|known| known.value);
-        let mut rows = group
-            .mapping
-            .iter()
-            .flat_map(|known| &known.value)
-            .peekable();
-        let mut properties = group
-            .properties
-            .iter()
-            .flat_map(|known| &known.value)
-            .peekable();
-        let is_bare = tag.is_none() && token.is_none() && team.is_none();
-        if is_bare && rows.peek().is_none() && properties.peek().is_none() {
-            return;
-        }
-        add(tag.map_or("", |known| known.value.as_str()), 0);
-        add(
-            &token.map_or_else(String::new, |token| token.to_string()),
-            0,
-        );
-        add(&team.map_or_else(String::new, |team| team.to_string()), 0);
+        add(tag.map_or("", EnvironmentTag::as_str), 0);
+        add(&token.map_or_else(String::new, ToString::to_string), 0);
+        add(&team.map_or_else(String::new, ToString::to_string), 0);
         for (schema, source) in rows {
             add(schema, 0);
             add(source, 0);
@@ -153,6 +128,41 @@ impl RowMaker {
                 other => add(&other.to_string(), JSON),
             }
         }
+        // Most groups of a sorted `list` have none.
+        if self.texts.len() == before + MAPPING * BREAK.len_utf8() {
+            self.texts.truncate(before);
+            self.ends.clear();
+        }
+    }
+
+    fn origins(&mut self, group: &KnownGroup) -> Box<[Origin]> {
+        let mut origins: Vec<Origin> = Vec::new();
+        let mut add = |field: u8, (source, at, by): (Source, Timestamp, &str)| {
+            let at = at.as_microsecond();
+            let is_same =
+                |one: &&mut Origin| one.source == source && one.at == at && *one.by == *by;
+            let fields = 1 << field;
+            match origins.iter_mut().find(is_same) {
+                Some(origin) => origin.fields |= fields,
+                None => origins.push(Origin {
+                    fields,
+                    at,
+                    by: self.operator(by),
+                    source,
+                }),
+            }
+        };
+        for (field, origin) in [
+            (NAME, origin_of(group.name.as_ref())),
+            (TEAM_ID, origin_of(group.team_id.as_ref())),
+            (ROWS, origin_of(group.mapping.as_ref())),
+            (PROPERTIES, origin_of(group.properties.as_ref())),
+            (ENVIRONMENT, origin_of(group.environment_tag.as_ref())),
+            (FINGERPRINT, origin_of(group.fingerprint.as_ref())),
+        ] {
+            origin.into_iter().for_each(|origin| add(field, origin));
+        }
+        origins.into()
     }
 
     fn operator(&mut self, by: &str) -> Arc<str> {
@@ -165,18 +175,12 @@ impl RowMaker {
     }
 }
 
-fn origins_of(group: &KnownGroup) -> [Option<(Source, Timestamp, &str)>; FIELDS] {
-    fn origin<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
-        known.map(|known| (known.source, known.at, known.by.as_str()))
-    }
-    [
-        origin(group.name.as_ref()),
-        origin(group.team_id.as_ref()),
-        origin(group.mapping.as_ref()),
-        origin(group.properties.as_ref()),
-        origin(group.environment_tag.as_ref()),
-        origin(group.fingerprint.as_ref()),
-    ]
+fn value_of<T>(known: Option<&Known<T>>) -> Option<&T> {
+    known.map(|known| &known.value)
+}
+
+fn origin_of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
+    known.map(|known| (known.source, known.at, known.by.as_str()))
 }
 
 fn time(micros: i64) -> Option<Timestamp> {
@@ -214,8 +218,10 @@ impl Row {
         (&self.texts[start..(end & !JSON) as usize], end & JSON != 0)
     }
 
-    fn is_known(&self, field: usize) -> bool {
-        self.origin_of[field] != UNKNOWN
+    /// Where the value of a field comes from, if it is known.
+    fn origin(&self, field: u8) -> Option<&Origin> {
+        let mut origins = self.origins.iter();
+        origins.find(|origin| origin.fields & 1 << field != 0)
     }
 
     pub fn tag(&self) -> Option<&str> {
@@ -228,13 +234,13 @@ impl Row {
 
     /// The number of rows of the mapping.
     pub fn mapped(&self) -> Option<u32> {
-        self.is_known(2).then_some(self.mapped)
+        self.origin(ROWS).map(|_| self.mapped)
     }
 
     /// The number of properties.
     pub fn keys(&self) -> Option<u32> {
         let texts = self.ends.len().saturating_sub(MAPPING) as u32;
-        self.is_known(3).then_some(texts / 2 - self.mapped)
+        self.origin(PROPERTIES).map(|_| texts / 2 - self.mapped)
     }
 
     pub fn rotated(&self) -> Option<Timestamp> {
@@ -280,17 +286,13 @@ impl Row {
     /// The value of a property; as JSON if it is not text.
     pub fn property(&self, key: &str) -> Option<&str> {
         let mut properties = self.properties();
-        properties
-            .find(|(known, _)| *known == key)
-            .map(|(_, value)| value)
+        properties.find_map(|(known, value)| (known == key).then_some(value))
     }
 
     /// Operators who sent a value of the group or rotated its token.
     pub(super) fn operators(&self) -> impl Iterator<Item = &str> {
-        let sent = self
-            .origins
-            .iter()
-            .filter(|origin| origin.source == Source::Sent);
+        let origins = self.origins.iter();
+        let sent = origins.filter(|origin| origin.source == Source::Sent);
         sent.map(|origin| &*origin.by).chain(self.rotated_by())
     }
 
@@ -305,12 +307,14 @@ impl Row {
             (key.to_owned(), value)
         });
         KnownGroup {
-            name: self.known(0, || Some(self.texts[..self.name as usize].to_owned())),
-            team_id: self.known(1, || self.text(TEAM).0.parse().ok()),
-            mapping: self.known(2, || Some(mapping.collect())),
-            properties: self.known(3, || Some(properties.collect())),
-            environment_tag: self.known(4, || Some(EnvironmentTag::parse(self.text(TAG).0))),
-            fingerprint: self.known(5, || self.fingerprint),
+            name: self.known(NAME, || Some(self.texts[..self.name as usize].to_owned())),
+            team_id: self.known(TEAM_ID, || self.text(TEAM).0.parse().ok()),
+            mapping: self.known(ROWS, || Some(mapping.collect())),
+            properties: self.known(PROPERTIES, || Some(properties.collect())),
+            environment_tag: self.known(ENVIRONMENT, || {
+                Some(EnvironmentTag::parse(self.text(TAG).0))
+            }),
+            fingerprint: self.known(FINGERPRINT, || self.fingerprint),
             last_rotated: self.rotated().map(|at| LastRotated {
                 at,
                 by: self.rotated_by().map(str::to_owned),
@@ -321,8 +325,8 @@ impl Row {
         }
     }
 
-    fn known<T>(&self, field: usize, value: impl FnOnce() -> Option<T>) -> Option<Known<T>> {
-        let origin = self.origins.get(usize::from(self.origin_of[field]))?;
+    fn known<T>(&self, field: u8, value: impl FnOnce() -> Option<T>) -> Option<Known<T>> {
+        let origin = self.origin(field)?;
         Some(Known {
             value: value()?,
             source: origin.source,

@@ -1,17 +1,58 @@
-//! The rows of an index, sorted by a column.
+//! Sorts groups by a column. Unknown values come last in either direction, and equal values are sorted by id. An
+//! existing order is only updated where groups changed.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 use jiff::Timestamp;
 
 use super::{
-    SortBy, in_ranges, natural,
+    Index, SearchResults, SortBy, in_ranges, natural,
     query::Number,
     row::{Entry, Row},
 };
 
-pub(super) fn by_name(rows: &[Row]) -> Vec<u32> {
-    sorted(rows, &SortBy::Name, false)
+/// All numbers of an index, sorted. `before` is an earlier result that may save work.
+pub(super) fn all(
+    index: &Index,
+    sort: &SortBy,
+    reverse: bool,
+    before: Option<&SearchResults>,
+) -> Arc<[u32]> {
+    let mut changed = index.changed();
+    let before = before.filter(|before| {
+        before.index.has_same_numbers_as(index)
+            && (&before.request.sort, before.request.reverse) == (sort, reverse)
+    });
+    let (order, mut stale) = match before {
+        Some(before) if before.index == *index => return before.order.clone(),
+        Some(before) => (before.order.clone(), before.index.changed()),
+        None if (sort, reverse) == (&SortBy::Name, false) => {
+            (index.base.by_name.clone(), Vec::new())
+        }
+        None => (sorted(&index.base.rows, sort, reverse).into(), Vec::new()),
+    };
+    stale.extend(&changed);
+    if stale.is_empty() {
+        return order;
+    }
+    stale.sort_unstable();
+    let is_fresh = |number: &&u32| stale.binary_search(number).is_err();
+    let order: Vec<u32> = order.iter().filter(is_fresh).copied().collect();
+    let compare = |a: u32, b: u32| match (index.entry(a), index.entry(b)) {
+        (Some(a), Some(b)) => compare(a, b, sort, reverse),
+        _ => a.cmp(&b),
+    };
+    changed.sort_unstable_by(|a, b| compare(*a, *b));
+    let mut mended = Vec::with_capacity(order.len() + changed.len());
+    let mut rest = order.as_slice();
+    for number in changed {
+        let at = rest.partition_point(|other| compare(*other, number) == Ordering::Less);
+        mended.extend_from_slice(&rest[..at]);
+        mended.push(number);
+        rest = &rest[at..];
+    }
+    mended.extend_from_slice(rest);
+    mended.into()
 }
 
 /// The numbers of the rows, sorted by a column. The rows must be ordered by id.
@@ -34,27 +75,20 @@ pub(super) fn sorted(rows: &[Row], sort: &SortBy, reverse: bool) -> Vec<u32> {
     let parts = in_ranges(rows.len(), &|range| {
         let (mut known, mut unknown) = (Vec::with_capacity(range.len()), Vec::new());
         for number in range {
-            match key(&rows[number], sort) {
-                Some(key) => known.push((key, number as u32)),
+            match bytes(&rows[number], sort) {
+                Some(bytes) => known.push((key_of(bytes), number as u32)),
                 None => unknown.push(number as u32),
             }
         }
         known.sort_unstable_by(compare_keyed);
         (known, unknown)
     });
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    for (some, others) in parts {
-        known = if known.is_empty() {
-            some
-        } else {
-            [known, some].concat()
-        };
-        unknown.extend(others);
-    }
+    let (known, unknown): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let mut known = known.concat();
     // The stable sort finds the sorted parts and only merges them.
     known.sort_by(compare_keyed);
     let known = known.into_iter().map(|(_, number)| number);
-    known.chain(unknown).collect()
+    known.chain(unknown.concat()).collect()
 }
 
 /// Bytes that sort like the column, and then how many bytes that were: equal ones are equal in the column, unless there is
@@ -67,11 +101,6 @@ const KEY: usize = 31;
 /// The length of a text that does not fit.
 const LONGER: u8 = KEY as u8 + 1;
 
-/// `None` if the value is not known.
-fn key(entry: Entry<'_>, sort: &SortBy) -> Option<Key> {
-    bytes(entry, sort).map(of_bytes)
-}
-
 /// Bytes that sort like the column; `None` if the value is not known.
 fn bytes<'a>(entry: Entry<'a>, sort: &SortBy) -> Option<Box<dyn Iterator<Item = u8> + 'a>> {
     let time = |at: Timestamp| Box::new((at.as_microsecond() ^ i64::MIN).to_be_bytes().into_iter());
@@ -83,23 +112,16 @@ fn bytes<'a>(entry: Entry<'a>, sort: &SortBy) -> Option<Box<dyn Iterator<Item = 
         }
         SortBy::Name => {
             let title = entry.title().to_lowercase();
-            Box::new(
-                natural::key(title.as_bytes())
-                    .collect::<Vec<_>>()
-                    .into_iter(),
-            )
+            let key: Vec<u8> = natural::key(title.as_bytes()).collect();
+            Box::new(key.into_iter())
         }
         SortBy::Id => Box::new(natural::key(entry.id().as_bytes())),
         SortBy::Tag => Box::new(entry.tag()?.bytes()),
         // The part of the fingerprint that is shown.
-        SortBy::Token => Box::new(
-            entry
-                .fingerprint()?
-                .as_bytes()
-                .first_chunk::<4>()
-                .copied()?
-                .into_iter(),
-        ),
+        SortBy::Token => {
+            let shown = *entry.fingerprint()?.as_bytes().first_chunk::<4>()?;
+            Box::new(shown.into_iter())
+        }
         SortBy::Mapping => count(entry.mapped()?),
         SortBy::Properties => count(entry.keys()?),
         SortBy::Rotated => time(entry.rotated()?),
@@ -107,14 +129,14 @@ fn bytes<'a>(entry: Entry<'a>, sort: &SortBy) -> Option<Box<dyn Iterator<Item = 
         SortBy::Property(key) => {
             let value = entry.property(key)?;
             match Number::parse(value) {
-                Some(number) => Box::new([0].into_iter().chain(number.in_order().to_be_bytes())),
+                Some(number) => Box::new([0].into_iter().chain(number.in_order())),
                 None => Box::new([1].into_iter().chain(value.to_lowercase().into_bytes())),
             }
         }
     })
 }
 
-fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Key {
+fn key_of(bytes: impl Iterator<Item = u8>) -> Key {
     let mut key = [0; KEY + 1];
     for byte in bytes {
         if key[KEY] == KEY as u8 {
@@ -127,7 +149,7 @@ fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Key {
     key
 }
 
-pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
+fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
     let column = match (bytes(a, sort), bytes(b, sort)) {
         (Some(a), Some(b)) if reverse => b.cmp(a),
         (Some(a), Some(b)) => a.cmp(b),
@@ -138,17 +160,51 @@ pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) 
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
-        domain::{
-            group::UserGroupId,
-            known::{Known, KnownGroup, Source},
-        },
-        search::Index,
+    use crate::domain::{
+        known::KnownGroup,
+        testing::{group, told},
+        token::Fingerprint,
     };
+
+    /// The part of the fingerprint that is shown ends with this byte.
+    fn with_token(id: &str, name: &str, last: u8) -> KnownGroup {
+        let mut bytes = [7; 32];
+        bytes[3] = last;
+        KnownGroup {
+            fingerprint: Some(told(Fingerprint::from_bytes(bytes))),
+            ..group(id, name)
+        }
+    }
+
+    /// Ids are ordered the other way round than the columns, so that a mix-up of the two is noticed.
+    #[test]
+    fn what_begins_alike_is_told_apart_by_its_end_and_equals_by_their_ids() {
+        // Longer than a sort key.
+        let long = "a name that begins like all the others";
+        let index = Index::of(&[
+            with_token("a", &format!("{long} 3"), 3),
+            with_token("b", &format!("{long} 2").to_uppercase(), 2),
+            with_token("c", &format!("{long} 1"), 1),
+            with_token("d", &format!("{long} 1"), 1),
+            with_token("e", "Ähre", 0),
+            with_token("f", "ähre", 0),
+        ]);
+        for (sort, reverse, expected) in [
+            (SortBy::Name, false, "cdbaef"),
+            (SortBy::Name, true, "efabcd"),
+            (SortBy::Token, false, "efcdba"),
+            (SortBy::Token, true, "abcdef"),
+            (SortBy::Id, true, "fedcba"),
+        ] {
+            let numbers = all(&index, &sort, reverse, None);
+            let entries = numbers.iter().filter_map(|number| index.entry(*number));
+            let ids: String = entries.map(Row::id).collect();
+            assert_eq!(ids, expected, "{sort:?} {reverse}");
+        }
+    }
 
     proptest! {
         /// Many names share a prefix that is longer than one or two keys.
@@ -157,21 +213,12 @@ mod tests {
             names in prop::collection::vec("(the same beginning of (all|ALL|\u{c9}ll) names? ){0,3}[0-2]{0,3}[a-bA-B\u{e9}\u{0}]{0,2}", 1..80),
             reverse: bool,
         ) {
-            let groups = names.into_iter().enumerate().map(|(at, value)| {
-                let id = UserGroupId::parse(format!("{}{at}", at % 3)).expect("a valid ID");
-                let mut group = KnownGroup::new(id);
-                group.name = Some(Known {
-                    value,
-                    source: Source::Sent,
-                    at: Timestamp::UNIX_EPOCH,
-                    by: "ana".into(),
-                });
-                group
-            });
+            let groups = names.iter().enumerate();
+            let groups = groups.map(|(at, name)| group(&format!("{}{at}", at % 3), name));
             let mut groups: Vec<_> = groups.collect();
             groups.sort_by(|a, b| a.id.cmp(&b.id));
             let index = Index::of(&groups);
-            let rows = index.base();
+            let rows = &index.base.rows;
             for sort in [SortBy::Name, SortBy::Id, SortBy::Tag] {
                 let mut compared: Vec<u32> = (0..groups.len() as u32).collect();
                 compared.sort_by(|a, b| {

@@ -1,32 +1,6 @@
 //! Finds the best exact occurrence of a word in a text: at the start of the text, of a word, after a sign, and so on.
 //! The library's own search misses occurrences at the end, and letters after two that are not letters.
 
-/// An element of a searched text: a raw ASCII byte, or a folded character.
-pub(super) trait Letter: Copy {
-    fn raw(self) -> char;
-    fn is(self, folded: char) -> bool;
-}
-
-impl Letter for u8 {
-    fn raw(self) -> char {
-        char::from(self)
-    }
-
-    fn is(self, folded: char) -> bool {
-        char::from(self.to_ascii_lowercase()) == folded
-    }
-}
-
-impl Letter for char {
-    fn raw(self) -> char {
-        self
-    }
-
-    fn is(self, folded: char) -> bool {
-        self == folded
-    }
-}
-
 /// Score per letter, as in the library, which scores scattered letters.
 const MATCH: u32 = 16;
 /// Minimum bonus for a letter that follows another matched one.
@@ -34,21 +8,23 @@ const CONSECUTIVE: u32 = 4;
 /// The maximum bonus of a position.
 const BEST: u32 = 10;
 
-/// The best position of a non-empty word, with its score; the first of equal ones.
-pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)> {
+/// The best position of a non-empty word, with its score; the first of equal ones. The text is raw ASCII or folded
+/// characters.
+pub(super) fn best<L: Copy + Into<char>>(text: &[L], word: &[char]) -> Option<(usize, u32)> {
+    let is = |letter: L, folded: char| letter.into().to_ascii_lowercase() == folded;
     let (first, others) = word.split_first()?;
     let starts = text.len().checked_sub(others.len())?;
     let mut found: Option<(usize, u32)> = None;
     for (at, letter) in text[..starts].iter().enumerate() {
-        if !letter.is(*first) {
+        if !is(*letter, *first) {
             continue;
         }
         let rest = &text[at + 1..at + word.len()];
-        if !rest.iter().zip(others).all(|(one, other)| one.is(*other)) {
+        if !rest.iter().zip(others).all(|(one, other)| is(*one, *other)) {
             continue;
         }
-        let bonus = at.checked_sub(1).map(|before| text[before].raw());
-        let bonus = bonus.map_or(BEST, |before| place(before, letter.raw()));
+        let before = at.checked_sub(1).map(|before| text[before].into());
+        let bonus = before.map_or(BEST, |before| place(before, (*letter).into()));
         if found.is_none_or(|(_, best)| bonus > best) {
             found = Some((at, bonus));
         }
@@ -60,6 +36,30 @@ pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)>
     let count = |letters: usize| u32::try_from(letters).unwrap_or(u32::MAX / 64);
     let others = count(others.len()) * (MATCH + bonus.max(CONSECUTIVE));
     Some((at, MATCH + 2 * bonus + others))
+}
+
+/// Whether an ASCII text contains the word. Most do not even have its first two letters next to each other: the loops have no
+/// branches, so that the compiler can compare many bytes at once.
+pub(super) fn is_in(text: &[u8], word: &[char]) -> bool {
+    // No byte of ASCII is this large.
+    let byte = |letter: char| u8::try_from(letter).unwrap_or(u8::MAX);
+    match *word {
+        [] => false,
+        [only] => {
+            let only = byte(only);
+            let is_it = |letter: &u8| letter.to_ascii_lowercase() == only;
+            text.iter()
+                .fold(false, |found, letter| found | is_it(letter))
+        }
+        [first, second, ..] => {
+            let (first, second) = (byte(first), byte(second));
+            let is_pair = |(a, b): (&u8, &u8)| {
+                (a.to_ascii_lowercase() == first) & (b.to_ascii_lowercase() == second)
+            };
+            let pairs = text.iter().zip(text.iter().skip(1));
+            pairs.fold(false, |found, pair| found | is_pair(pair)) && best(text, word).is_some()
+        }
+    }
 }
 
 /// The bonus of a position, from the character before it and its own.
@@ -112,6 +112,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn it_finds_what_the_plainest_search_finds(word in "[a-c1é]{1,4}", text in "[a-cA-C1 ]{0,9}") {
+            let letters: Vec<char> = word.chars().collect();
+            let holds = text.to_lowercase().contains(&word);
+            prop_assert_eq!(is_in(text.as_bytes(), &letters), holds);
+        }
+
         #[test]
         fn it_scores_as_the_library_does(text in "[a-cA-C1 ,-]{1,12}", word in "[a-c]{1,3}") {
             let letters: Vec<char> = word.chars().collect();

@@ -64,11 +64,36 @@ const SCATTERED_DISTANCE: usize = 100;
 /// One or two letters occur in everything.
 const MIN_LETTERS: usize = 3;
 
+/// A text with what its mistakes are counted by.
+struct Form {
+    text: String,
+    letters: Letters,
+    length: usize,
+}
+
+impl Form {
+    fn of(text: String) -> Self {
+        Self {
+            letters: letters(&text),
+            length: text.chars().count(),
+            text,
+        }
+    }
+
+    /// The number of typing mistakes that make this text the other one, if they are so few.
+    fn mistakes(&self, other: &str, allowed: usize) -> Option<usize> {
+        // Different letter counts are a lower bound for the number of mistakes.
+        if min_distance(&self.letters, &letters(other)) > allowed {
+            return None;
+        }
+        let mistakes = strsim::damerau_levenshtein(&self.text, other);
+        (mistakes <= allowed).then_some(mistakes)
+    }
+}
+
 struct TypedId {
-    skeleton: String,
-    keys: String,
-    letters: (Letters, Letters),
-    lengths: (usize, usize),
+    skeleton: Form,
+    keys: Form,
     skeletons: Skeletons,
     /// The keys typed for a candidate.
     typed: String,
@@ -81,25 +106,18 @@ impl TypedId {
     /// Returns `None` if nothing visible was typed.
     fn of(typed: &str) -> Option<Self> {
         let mut skeletons = Skeletons::default();
-        let skeleton = skeletons.of(typed).to_owned();
+        let skeleton = Form::of(skeletons.of(typed).to_owned());
         let mut keys = String::new();
         fill_keys(&mut keys, typed);
-        (!skeleton.is_empty()).then(|| Self {
-            letters: (letters(&skeleton), letters(&keys)),
-            lengths: (skeleton.chars().count(), keys.chars().count()),
+        let (case, marks) = (CaseMatching::Ignore, Normalization::Smart);
+        (skeleton.length > 0).then(|| Self {
+            skeleton,
+            scattered: Atom::new(&keys, case, marks, AtomKind::Fuzzy, false),
+            keys: Form::of(keys),
             skeletons,
             typed: String::new(),
-            scattered: Atom::new(
-                &keys,
-                CaseMatching::Ignore,
-                Normalization::Smart,
-                AtomKind::Fuzzy,
-                false,
-            ),
             matcher: Matcher::new(Config::DEFAULT),
             buffer: Vec::new(),
-            skeleton,
-            keys,
         })
     }
 
@@ -107,43 +125,30 @@ impl TypedId {
     /// letters occur in order; `None` if too different.
     fn distance(&mut self, candidate: &str) -> Option<usize> {
         let skeleton = self.skeletons.of(candidate);
-        if skeleton == self.skeleton {
+        if skeleton == self.skeleton.text {
             return Some(0);
         }
         let length = skeleton.chars().count();
-        let contains = self.lengths.0 >= MIN_LETTERS && skeleton.contains(&self.skeleton)
-            || length >= MIN_LETTERS && self.skeleton.contains(skeleton);
+        let contains = self.skeleton.length >= MIN_LETTERS
+            && skeleton.contains(&self.skeleton.text)
+            || length >= MIN_LETTERS && self.skeleton.text.contains(skeleton);
         if contains {
             return Some(1);
         }
         fill_keys(&mut self.typed, candidate);
-        let allowed = (self.lengths.1 / 4).clamp(1, 4);
-        let skeletons = edit_distance(&self.skeleton, &self.letters.0, skeleton, allowed);
-        let typed = edit_distance(&self.keys, &self.letters.1, &self.typed, allowed);
+        let allowed = (self.keys.length / 4).clamp(1, 4);
+        let skeletons = self.skeleton.mistakes(skeleton, allowed);
+        let typed = self.keys.mistakes(&self.typed, allowed);
         if let Some(fewest) = skeletons.into_iter().chain(typed).min() {
             return Some(fewest + 1);
         }
-        if self.lengths.1 < MIN_LETTERS {
+        if self.keys.length < MIN_LETTERS {
             return None;
         }
         let text = Utf32Str::new(&self.typed, &mut self.buffer);
         let score = self.scattered.score(text, &mut self.matcher)?;
         Some(SCATTERED_DISTANCE + usize::from(u16::MAX - score))
     }
-}
-
-fn edit_distance(
-    one: &str,
-    letters_of_one: &Letters,
-    other: &str,
-    allowed: usize,
-) -> Option<usize> {
-    // Different letter counts are a lower bound for the number of mistakes.
-    if min_distance(letters_of_one, &letters(other)) > allowed {
-        return None;
-    }
-    let edit_distance = strsim::damerau_levenshtein(one, other);
-    (edit_distance <= allowed).then_some(edit_distance)
 }
 
 #[cfg(test)]

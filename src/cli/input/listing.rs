@@ -219,8 +219,7 @@ async fn parse_filter(
     let views = operations.filters_of_views().await?;
     let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
     if !query.wrong.is_empty() {
-        let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
-        let wrong = wrong.join("; ");
+        let wrong = query.wrong.join("; ");
         return Err(CliError::Usage(format!("--filter: {wrong}; {undone}")));
     }
     for doubtful in &query.doubtful {

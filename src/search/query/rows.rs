@@ -1,13 +1,13 @@
 //! A filter of rows that are not groups themselves: entries of the history, rotations, batches, messages. It has the
 //! words of the command line; time, person and operation are asked of the row, every other test of its group.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{cell::LazyCell, time::Duration};
 
 use jiff::Timestamp;
 
 use super::{
     Query, Views,
-    parse::{Piece, Reader, looks_like_a_test, pieces},
+    parse::{NOT_A_TEST, Piece, Reader, looks_like_a_test, pieces},
 };
 use crate::{
     domain::{history::Operation, when},
@@ -47,15 +47,22 @@ pub struct RowRules<'a> {
     pub now: Timestamp,
 }
 
+/// What is asked of a row itself. Texts are in lower case.
+#[derive(Debug, Clone, PartialEq)]
+enum Asked {
+    Since(Timestamp),
+    Until(Timestamp),
+    /// The start of the name of the operator.
+    By(String),
+    Operation(Operation),
+    Word(String),
+}
+
 /// A parsed filter of rows. A row must match all of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowQuery {
-    /// Words in lower case; `true`: the row must not have it. The same for the others.
-    words: Vec<(String, bool)>,
-    since: Option<Timestamp>,
-    until: Option<Timestamp>,
-    by: Vec<(String, bool)>,
-    operations: Vec<(Operation, bool)>,
+    /// `true`: the row must not match.
+    asked: Vec<(Asked, bool)>,
     /// What is asked of the group of a row.
     pub group: Query,
     /// Parts that were ignored, each with the reason.
@@ -87,44 +94,37 @@ impl RowQuery {
     }
 
     fn take(&mut self, piece: &Piece, rules: RowRules<'_>) -> Result<(), String> {
-        let tests = rules.tests;
         let named = piece.text.split_once(':').filter(|_| !piece.quoted);
-        let named = named.map(|(name, value)| (lowered(name), value));
-        let test = named.as_ref().and_then(|(name, _)| {
+        if let Some((name, value)) = named {
+            let name = lowered(name);
             let mut names = NAMES.into_iter();
-            names.find(|(known, _)| known == name)
-        });
-        if let (Some((name, test)), Some((_, value))) = (test, &named)
-            && !piece.torn
-        {
-            if !tests.contains(&test) {
-                return Err(NOT_HERE.into());
+            let known = names.find(|(known, _)| *known == name && !piece.torn);
+            if let Some((name, test)) = known {
+                if !rules.tests.contains(&test) {
+                    return Err(NOT_HERE.into());
+                }
+                self.asked
+                    .push(asked(name, value, piece.negated, rules.now)?);
+                return Ok(());
             }
-            return self.take_test(name, value, piece.negated, rules.now);
+            let is_meant =
+                |known: &str| known.len() > 2 && strsim::damerau_levenshtein(known, &name) == 1;
+            if let Some((meant, _)) = NAMES.into_iter().find(|(known, _)| is_meant(known)) {
+                return Err(format!("did you mean {meant}:? In quotes it is a word"));
+            }
         }
-        if let Some((name, _)) = &named
-            && let Some((meant, _)) = NAMES
-                .into_iter()
-                .find(|(known, _)| strsim::damerau_levenshtein(known, name) == 1 && known.len() > 2)
-        {
-            return Err(format!("did you mean {meant}:? In quotes it is a word"));
-        }
-        let reader = Reader::new(rules.limit, rules.views);
-        let found = reader
-            .piece(piece, &mut Vec::new())
-            .map_err(|why| why.to_string())?;
+        let found = Reader::new(rules.limit, rules.views).piece(piece, &mut Vec::new())?;
         let is_word = found.tests.is_empty() && !piece.text.starts_with('@');
         if is_word {
             if !piece.quoted && looks_like_a_test(&piece.text) {
-                let doubtful = format!("{}: not a test, searched as a word", piece.text);
-                self.doubtful.push(doubtful);
+                self.doubtful.push(format!("{}: {NOT_A_TEST}", piece.text));
             }
-            let word = lowered(&piece.text);
-            let is_asked = !word.is_empty();
-            self.words.extend(is_asked.then_some((word, piece.negated)));
-        } else if tests.contains(&RowTest::Group) {
-            self.wrong
-                .extend(found.wrong.iter().map(ToString::to_string));
+            if !piece.text.is_empty() {
+                let word = Asked::Word(lowered(&piece.text));
+                self.asked.push((word, piece.negated));
+            }
+        } else if rules.tests.contains(&RowTest::Group) {
+            self.wrong.extend_from_slice(&found.wrong);
             self.group.add(found, piece.negated);
         } else {
             return Err(NOT_HERE.into());
@@ -132,77 +132,51 @@ impl RowQuery {
         Ok(())
     }
 
-    fn take_test(
-        &mut self,
-        name: &str,
-        value: &str,
-        negated: bool,
-        now: Timestamp,
-    ) -> Result<(), String> {
-        match name {
-            "since" | "until" => {
-                let at = when::parse(value)?.at(now);
-                // Not since then is until then.
-                if (name == "since") == negated {
-                    self.until = Some(self.until.map_or(at, |until| until.min(at)));
-                } else {
-                    self.since = Some(self.since.map_or(at, |since| since.max(at)));
-                }
-            }
-            "by" if value.is_empty() => return Err("write by:li".into()),
-            "by" => self.by.push((lowered(value), negated)),
-            _ => {
-                let operation = Operation::parse(&lowered(value));
-                let operation = operation.ok_or("get, create, update, rotate or handoff")?;
-                self.operations.push((operation, negated));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a row matches, apart from what is asked of its group. `text` returns what words are looked for in.
+    /// Whether a row matches, apart from what is asked of its group. `text` returns what words are looked for in. Several
+    /// operations are alternatives, as on the command line.
     pub fn admits(&self, facts: RowFacts<'_>, text: impl FnOnce() -> String) -> bool {
         let by = lowered(facts.by.unwrap_or_default());
-        let is_by = |(start, negated): &(String, bool)| by.starts_with(start) != *negated;
-        let is_at = facts
-            .at
-            .map_or(self.since.is_none() && self.until.is_none(), |at| {
-                self.since.is_none_or(|since| at >= since)
-                    && self.until.is_none_or(|until| at < until)
-            });
-        if !is_at || !self.by.iter().all(is_by) || !self.admits_operation(facts.operation) {
-            return false;
-        }
-        if self.words.is_empty() {
-            return true;
-        }
-        let text = lowered(&text());
-        let has = |(word, negated): &(String, bool)| text.contains(word) != *negated;
-        self.words.iter().all(has)
-    }
-
-    /// Several operations are alternatives, as on the command line.
-    fn admits_operation(&self, operation: Option<Operation>) -> bool {
-        let is_it = |(asked, _): &&(Operation, bool)| Some(*asked) == operation;
-        let (not, any): (Vec<_>, Vec<_>) = self.operations.iter().partition(|(_, not)| *not);
-        !not.iter().any(is_it) && (any.is_empty() || any.iter().any(is_it))
+        let text = LazyCell::new(|| lowered(&text()));
+        let is_one_of_them = |operation| self.asked.contains(&(Asked::Operation(operation), false));
+        self.asked.iter().all(|(asked, negated)| match asked {
+            Asked::Since(since) => facts.at.is_some_and(|at| at >= *since),
+            Asked::Until(until) => facts.at.is_some_and(|at| at < *until),
+            Asked::By(start) => by.starts_with(start) != *negated,
+            Asked::Operation(operation) if *negated => facts.operation != Some(*operation),
+            Asked::Operation(_) => facts.operation.is_some_and(is_one_of_them),
+            Asked::Word(word) => text.contains(word) != *negated,
+        })
     }
 
     /// The tests of such a list as examples: `since:7d, by:li`.
     pub fn examples(tests: &[RowTest]) -> String {
-        let mut text = String::new();
-        for test in tests {
-            let example = match test {
-                RowTest::Time => "since:7d, until:2026-11-30",
-                RowTest::Operator => "by:li",
-                RowTest::Operation => "operation:rotate",
-                RowTest::Group => "label:vip, age>90d",
-            };
-            let comma = if text.is_empty() { "" } else { ", " };
-            let _ = write!(text, "{comma}{example}");
-        }
-        text
+        let examples = tests.iter().map(|test| match test {
+            RowTest::Time => "since:7d, until:2026-11-30",
+            RowTest::Operator => "by:li",
+            RowTest::Operation => "operation:rotate",
+            RowTest::Group => "label:vip, age>90d",
+        });
+        examples.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Parses a test of a row. Not since then is until then.
+fn asked(name: &str, value: &str, negated: bool, now: Timestamp) -> Result<(Asked, bool), String> {
+    Ok(match name {
+        "since" | "until" => {
+            let at = when::parse(value)?.at(now);
+            let is_since = (name == "since") != negated;
+            let asked = if is_since { Asked::Since } else { Asked::Until };
+            (asked(at), false)
+        }
+        "by" if value.is_empty() => return Err("write by:li".into()),
+        "by" => (Asked::By(lowered(value)), negated),
+        _ => {
+            let operation = Operation::parse(&lowered(value));
+            let operation = operation.ok_or("get, create, update, rotate or handoff")?;
+            (Asked::Operation(operation), negated)
+        }
+    })
 }
 
 #[cfg(test)]
@@ -268,7 +242,7 @@ mod tests {
         let query = parsed("prop:tier=gold age>90d -label:vip acme", &ALL);
         assert_eq!(query.wrong, Vec::<String>::new());
         assert_eq!((query.group.tests.len(), query.group.without.len()), (2, 1));
-        assert_eq!(query.words, [("acme".to_owned(), false)]);
+        assert_eq!(query.asked, [(Asked::Word("acme".into()), false)]);
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn is_found(c: char) -> bool {
         };
         let mut holds = |name: &str| {
             let letters = needle.letters_of(name, &mut buffer);
-            needle.is_in(name, letters)
+            needle.is_in(letters)
         };
         let other = other_case(word);
         holds(&format!("x-{word}-y")) && (other == *word || holds(&other))

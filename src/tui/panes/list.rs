@@ -299,7 +299,7 @@ impl View for List {
         }
         // It repeats what was typed.
         if let Some(wrong) = self.finder.remark().filter(|_| !self.filter.is_hidden()) {
-            counts.push((wrong.to_string(), theme.warning()));
+            counts.push((wrong.clone(), theme.warning()));
         }
         counts
     }

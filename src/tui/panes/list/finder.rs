@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::{
     domain::UserGroupId,
     search::{
-        Entry, FilterError, GroupExtras, Index, ListView, Query, SearchRequest, SearchResults,
-        SortBy, run_search,
+        Entry, GroupExtras, Index, ListView, Query, SearchRequest, SearchResults, SortBy,
+        run_search,
     },
     tui::state::{Context, Job, Loading, Ticket},
 };
@@ -138,7 +138,7 @@ impl Finder {
     }
 
     /// A problem of the filter: a part that cannot be parsed, or a word that looks like a test and is found nowhere.
-    pub(super) fn remark(&self) -> Option<&FilterError> {
+    pub(super) fn remark(&self) -> Option<&String> {
         let is_found = |found: &Arc<SearchResults>| found.shown.len() > found.loose;
         let doubtful = self.query.doubtful.first();
         let doubtful = doubtful.filter(|_| !self.found.as_ref().is_some_and(is_found));

@@ -220,7 +220,7 @@ impl List {
             return Some(why.into());
         }
         if let Some(wrong) = self.finder.remark() {
-            return Some(wrong.to_string());
+            return Some(wrong.clone());
         }
         let searching = self.finder.is_searching();
         searching.then(|| "the search is still running".into())
