@@ -50,8 +50,8 @@ pub use sql::drafts::{DraftSaved, KeptDraft, OtherDraft};
 pub use sql::imports::{Import, Imported};
 pub use sql::list::FirstGroups;
 pub use sql::{
-    CompletedProfile, Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect,
-    preview_binding_in,
+    CompletedProfile, Contents, Inspected, TimesAtWork, backup_of, backups_of, copy_to,
+    ids_beginning, inspect, preview_binding_in,
 };
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{

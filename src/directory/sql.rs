@@ -45,7 +45,7 @@ pub(super) use open::{mark_moved, random_key};
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{
-    CompletedProfile, Contents, Inspected, ids_beginning, inspect, preview_binding_in,
+    CompletedProfile, Contents, Inspected, TimesAtWork, ids_beginning, inspect, preview_binding_in,
 };
 
 /// An open directory file.

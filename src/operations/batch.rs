@@ -13,6 +13,7 @@ mod scheduled;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+pub(super) use in_progress::hand_off_window;
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 

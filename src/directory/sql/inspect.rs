@@ -1,7 +1,7 @@
 //! Inspects a directory file without changing it: creates no key, migrates nothing, changes no permissions. Returns
 //! counts, never contents of rows. Ids are completed for a shell in the same way, without a lock that would block a writer.
 
-use std::{fmt::Write, path::Path, time::Duration};
+use std::{collections::HashMap, fmt::Write, path::Path, time::Duration};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
@@ -54,9 +54,12 @@ pub struct Contents {
     pub latest: Option<Timestamp>,
 }
 
+/// How long a process may be at work on a request and on a hand-off, by the name of the profile.
+pub type TimesAtWork = HashMap<String, (Duration, Duration)>;
+
 /// Inspects and checks the file; blocks, and reads all of it. Must not be called while this process has the file open:
 /// closing it here would drop the locks.
-pub fn inspect(path: &Path) -> Result<Inspected> {
+pub fn inspect(path: &Path, times: &TimesAtWork) -> Result<Inspected> {
     let unusable = DirectoryError::unusable(path);
     let path = &std::path::absolute(path).map_err(&unusable)?;
     let found = std::fs::metadata(path);
@@ -67,7 +70,7 @@ pub fn inspect(path: &Path) -> Result<Inspected> {
             path: path.to_owned(),
         });
     }
-    inspect_open(path, found.len()).map_err(|fault| fault.explain(path))
+    inspect_open(path, found.len(), times).map_err(|fault| fault.explain(path))
 }
 
 /// As [`Directory::preview_binding`](crate::directory::Directory::preview_binding), for a file of the newest schema. Like [`inspect`],
@@ -84,12 +87,12 @@ pub fn preview_binding_in(
     preview().map_err(|fault| fault.explain(path))
 }
 
-fn inspect_open(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
+fn inspect_open(path: &Path, bytes: u64, times: &TimesAtWork) -> Result<Inspected, Fault> {
     let connection = file::read_only(path, BUSY_TIMEOUT)?;
     let schema = version(&connection)?;
     let faults = faults(&connection)?;
     let contents = (schema == NEWEST && faults == 0)
-        .then(|| contents(&connection))
+        .then(|| contents(&connection, times))
         .transpose()?;
     let places = match contents {
         Some(_) => places::all(&Tx::of(&connection))?,
@@ -120,18 +123,18 @@ SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE
 
 /// What is open, and whether its process may be at work in this state.
 const OPEN: &str = concat!(
-    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process FROM rotations WHERE ",
+    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile FROM rotations WHERE ",
     open_states!(),
-    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(sent_at, started_at), boot_clock, process FROM rotations \
-     WHERE handoff = 'pending' \
-     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL FROM mutations \
+    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(sent_at, started_at), boot_clock, process, profile \
+     FROM rotations WHERE handoff = 'pending' \
+     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile FROM mutations \
      WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
 );
 
-/// What it is, whether its process may be at work, since when, and by which clock and process.
-type Open = (String, bool, i64, Option<String>, Option<String>);
+/// What it is, whether its process may be at work, since when, by which clock and process, and with which profile.
+type Open = (String, bool, i64, Option<String>, Option<String>, String);
 
-fn contents(connection: &Connection) -> Result<Contents, Fault> {
+fn contents(connection: &Connection, times: &TimesAtWork) -> Result<Contents, Fault> {
     let tx = Tx::of(connection);
     let counts: Option<(u32, u32, u32, Option<i64>)> = tx.one(CONTENTS, values![])?;
     let (groups, failed_hand_offs, drafts, latest) = counts.unwrap_or_default();
@@ -145,14 +148,19 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
         drafts,
         latest: latest.and_then(columns::timestamp),
     };
-    // The profile that each was sent with, and so its own window, is unknown.
-    let (now, window) = (Clock::System.moment(), settle_window(Duration::ZERO));
+    let now = Clock::System.moment();
+    let usual = settle_window(Duration::ZERO);
     let open: Vec<Open> = tx.all(OPEN, values![])?;
-    for (what, moves, at, clock, process) in open {
+    for (what, moves, at, clock, process, profile) in open {
+        let (request, hand_off) = times.get(&profile).copied().unwrap_or((usual, usual));
+        let time = match what.as_str() {
+            "hand-off" => hand_off,
+            _ => request,
+        };
         let has_ended = process.as_deref().and_then(process::has_ended) == Some(true);
         let clock = clock.as_deref().and_then(BootTime::parse);
         let since = columns::timestamp(at).map(|at| now.since_recorded(clock.as_ref(), at));
-        let is_recent = since.is_some_and(|since| since < window);
+        let is_recent = since.is_some_and(|since| since < time);
         *match what.as_str() {
             _ if moves && is_recent && !has_ended => &mut contents.in_progress,
             "rotation" => &mut contents.open_rotations,

@@ -25,27 +25,15 @@ impl ItemContext {
                 .await;
         };
         let edit = reviewed.update(&change.row);
-        let mut patience = RetryBudget::new();
-        let answer = loop {
-            if !self.run.control.may_send().await {
-                break None;
-            }
-            let update = self
-                .operations
-                .update_item(&item.user_group_id, &edit, item.key);
-            let answer = Box::pin(update).await;
-            if !self.run.is_held(patience.put_off_row(&answer)) {
-                break Some(answer);
-            }
-        };
-        match answer {
-            None => {
+        match self.send(&item, Some(&edit), begun).await {
+            Err(outcome) => outcome,
+            Ok(None) => {
                 let why = "stopped before it was sent".to_owned();
                 let left = self.outcome_from_journal(&item, ItemStatus::NotStarted, why, begun);
                 left.await.stopped()
             }
-            Some(Ok(done)) => self.edited(&item, done, begun).await,
-            Some(Err(failure)) => self.not_edited(&item, failure, begun).await,
+            Ok(Some(Ok(done))) => self.edited(&item, done, begun).await,
+            Ok(Some(Err(failure))) => self.not_edited(&item, failure, begun).await,
         }
     }
 

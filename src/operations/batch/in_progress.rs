@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use crate::{
-    config::guard,
+    config::{Profile, guard},
     directory::{Mutation, RotationRow},
-    domain::{handoff::HandOffState, mutation, rotation::State},
+    domain::{
+        handoff::HandOffState,
+        mutation,
+        rotation::{State, settle_window},
+    },
     operations::{Guarded, Operations},
     platform::process,
 };
@@ -29,13 +33,10 @@ impl Operations {
     /// one that a guard forbids is not tried at all.
     pub(in crate::operations) fn in_hand_for(&self, row: &RotationRow) -> Option<Duration> {
         let is_untried = row.handoff.state == HandOffState::Pending && row.handoff.note.is_none();
-        let profile = self.profile();
-        let is_tried = guard::forbidden(&profile.guards, Guarded::HandOff).is_none();
-        if !is_untried || !is_tried || !has_process(row) {
+        if !is_untried || !has_process(row) {
             return None;
         }
-        let limit = profile.handoff.as_ref().map(|command| command.timeout);
-        let time = self.settle_window() + limit.unwrap_or_default();
+        let time = hand_off_window(self.profile());
         let left = time.checked_sub(self.since_sent(row, &self.moment()))?;
         (!left.is_zero()).then_some(left)
     }
@@ -64,6 +65,15 @@ impl Operations {
     pub fn is_change_of_colleague(&self, change: &Mutation) -> bool {
         change.by != self.operator() && self.is_change_in_progress(change)
     }
+}
+
+/// How long a process may be handing a new token off, from the time when its rotation was sent.
+pub(in crate::operations) fn hand_off_window(profile: &Profile) -> Duration {
+    if guard::forbidden(&profile.guards, Guarded::HandOff).is_some() {
+        return Duration::ZERO;
+    }
+    let limit = profile.handoff.as_ref().map(|command| command.timeout);
+    settle_window(profile.timeout) + limit.unwrap_or_default()
 }
 
 fn has_process(row: &RotationRow) -> bool {

@@ -3,16 +3,19 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{Bulk, Ended};
 use crate::{
-    directory::{BatchItem, RotationId, RotationRow},
+    directory::{BatchItem, MutationId, RotationId, RotationRow},
     domain::{
         batch::{Counts, Halt, ItemStatus},
         handoff::HandOffState,
         history::Ending,
         rotation::State,
+        token::Fingerprint,
+        update::Edit,
     },
     operations::{
         DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
@@ -35,6 +38,15 @@ pub(super) struct ItemContext {
     pub reason: Option<String>,
     /// The last number of the directory when the groups were selected; those rotated since then are left alone.
     pub noted: i64,
+}
+
+/// Of an item for which nothing was sent: it is not known whether its intent was recorded.
+struct Unclear {
+    why: String,
+    /// When that was tried.
+    since: Timestamp,
+    /// The claim of its update, if that certainly was recorded.
+    claim: Option<MutationId>,
 }
 
 /// How the work on an item ended.
@@ -119,67 +131,103 @@ impl ItemContext {
     /// Rotates the item, unless the run is stopped first.
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
-        let id = &item.user_group_id;
+        match self.send(&item, None, begun).await {
+            Err(outcome) => outcome,
+            Ok(None) => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
+            Ok(Some(Ok(done))) => self.rotated(&item, done, begun).await,
+            Ok(Some(Err(failure))) => self.failed(&item, failure, begun).await,
+        }
+    }
+
+    /// Rotates the item, or sends its update, once there is nothing to wait for; `None` if the run is stopped before
+    /// that. If it is unclear whether its intent was recorded, nothing was sent: the intent is ended, and with it the
+    /// item of a rotation (`Err`).
+    pub(super) async fn send(
+        &self,
+        item: &BatchItem,
+        edit: Option<&Edit>,
+        begun: Instant,
+    ) -> Result<Option<Result<Done, Failure>>, Outcome> {
+        let mut patience = RetryBudget::new();
         // The token that it had when its turn came.
         let mut seen = None;
-        let mut patience = RetryBudget::new();
-        // What was not clear to have been recorded of it, when nothing was sent.
-        let mut unclear: Option<String> = None;
-        let rotated = loop {
+        let mut unclear: Option<Unclear> = None;
+        let sent = loop {
             if !self.run.control.may_send().await {
                 break None;
             }
-            let before = match self.operations.snapshot_before_get(id).await {
-                Err(error) if error.is_unreachable() || error.is_unclear() => {
-                    self.run.is_held(Some(Hold::Directory));
-                    continue;
-                }
-                // The rotation reads the snapshot again, and reports the error.
-                before => before.ok(),
-            };
-            if let Some(why) = &unclear
-                && let Some(outcome) = self.end_unsent(&item, why, begun).await
+            if let Some(unclear) = &unclear
+                && let Some(outcome) = self.end_unsent(item, unclear, begun).await
             {
-                return outcome;
+                return Err(outcome);
             }
-            let known = before.as_ref().and_then(|before| before.known.as_ref());
-            let token = known.and_then(|group| group.fingerprint.as_ref());
-            let token = token.map(|known| known.value);
-            let seen = *seen.get_or_insert(token);
-            let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
-            let key = Some((item.key, before));
-            let target = Target {
-                seen,
-                spare: Spare {
-                    since: Some(self.noted),
-                    ..Spare::default()
-                },
+            let since = self.operations.now();
+            let mut claim = None;
+            let (answer, hold) = match edit {
+                None => {
+                    let answer = Box::pin(self.rotate_once(item, &mut seen)).await;
+                    let hold = patience.put_off(&answer);
+                    (answer, hold)
+                }
+                Some(edit) => {
+                    let id = &item.user_group_id;
+                    let update = self.operations.update_item(id, edit, item.key, &mut claim);
+                    let answer = Box::pin(update).await;
+                    let hold = patience.put_off_row(&answer);
+                    (answer, hold)
+                }
             };
-            let rotation = self.operations.rotate_item(id, target, reason, known, key);
-            let answer = Box::pin(rotation).await;
             if let Err(failure) = &answer
                 && failure.has_unclear_intent()
             {
-                unclear = Some(failure.about(id, item.changed()));
+                unclear = Some(Unclear {
+                    why: failure.about(&item.user_group_id, item.changed()),
+                    since,
+                    claim,
+                });
                 self.run.is_held(Some(Hold::Directory));
-                continue;
-            }
-            if !self.run.is_held(patience.put_off(&answer)) {
+            } else if !self.run.is_held(hold) {
                 break Some(answer);
             }
         };
         // The run was stopped meanwhile, or the commit that was unclear arrived only now.
-        if let Some(why) = &unclear
-            && matches!(rotated, None | Some(Err(Failure::RotationTaken { .. })))
-            && let Some(outcome) = self.end_unsent(&item, why, begun).await
+        let is_held = matches!(
+            sent,
+            None | Some(Err(Failure::RotationTaken { .. } | Failure::Held(_)))
+        );
+        if let Some(unclear) = unclear.filter(|_| is_held)
+            && let Some(outcome) = self.end_unsent(item, &unclear, begun).await
         {
-            return outcome;
+            return Err(outcome);
         }
-        match rotated {
-            None => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
-            Some(Ok(done)) => self.rotated(&item, done, begun).await,
-            Some(Err(failure)) => self.failed(&item, failure, begun).await,
-        }
+        Ok(sent)
+    }
+
+    async fn rotate_once(
+        &self,
+        item: &BatchItem,
+        seen: &mut Option<Option<Fingerprint>>,
+    ) -> Result<Done, Failure> {
+        let id = &item.user_group_id;
+        let before = match self.operations.snapshot_before_get(id).await {
+            Err(error) if error.may_be_repeated() => return Err(Failure::NothingSent(error)),
+            // The rotation reads the snapshot again, and reports the error.
+            before => before.ok(),
+        };
+        let known = before.as_ref().and_then(|before| before.known.as_ref());
+        let token = known.and_then(|group| group.fingerprint.as_ref());
+        let token = token.map(|known| known.value);
+        let target = Target {
+            seen: *seen.get_or_insert(token),
+            spare: Spare {
+                since: Some(self.noted),
+                ..Spare::default()
+            },
+        };
+        let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
+        let key = Some((item.key, before));
+        let rotation = self.operations.rotate_item(id, target, reason, known, key);
+        rotation.await
     }
 
     /// Determines by a get what became of a rotation that an earlier run sent.
@@ -382,17 +430,29 @@ impl ItemContext {
         }
     }
 
-    /// Ends an item whose intent this process recorded, and for which it then sent nothing; `None` if there is no such
-    /// intent. Whoever else may be about to send it finds that it has moved on.
-    async fn end_unsent(&self, item: &BatchItem, why: &str, begun: Instant) -> Option<Outcome> {
+    /// Ends the intent that this process may have recorded of an item for which it then sent nothing; whoever else may be
+    /// about to send it finds that it has moved on. `None` if the item did not end with it: an edit may be sent again.
+    async fn end_unsent(
+        &self,
+        item: &BatchItem,
+        unclear: &Unclear,
+        begun: Instant,
+    ) -> Option<Outcome> {
         let operations = &self.operations;
+        let Unclear { why, since, claim } = unclear;
+        if item.edit.is_some() {
+            let id = &item.user_group_id;
+            // If this cannot be recorded, it is tried again, or the claim ends with the settle window.
+            drop(operations.end_own_claim(id, *claim, *since, why).await);
+            return None;
+        }
         let items = operations.batch_items(item.key.batch).await.ok()?;
         let now = items.into_iter().find(|now| now.key == item.key)?;
         let row = operations.directory().rotation(now.rotation?).await;
         let row = row.ok()??;
         operations.end_own_intent(row, why).await.then_some(())?;
         let seems = ItemStatus::NotApplied;
-        let outcome = self.outcome_from_journal(item, seems, why.to_owned(), begun);
+        let outcome = self.outcome_from_journal(item, seems, why.clone(), begun);
         Some(outcome.await.harmless())
     }
 

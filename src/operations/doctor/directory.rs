@@ -15,8 +15,8 @@ use crate::{
         Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, backup_of,
         backups_of, inspect, team_status,
     },
-    domain::{age, text::counted, when},
-    operations::{Clock, NextStep, Refused, team_location},
+    domain::{age, rotation::settle_window, text::counted, when},
+    operations::{Clock, NextStep, Refused, batch::hand_off_window, team_location},
     platform::private_files::with_suffix,
 };
 
@@ -90,7 +90,13 @@ pub(super) async fn check(
     check_permissions(&file, report);
     check_folder_permissions(&file, report);
     let place = file.clone();
-    let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
+    let known = profiles.unwrap_or_default().iter();
+    let times = known.map(|profile| {
+        let request = settle_window(profile.timeout);
+        (profile.name.clone(), (request, hand_off_window(profile)))
+    });
+    let times = times.collect();
+    let looking = tokio::task::spawn_blocking(move || inspect(&place, &times)).await;
     match looking {
         Ok(Ok(inspected)) => {
             let instead = (!is_writable).then_some("Make the directory writable first.");

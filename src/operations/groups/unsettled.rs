@@ -3,9 +3,12 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::{
     directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
     domain::{
+        group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::Observation,
         mutation::{State, settled_by},
@@ -165,6 +168,34 @@ impl Operations {
         }
         self.take_steps(steps).await?;
         Ok(true)
+    }
+
+    /// Ends what this process may have recorded of an update that it certainly did not send: the claim of this number, or
+    /// else an intent of the same person since then, which finds that it has moved on if it is about to be sent.
+    pub(crate) async fn end_own_claim(
+        &self,
+        group: &UserGroupId,
+        claim: Option<MutationId>,
+        since: Timestamp,
+        why: &str,
+    ) -> Result<(), DirectoryError> {
+        let is_own = |change: &Mutation| match claim {
+            Some(claim) => change.id == claim,
+            None => {
+                change.user_group_id == *group
+                    && change.state == State::Intended
+                    && change.by == self.operator()
+                    && change.started_at.as_microsecond() >= since.as_microsecond()
+            }
+        };
+        let mut open = self.open_changes().await?;
+        open.retain(is_own);
+        for own in open {
+            let (ending, why) = (Some(Ending::NotApplied), Some(why.to_owned()));
+            let step = self.mutation_step(&own, State::Ended, ending, why, true);
+            self.take_steps(vec![step]).await?;
+        }
+        Ok(())
     }
 
     /// Records the steps. If another process was faster, it knows as much, and that is no error.

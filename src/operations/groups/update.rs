@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{answered, fields_in, request};
 use crate::{
-    directory::{GroupSnapshot, ItemKey, Mutation, Record},
+    directory::{GroupSnapshot, ItemKey, Mutation, MutationId, Record},
     domain::{
         change::{Change, DesiredFields, differences},
         facts::Field,
@@ -80,15 +80,17 @@ impl Operations {
     }
 
     /// The update of one batch item, sent only once. Refuses if name, properties or rows differ from what was reviewed.
-    /// Its answer confirms it: the group is not read again.
+    /// Its answer confirms it: the group is not read again. `claimed` becomes the number of its claim, once there is one.
     pub(crate) async fn update_item(
         &self,
         id: &UserGroupId,
         edit: &Edit,
         item: ItemKey,
+        claimed: &mut Option<MutationId>,
     ) -> Result<Done, Failure> {
         let known = UnknownIdPolicy::KnownOnly;
-        self.update_as(id, edit, known, Some(item), None).await
+        let item = Some((item, claimed));
+        self.update_as(id, edit, known, item, None).await
     }
 
     async fn update_as(
@@ -96,9 +98,10 @@ impl Operations {
         id: &UserGroupId,
         edit: &Edit,
         assurance: UnknownIdPolicy,
-        item: Option<ItemKey>,
+        item: Option<(ItemKey, &mut Option<MutationId>)>,
         before: Option<BeforeGet>,
     ) -> Result<Done, Failure> {
+        let (item, claimed) = item.unzip();
         self.permitted(Guarded::Update)?;
         check_size(&edit.wanted)?;
         self.no_secret_in(&edit.base, &edit.wanted).await?;
@@ -141,6 +144,9 @@ impl Operations {
             }
             failure
         })?;
+        if let Some(claimed) = claimed {
+            *claimed = Some(claim.id());
+        }
         let unread = |failure: Failure| failure.before(id, "updated");
         let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
         let read = self.unless_cancelled(id, "updated", read).await;

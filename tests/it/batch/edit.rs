@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn set(to: &str) -> BulkChange {
+pub(super) fn set(to: &str) -> BulkChange {
     BulkChange::mapping("40", Some(to), None).expect("a change")
 }
 
@@ -17,7 +17,12 @@ async fn scene(count: usize) -> Scene {
     scene
 }
 
-async fn send(operations: &Operations, group: &str, name: &str, mapping: &[(&str, &str)]) {
+pub(super) async fn send(
+    operations: &Operations,
+    group: &str,
+    name: &str,
+    mapping: &[(&str, &str)],
+) {
     let rows = mapping.iter();
     let wanted = DesiredFields {
         name: Some(name.to_owned()),

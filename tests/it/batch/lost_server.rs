@@ -146,14 +146,24 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     assert_sent_once(&proxy);
 }
 
-/// Nothing was sent for it: the run waits, ends what it may have recorded, and goes on.
+/// Nothing was sent for it: the run waits, ends what it may have recorded, and goes on. A group whose token was to be
+/// rotated is not tried again; an edit is.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_may_have_been_recorded_before_sending_stops_no_run() {
     let Some(server) = postgres::own() else {
         return;
     };
-    for (point, not_applied) in [(Failpoint::GetAnswered, 0), (Failpoint::BeforeIntent, 1)] {
-        let schema = format!("cut_{not_applied}");
+    for (number, (method, point, not_applied)) in [
+        ("POST", Failpoint::GetAnswered, 0),
+        ("POST", Failpoint::BeforeIntent, 1),
+        // The claim of the second group, and that the first update is about to be sent.
+        ("PUT", Failpoint::ItemEnded, 0),
+        ("PUT", Failpoint::GetDurable, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let schema = format!("cut_{number}");
         let team = server.set_up(&schema);
         let cutter = Cutter::new(server.folder());
         let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
@@ -175,22 +185,44 @@ async fn what_may_have_been_recorded_before_sending_stops_no_run() {
             let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
             met.expect("it is known now");
         }
-        let plan = ana.plan_batch(&groups, false).await.expect("readable");
-        let batch = ana.begin_batch(&plan, None).await.expect("durable");
+        let batch = if method == "POST" {
+            let plan = ana.plan_batch(&groups, false).await.expect("readable");
+            ana.begin_batch(&plan, None).await.expect("durable")
+        } else {
+            world.alone(true);
+            for group in &groups {
+                edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
+            }
+            let plan = ana.plan_edit(edit::set("214"), &groups, false).await;
+            let plan = plan.expect("readable");
+            ana.begin_edit(&plan, None).await.expect("durable")
+        };
+        let before = proxy.count(method);
         is_armed.store(true, Ordering::SeqCst);
         let run = ana.run_batch(batch, one_at_a_time(), None).await;
         let mut run = run.expect("it begins");
         without_directory(&mut run).await;
-        assert_eq!(proxy.count("POST"), 0, "{point:?}");
+        let sent = usize::from(point == Failpoint::ItemEnded);
+        assert_eq!(proxy.count(method) - before, sent, "{method} {point:?}");
         cutter.plan.is_cut.store(false, Ordering::SeqCst);
         let report = sum(&mut run).await;
         let counts = report.counts;
-        assert_eq!(report.halt, None, "{point:?}: {counts}");
-        assert_eq!(counts.not_applied, not_applied, "{point:?}: {counts}");
-        assert_eq!(counts.confirmed, 3 - not_applied, "{point:?}: {counts}");
+        assert_eq!(report.halt, None, "{method} {point:?}: {counts}");
+        assert_eq!(
+            counts.not_applied, not_applied,
+            "{method} {point:?}: {counts}"
+        );
+        assert_eq!(
+            counts.confirmed,
+            3 - not_applied,
+            "{method} {point:?}: {counts}"
+        );
         let items = ana.batch_items(batch).await.expect("readable");
         assert_eq!(Counts::of(items.iter().map(BatchItem::status)), counts);
-        assert_eq!(proxy.count("POST"), counts.confirmed);
-        assert_sent_once(&proxy);
+        assert_eq!(proxy.count(method) - before, counts.confirmed);
+        assert_eq!(ana.open_changes().await.expect("readable"), [], "{point:?}");
+        if method == "POST" {
+            assert_sent_once(&proxy);
+        }
     }
 }

@@ -5,7 +5,7 @@ mod rights;
 mod service;
 mod tls;
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -254,6 +254,17 @@ async fn concerns_are_counted_without_names() {
         drop(directory);
         finding(&home.json(0, "doctor").await, found);
     }
+
+    // A hand-off is in progress for as long as its profile lets it run.
+    let directory = rusqlite::Connection::open(&file).expect("open");
+    let rotated = "UPDATE rotations SET state = 'confirmed', handoff = 'pending', sent_at = ?1";
+    let sent = jiff::Timestamp::now() - Duration::from_secs(90);
+    let changed = directory.execute(rotated, [sent.as_microsecond()]);
+    assert_eq!(changed.expect("done"), 1);
+    drop(directory);
+    finding(&home.json(0, "doctor").await, "1 pending, 0 failed");
+    home.add_config("handoff = { command = [\"true\"], timeout = \"5m\" }\n");
+    finding(&home.json(0, "doctor").await, at_work);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod migrated;
 mod recorder;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     env, fs,
     io::BufReader,
     os::unix::fs::symlink,
@@ -96,7 +96,7 @@ fn bytes_of(path: &Path) -> Vec<u8> {
 
 /// Whether SQLite finds no fault in a file that nobody has open.
 fn is_whole(path: &Path) -> bool {
-    inspect(path).is_ok_and(|inspected| inspected.faults == 0)
+    inspect(path, &HashMap::new()).is_ok_and(|inspected| inspected.faults == 0)
 }
 
 /// What every error must name: the file it is about, and what to do.

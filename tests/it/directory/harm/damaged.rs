@@ -35,7 +35,7 @@ enum Finding {
 async fn open_damaged(what: &str, bytes: &[u8]) -> Finding {
     let place = TempFile::with(bytes);
     let file = place.file();
-    let looked = inspect(&file);
+    let looked = inspect(&file, &HashMap::new());
     if let Err(error) = &looked {
         assert_error_is_clear(error, &file);
     }

@@ -29,7 +29,7 @@ fn assert_refused(what: &str, place: &TempFile) -> DirectoryError {
     let before = bytes_of(&file);
     let refused = Directory::open(&file).expect_err(what);
     assert_error_is_clear(&refused, &file);
-    assert_error_is_clear(&inspect(&file).expect_err(what), &file);
+    assert_error_is_clear(&inspect(&file, &HashMap::new()).expect_err(what), &file);
     let (code, said) = program(place, None, &["list"]);
     assert_lacks(&said, "internal error");
     assert_lacks(&said, "panicked");

@@ -90,7 +90,9 @@ async fn readers_neither_block_nor_wait() {
         }
         drop(directory);
         assert_eq!(
-            inspect(&place.file()).map(|looked| looked.faults).ok(),
+            inspect(&place.file(), &HashMap::new())
+                .map(|looked| looked.faults)
+                .ok(),
             Some(0)
         );
         holder.release();

@@ -135,7 +135,7 @@ fn a_log_without_its_file_is_not_deleted() {
         assert_error_is_clear(&refused, &place.file());
         assert_eq!(bytes_of(&beside), log);
         if is_there {
-            let looked = inspect(&place.file()).expect_err("refused, too");
+            let looked = inspect(&place.file(), &HashMap::new()).expect_err("refused, too");
             assert_error_is_clear(&looked, &place.file());
             assert_eq!(bytes_of(&beside), log, "looking changes nothing");
         }

@@ -143,7 +143,9 @@ async fn assert_has_all(path: &Path) {
 pub(super) fn newest() -> i64 {
     let place = TempFile::with(b"");
     Directory::open(&place.file()).expect("made");
-    inspect(&place.file()).expect("ours").schema
+    inspect(&place.file(), &HashMap::new())
+        .expect("ours")
+        .schema
 }
 
 /// Checks that a copy of that version exists with everything, readable by its owner alone.
@@ -155,7 +157,7 @@ fn assert_copy_kept(file: &Path, version: i64) {
     assert_eq!(contents(&copy), (version, ROWS, ROWS));
     assert!(!part(file, version).exists());
     assert_eq!(
-        inspect(file)
+        inspect(file, &HashMap::new())
             .map(|looked| (looked.schema, looked.faults))
             .ok(),
         Some((newest(), 0))
@@ -413,7 +415,7 @@ async fn a_migration_killed_at_any_time_leaves_the_old_or_the_new_schema() {
         thread::park_timeout(Duration::from_millis(3 * case as u64));
         scribe.kill();
         assert!(is_whole(&place.file()));
-        let looked = inspect(&place.file()).expect("it can be looked at");
+        let looked = inspect(&place.file(), &HashMap::new()).expect("it can be looked at");
         if looked.schema > version {
             migrated += 1;
             assert_copy_kept(&place.file(), version);
