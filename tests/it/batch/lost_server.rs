@@ -189,7 +189,6 @@ async fn what_may_have_been_recorded_before_sending_stops_no_run() {
             let plan = ana.plan_batch(&groups, false).await.expect("readable");
             ana.begin_batch(&plan, None).await.expect("durable")
         } else {
-            world.alone(true);
             for group in &groups {
                 edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
             }
