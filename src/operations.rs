@@ -11,7 +11,6 @@ mod cancel;
 pub mod doctor;
 mod failpoints;
 mod failure;
-mod fault_injection;
 mod feed;
 mod files;
 mod groups;
@@ -37,9 +36,8 @@ use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
 pub use cancel::Cancel;
-pub use failpoints::Failpoint;
+pub use failpoints::{Failpoint, fail_at};
 pub use failure::{Class, Failure};
-pub use fault_injection::fail_at;
 pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
@@ -394,8 +392,12 @@ impl Operations {
 
     /// Returns the rotations of this place whose outcome is still unknown.
     pub async fn open_rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
+        self.open_rotations_of(self.place().await?).await
+    }
+
+    async fn open_rotations_of(&self, place: PlaceId) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
-            place: Some(self.place().await?),
+            place: Some(place),
             open_only: true,
             ..RotationFilter::default()
         };

@@ -21,23 +21,27 @@ pub use runner::{
     HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, LastRun, Runner, RunnerState, StopCause,
 };
 
-use super::{handoff::HandOffState, history::Ending, mutation, rotation::State};
+use super::{
+    handoff::HandOffState, history::Ending, mutation, rotation::State, word_enum::word_enum,
+};
 
-/// The status of a batch item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemStatus {
-    /// Nothing was sent or tried for it.
-    NotStarted,
-    /// In progress in some process, or left open by one that died.
-    UnderWay,
-    /// The new token is in place and was read back.
-    Confirmed,
-    /// The answer contained a new token, which has not been read back yet.
-    Rotated,
-    NotApplied,
-    Unknown,
-    Conflict,
-    Abandoned,
+word_enum! {
+    /// The status of a batch item, in the words of the JSON output.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ItemStatus {
+        /// Nothing was sent or tried for it.
+        NotStarted = "not_started",
+        /// In progress in some process, or left open by one that died.
+        UnderWay = "sent",
+        /// The new token is in place and was read back.
+        Confirmed = "confirmed",
+        /// The answer contained a new token, which has not been read back yet.
+        Rotated = "rotated",
+        NotApplied = "not_applied",
+        Unknown = "unknown",
+        Conflict = "conflict",
+        Abandoned = "abandoned",
+    }
 }
 
 impl ItemStatus {
@@ -100,9 +104,9 @@ pub struct Counts {
 impl Counts {
     pub fn of(statuses: impl IntoIterator<Item = ItemStatus>) -> Self {
         let mut counts = Self::default();
-        statuses
-            .into_iter()
-            .for_each(|status| counts.add(status, 1));
+        for status in statuses {
+            counts.add(status, 1);
+        }
         counts
     }
 
@@ -119,17 +123,12 @@ impl Counts {
 
     /// All of them: confirmed + rotated + not applied + unknown + conflict + abandoned + not started.
     pub fn planned(&self) -> usize {
-        self.done() + self.not_started
+        self.each().iter().map(|(_, count, _)| count).sum()
     }
 
     /// All but those not started.
     pub fn done(&self) -> usize {
-        self.confirmed
-            + self.rotated
-            + self.not_applied
-            + self.unknown
-            + self.conflict
-            + self.abandoned
+        self.planned() - self.not_started
     }
 
     /// Those that are as wanted: rotated or updated.

@@ -331,18 +331,8 @@ impl KnownGroup {
 
 /// When the last of the fields was recorded that share a number.
 fn newest(group: &KnownGroup) -> Option<Timestamp> {
-    let KnownGroup {
-        name,
-        mapping,
-        properties,
-        ..
-    } = group;
-    let all = [
-        at(name.as_ref()),
-        at(mapping.as_ref()),
-        at(properties.as_ref()),
-    ];
-    all.into_iter().max().flatten()
+    let fields = at(group.name.as_ref()).max(at(group.mapping.as_ref()));
+    fields.max(at(group.properties.as_ref()))
 }
 
 fn at<T>(known: Option<&Known<T>>) -> Option<Timestamp> {

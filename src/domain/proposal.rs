@@ -126,11 +126,12 @@ impl Selection {
             if !begins_a_command(&text[..at]) {
                 continue;
             }
-            let command = Proposed::of(&text[after..]);
+            let (options, word, arguments) = proposed(&text[after..]);
+            let uses = uses(word);
             completed.push_str(&text[done..after]);
             done = after;
             for (option, value) in &self.options {
-                if command.is_of_all && !command.has(option) {
+                if uses != Uses::Nothing && !options.contains(option) {
                     let value = if is_for_an_admin(&text[..at]) {
                         of_an_admin(value)
                     } else {
@@ -140,8 +141,9 @@ impl Selection {
                 }
             }
             if let Some(name) = profile
-                && command.is_of_profile
-                && !command.has("-P")
+                && uses == Uses::Profile
+                && !(word == "profile" && names_one(arguments))
+                && !options.contains(&"-P")
             {
                 let _ = write!(completed, "-P {} ", quoted(name));
             }
@@ -151,40 +153,19 @@ impl Selection {
     }
 }
 
-/// What follows the name of the program.
-struct Proposed<'t> {
-    options: Vec<&'t str>,
-    is_of_all: bool,
-    is_of_profile: bool,
-}
-
-impl<'t> Proposed<'t> {
-    fn of(text: &'t str) -> Self {
-        let mut options = Vec::new();
-        let mut rest = text;
-        // Options before the command have values.
-        while rest.starts_with('-') {
-            let (option, value) = rest.split_once(' ').unwrap_or((rest, ""));
-            options.push(option);
-            rest = after_word(value).trim_start_matches(' ');
-        }
-        let end = |text: &str| {
-            text.find(|c: char| !c.is_ascii_lowercase())
-                .unwrap_or(text.len())
-        };
-        let (word, after) = rest.split_at(end(rest));
-        let uses = uses(word);
-        let is_of_profile = uses == Uses::Profile && !(word == "profile" && names_one(after));
-        Self {
-            options,
-            is_of_all: uses != Uses::Nothing,
-            is_of_profile,
-        }
+/// The options that stand before a command, the command, and what follows it.
+fn proposed(text: &str) -> (Vec<&str>, &str, &str) {
+    let mut options = Vec::new();
+    let mut rest = text;
+    // These have values.
+    while rest.starts_with('-') {
+        let (option, value) = rest.split_once(' ').unwrap_or((rest, ""));
+        options.push(option);
+        rest = after_word(value).trim_start_matches(' ');
     }
-
-    fn has(&self, option: &str) -> bool {
-        self.options.contains(&option)
-    }
+    let end = rest.find(|c: char| !c.is_ascii_lowercase());
+    let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+    (options, word, after)
 }
 
 /// Whether the name of a profile follows, as in ` unbind live`.

@@ -129,15 +129,7 @@ mod tests {
 
     #[test]
     fn the_counts_add_up_whatever_was_found() {
-        let all = [
-            ReadResult::Unchanged,
-            ReadResult::Changed,
-            ReadResult::FirstSeen,
-            ReadResult::CreatedAgain,
-            ReadResult::Created,
-            ReadResult::WrongEnvironment,
-            ReadResult::Failed,
-        ];
+        let all = ReadResult::ALL;
         let mut counts = Counts {
             not_started: all.len() + 1,
             done_before: 2,

@@ -48,15 +48,10 @@ impl TooLarge {
 
 /// Refuses a group that could be sent, but whose answer could not be read.
 pub fn check_size(wanted: &DesiredFields) -> Result<(), TooLarge> {
-    let DesiredFields {
-        name,
-        mapping,
-        properties,
-    } = wanted;
     let fields = [
-        ("name", length(name.as_ref())),
-        ("mapping", length(mapping.as_ref())),
-        ("properties", length(properties.as_ref())),
+        ("name", length(wanted.name.as_ref())),
+        ("mapping", length(wanted.mapping.as_ref())),
+        ("properties", length(wanted.properties.as_ref())),
     ];
     let bytes = fields.iter().map(|(_, length)| length).sum();
     let largest = fields.iter().max_by_key(|(_, length)| length);
@@ -64,7 +59,7 @@ pub fn check_size(wanted: &DesiredFields) -> Result<(), TooLarge> {
         return Err(TooLarge::Text { bytes, largest });
     }
     let mut values = 0;
-    let held = properties.iter().flat_map(serde_json::Map::values);
+    let held = wanted.properties.iter().flat_map(serde_json::Map::values);
     let levels = 1 + held
         .map(|value| walk(value, &mut values))
         .max()

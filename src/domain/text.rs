@@ -206,8 +206,7 @@ pub fn counted(count: usize, one: &str) -> String {
 /// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.
 pub fn with_state(text: &str, state: &str) -> String {
     if text.ends_with('?') {
-        let (first, rest) = state.split_at(1);
-        return format!("{text} {}{rest}", first.to_uppercase());
+        return format!("{text} {}", capitalised(state));
     }
     // The last one outside quotes, because IDs, names and paths may contain it.
     let mut is_quoted = false;
@@ -221,10 +220,7 @@ pub fn with_state(text: &str, state: &str) -> String {
     else {
         return format!("{text}; {state}");
     };
-    let mut advice = advice.chars();
-    let first = advice.next().map(char::to_uppercase);
-    let first: String = first.into_iter().flatten().collect();
-    format!("{cause}; {state}. {first}{}", advice.as_str())
+    format!("{cause}; {state}. {}", capitalised(advice))
 }
 
 /// The cause of a failure without its advice to try again, for what was sent: doing it again could do it twice.

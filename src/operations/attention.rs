@@ -2,7 +2,6 @@
 //! elsewhere, drafts, and token ages. How bad each is, and who takes the next step.
 
 mod gathering;
-mod not_done;
 
 use std::{mem::discriminant, time::Duration};
 
@@ -107,26 +106,6 @@ impl ConcernKind {
             _ => None,
         }
     }
-
-    fn is_counted(&self) -> bool {
-        match self {
-            Self::Alarms(..)
-            | Self::Rotation(..)
-            | Self::Change(..)
-            | Self::HandOff { .. }
-            | Self::NotDone(..) => true,
-            // A paused batch may have been forgotten.
-            Self::Batch(batch) => {
-                let runner = batch.runner.as_ref();
-                runner.is_none_or(|runner| runner.state != RunnerState::Running)
-            }
-            Self::ChangedElsewhere(_)
-            | Self::Over(..)
-            | Self::Due(..)
-            | Self::Draft(..)
-            | Self::NoProfile(_) => false,
-        }
-    }
 }
 
 /// Something that needs attention, and where.
@@ -146,7 +125,23 @@ pub struct Concern {
 impl Concern {
     /// Whether it counts as unfinished or failed work, as opposed to mere ageing.
     pub fn is_counted(&self) -> bool {
-        self.kind.is_counted()
+        match &self.kind {
+            ConcernKind::Alarms(..)
+            | ConcernKind::Rotation(..)
+            | ConcernKind::Change(..)
+            | ConcernKind::HandOff { .. }
+            | ConcernKind::NotDone(..) => true,
+            // A paused batch may have been forgotten.
+            ConcernKind::Batch(batch) => {
+                let runner = batch.runner.as_ref();
+                runner.is_none_or(|runner| runner.state != RunnerState::Running)
+            }
+            ConcernKind::ChangedElsewhere(_)
+            | ConcernKind::Over(..)
+            | ConcernKind::Due(..)
+            | ConcernKind::Draft(..)
+            | ConcernKind::NoProfile(_) => false,
+        }
     }
 
     /// The profile that takes the next step.

@@ -3,7 +3,6 @@
 //! request itself.
 
 mod edit_item;
-mod in_progress;
 mod item;
 mod queue;
 mod resume;
@@ -13,7 +12,6 @@ mod scheduled;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-pub(super) use in_progress::hand_off_window;
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
@@ -121,7 +119,7 @@ impl Operations {
         Ok(Plan { noted, ..plan })
     }
 
-    fn rules(&self, include_recent: bool) -> Rules {
+    pub(super) fn rules(&self, include_recent: bool) -> Rules {
         let guard = guard::max_groups(&self.profile().guards);
         Rules {
             environment: self.profile().environment.clone(),
@@ -200,8 +198,6 @@ impl Operations {
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
-        self.check_bulk_limit(plan.ready.len())?;
-        self.no_secret_as_reason(reason.as_deref()).await?;
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,
@@ -211,6 +207,12 @@ impl Operations {
             options,
             items: plan.ready.iter().map(|id| (id.clone(), None)).collect(),
         };
+        self.store_batch(batch).await
+    }
+
+    pub(super) async fn store_batch(&self, batch: NewBatch) -> Result<BatchId, Failure> {
+        self.check_bulk_limit(batch.items.len())?;
+        self.no_secret_as_reason(batch.reason.as_deref()).await?;
         let place = self.may_record().await?;
         let begun = self.directory().begin_batch(place, batch).await;
         begun.map_err(Failure::NothingSent)
@@ -303,8 +305,7 @@ impl Operations {
         again: &'static str,
         has_file: bool,
     ) -> Result<BatchOptions, Failure> {
-        let options = self.batch_options(id).await;
-        let options = options.map_err(Failure::NothingSent)?;
+        let options = self.batch_options(id).await.map_err(Failure::NothingSent)?;
         if options.token_out && !has_file {
             return Err(Failure::usage(format!(
                 "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: \

@@ -7,12 +7,11 @@ use jiff::Timestamp;
 
 use super::{Failure, NextStep, Operations};
 use crate::{
-    config::guard,
     directory::{BatchId, BatchOptions, DirectoryError, KeptDraft, Mutation, NewBatch},
     domain::{
         batch::{
-            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemEdit,
-            ItemStatus, OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
+            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemStatus,
+            OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
         },
         change::DesiredFields,
         group::UserGroupId,
@@ -137,12 +136,8 @@ impl Operations {
         });
         let rules = EditRules {
             group: Rules {
-                environment: self.profile().environment.clone(),
-                most: self.profile().max_bulk,
-                guard: guard::max_groups(&self.profile().guards)
-                    .map(|(most, reason)| (most, reason.to_owned())),
-                include_recent: true,
                 now: self.common_now().await?,
+                ..self.rules(true)
             },
             facts: self.facts().await?,
             read_only: self.profile().read_only,
@@ -172,12 +167,8 @@ impl Operations {
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
         self.may(NextStep::BULK_EDIT)?;
-        let items: Vec<(UserGroupId, Option<ItemEdit>)> = plan
-            .changing()
-            .map(|row| (row.id.clone(), Some(row.edit.clone())))
-            .collect();
-        self.check_bulk_limit(items.len())?;
-        self.no_secret_as_reason(reason.as_deref()).await?;
+        let items = plan.changing();
+        let items = items.map(|row| (row.id.clone(), Some(row.edit.clone())));
         let typed = plan.change.typed();
         self.no_secret_in(&DesiredFields::default(), &typed).await?;
         let batch = NewBatch {
@@ -187,11 +178,9 @@ impl Operations {
             noted: 0,
             kind: BatchKind::Edit(plan.change.clone()),
             options,
-            items,
+            items: items.collect(),
         };
-        let place = self.may_record().await?;
-        let begun = self.directory().begin_batch(place, batch).await;
-        begun.map_err(Failure::NothingSent)
+        self.store_batch(batch).await
     }
 }
 

@@ -88,42 +88,49 @@ impl Report {
         severities.filter(|one| *one == severity).count()
     }
 
-    fn ok(&mut self, area: Area, found: impl Into<String>) {
-        self.add(area, Severity::Ok, found, None);
-    }
-
-    fn note(&mut self, area: Area, found: impl Into<String>, advice: &str) {
-        self.add(area, Severity::Note, found, Some(advice));
-    }
-
-    fn warning(&mut self, area: Area, found: impl Into<String>, advice: &str) {
-        self.add(area, Severity::Warning, found, Some(advice));
-    }
-
-    fn problem(&mut self, area: Area, found: impl Into<String>, advice: &str) {
-        self.add(area, Severity::Problem, found, Some(advice));
+    fn about(&mut self, area: Area) -> Finder<'_> {
+        let findings = &mut self.findings;
+        Finder { findings, area }
     }
 
     /// The directory cannot be used.
     fn no_directory(&mut self, error: &DirectoryError, advice: &str) {
         self.is_team_refused |= matches!(error, DirectoryError::Team { .. });
-        self.problem(Area::Directory, error.to_string(), advice);
+        self.about(Area::Directory)
+            .problem(error.to_string(), advice);
+    }
+}
+
+/// Adds findings about one area.
+struct Finder<'r> {
+    findings: &'r mut Vec<Finding>,
+    area: Area,
+}
+
+impl Finder<'_> {
+    fn ok(self, found: impl Into<String>) {
+        self.add(Severity::Ok, found, "");
     }
 
-    fn add(
-        &mut self,
-        area: Area,
-        severity: Severity,
-        found: impl Into<String>,
-        advice: Option<&str>,
-    ) {
+    fn note(self, found: impl Into<String>, advice: &str) {
+        self.add(Severity::Note, found, advice);
+    }
+
+    fn warning(self, found: impl Into<String>, advice: &str) {
+        self.add(Severity::Warning, found, advice);
+    }
+
+    fn problem(self, found: impl Into<String>, advice: &str) {
+        self.add(Severity::Problem, found, advice);
+    }
+
+    /// An empty advice is none.
+    fn add(self, severity: Severity, found: impl Into<String>, advice: &str) {
         self.findings.push(Finding {
-            area,
+            area: self.area,
             severity,
             found: found.into(),
-            advice: advice
-                .filter(|advice| !advice.is_empty())
-                .map(str::to_owned),
+            advice: (!advice.is_empty()).then(|| advice.to_owned()),
         });
     }
 }
@@ -148,15 +155,12 @@ pub async fn examine(request: &DoctorRequest) -> Report {
         findings: Vec::new(),
         is_team_refused: false,
     };
-    report.ok(
-        Area::Groupdesk,
-        format!(
-            "version {}, {} {}",
-            env!("CARGO_PKG_VERSION"),
-            std::env::consts::OS,
-            std::env::consts::ARCH
-        ),
-    );
+    report.about(Area::Groupdesk).ok(format!(
+        "version {}, {} {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    ));
     let settings = configuration::check(request, &mut report);
     let profiles = settings
         .as_ref()
@@ -166,8 +170,7 @@ pub async fn examine(request: &DoctorRequest) -> Report {
         Some((settings, profile)) => {
             service::check(request, settings, profile, directory.as_ref(), &mut report).await;
         }
-        None => report.note(
-            Area::Service,
+        None => report.about(Area::Service).note(
             "not tested: there is no profile to test it with",
             "Fix the configuration first, then run doctor again.",
         ),

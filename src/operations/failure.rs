@@ -10,7 +10,7 @@ use crate::{
         failure::{CallError, ClientError},
     },
     config::{KeyError, guard::Operation},
-    directory::{DirectoryError, RotationId},
+    directory::{DirectoryError, Refusal, RotationId},
     domain::{
         annotation::InvalidAnnotation,
         group::{EnvironmentTag, UserGroupId},
@@ -57,12 +57,21 @@ impl From<&DirectoryError> for Class {
 
 impl From<&PlaceProblem> for Class {
     fn from(problem: &PlaceProblem) -> Self {
-        if problem.is_about_key() {
-            Self::Key
-        } else if problem.is_alarm() || problem.is_temporary() {
-            Self::Guarded
-        } else {
-            Self::Usage
+        match problem {
+            // Which place does the API key belong to?
+            PlaceProblem::Asked { .. } | PlaceProblem::OnTrial { .. } => Self::Key,
+            // Something was contradicted, or somebody else is at work there.
+            PlaceProblem::NotProven { .. }
+            | PlaceProblem::Alarmed { .. }
+            | PlaceProblem::Refused {
+                refusal: Refusal::UnderWay { .. },
+            } => Self::Guarded,
+            PlaceProblem::TagConflict { .. }
+            | PlaceProblem::NoProof { .. }
+            | PlaceProblem::Refused { .. }
+            | PlaceProblem::NoPlace { .. }
+            | PlaceProblem::BadName { .. }
+            | PlaceProblem::NameTaken { .. } => Self::Usage,
         }
     }
 }
@@ -445,6 +454,14 @@ impl Failure {
         ))
     }
 
+    /// What failed, without the change that did not come about for it.
+    pub(super) fn cause(&self) -> &Self {
+        match self {
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => failure.cause(),
+            other => other,
+        }
+    }
+
     /// The failure itself, without the group that it is about.
     pub fn bare(&self) -> &Self {
         match self {
@@ -467,13 +484,12 @@ impl Failure {
 
     /// The ending for the JSON output and the history, if the operation got that far.
     pub fn ending(&self) -> Option<Ending> {
-        match self {
+        match self.cause() {
             Self::CreatedByGet { .. } => Some(Ending::CreatedByGet),
             Self::KeyRefused { .. } | Self::Refused { .. } | Self::Busy { status: 429, .. } => {
                 Some(Ending::Refused)
             }
             Self::Unreachable(_) => Some(Ending::Unreachable),
-            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => failure.ending(),
             // It was sent; its result is unknown.
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    directory::{HistoryCursor, Numbered, Watch, WatchedConnection},
+    directory::{HistoryCursor, Numbered, Watch},
     domain::history::Entry,
     operations::{ChangeCursor, Changes, DirectoryError, Operations, fail_at},
 };
@@ -11,7 +11,8 @@ use crate::{
 /// Follows the place that the profile is bound to, also after it is bound to another one.
 pub struct Feed {
     operations: Operations,
-    watch: Watch,
+    /// Whether something may have been written, and how the directory can be reached.
+    pub watch: Watch,
 }
 
 impl Operations {
@@ -85,26 +86,6 @@ impl HistoryFeed {
 }
 
 impl Feed {
-    /// Whether the feed is notified of writes. Otherwise the caller has to poll.
-    pub fn has_events(&self) -> bool {
-        self.watch.has_events()
-    }
-
-    /// Waits until something may have been written; without end if there are no notifications.
-    pub async fn maybe_written(&mut self) {
-        self.watch.maybe_written().await;
-    }
-
-    /// The state of the connection to the directory.
-    pub fn connection(&self) -> WatchedConnection {
-        self.watch.connection()
-    }
-
-    /// Why the directory could not be written at the last read of changes, although it could be read.
-    pub fn write_refusal(&self) -> Option<DirectoryError> {
-        self.watch.write_refusal()
-    }
-
     /// Returns what others have changed since the last call; `None` if nobody else has written.
     pub async fn read_changes(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;

@@ -3,8 +3,6 @@
 pub(super) mod annotations;
 pub(super) mod claim_holder;
 pub(super) mod claims;
-pub(super) mod conflict_check;
-pub(super) mod drafts;
 pub(super) mod not_known;
 pub(super) mod secret_check;
 pub(super) mod token_lookup;
@@ -195,7 +193,7 @@ impl Operations {
         mut claim: Claim,
     ) -> Result<(GoodAnswer, Claim), Failure> {
         let client = self.client(RequestKind::MayCreate).await?;
-        let send_by = claim.sending(None, DesiredFields::default()).await?;
+        let send_by = claim.sending(None, DesiredFields::default(), None).await?;
         let result = client.until(send_by).create(request, id).await;
         match self.judge(result) {
             Ok(read) => Ok((read, claim)),
@@ -231,7 +229,7 @@ impl Operations {
         let done = &mut lookup.done;
         let tag = done.group.environment_tag.as_ref();
         let alarm = self.tag_alarm(tag.map(|known| &known.value));
-        if !done.warnings.iter().any(Warning::is_alarm) {
+        if !done.has_alarm() {
             done.warnings.splice(0..0, alarm);
         }
         for row in &lookup.open {
@@ -279,7 +277,7 @@ impl Operations {
         let changes = changes_for_history(Operation::Create, &all);
         let mut claim = self.claim(id, Operation::Create, changes, gate).await?;
         let client = self.client(RequestKind::Change(Guarded::Create)).await?;
-        let send_by = claim.sending(None, wanted.clone()).await?;
+        let send_by = claim.sending(None, wanted.clone(), None).await?;
         let result = client.until(send_by).create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,

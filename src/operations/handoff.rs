@@ -10,7 +10,9 @@ use std::{cmp::Reverse, ffi::OsStr, fmt};
 use super::{Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning};
 use crate::{
     config::HandOffCommand,
-    directory::{DirectoryError, HandOffStep, Record, RotationFilter, RotationId, RotationRow},
+    directory::{
+        DirectoryError, HandOffStep, PlaceId, Record, RotationFilter, RotationId, RotationRow,
+    },
     domain::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
@@ -90,8 +92,16 @@ impl Operations {
 
     /// Returns the rotations of this place whose hand-off is in this state, most recently started first.
     pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<RotationRow>, DirectoryError> {
+        self.hand_offs_of(self.place().await?, state).await
+    }
+
+    pub(super) async fn hand_offs_of(
+        &self,
+        place: PlaceId,
+        state: HandOffState,
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
-            place: Some(self.place().await?),
+            place: Some(place),
             handoff: Some(state),
             ..RotationFilter::default()
         };
@@ -107,20 +117,17 @@ impl Operations {
         let id = done.rotation?;
         if let Err(forbidden) = self.permitted(Guarded::HandOff) {
             // The new token stays pending, as after a crash; an operator who is allowed to can hand it off.
-            let user_group_id = done.group.id.clone();
+            let why = forbidden.to_string();
             // The rotation was sent.
-            let why = forbidden
-                .to_string()
-                .replace("nothing was sent", "the command was not run");
-            return Some(pending(id, user_group_id, why));
+            let why = why.replace("nothing was sent", "the command was not run");
+            return Some(pending(id, &done.group.id, why));
         }
         let row = match self.directory().rotation(id).await {
             Ok(row) => row
                 .filter(|row| self.is_begun_here(row) && row.handoff.state != HandOffState::None)?,
             Err(error) => {
-                let user_group_id = done.group.id.clone();
                 let why = format!("the journal cannot be read here: {error}");
-                return Some(pending(id, user_group_id, why));
+                return Some(pending(id, &done.group.id, why));
             }
         };
         let is_contradicted = done.ending == Ending::Rotated
@@ -142,7 +149,7 @@ impl Operations {
                 return Some(self.run_hand_off(command, request).await);
             }
         };
-        Some(pending(id, row.user_group_id, why.into()))
+        Some(pending(id, &row.user_group_id, why.into()))
     }
 
     fn not_in_hand_elsewhere(&self, row: &RotationRow) -> Result<(), Failure> {
@@ -235,11 +242,11 @@ impl Operations {
             ..handoff
         };
         let entry = |handoff: &HandOff| self.hand_off_entry(command, row, fingerprint, handoff);
+        let (done, late) = (entry(&handoff), entry(&overtaken));
         let written = self
             .directory()
-            .end_hand_off(row.id, handoff.clone(), entry(&handoff), entry(&overtaken))
-            .await;
-        let handoff = match written {
+            .end_hand_off(row.id, handoff.clone(), done, late);
+        let handoff = match written.await {
             Ok(true) => handoff,
             Ok(false) => overtaken,
             Err(error) => {
@@ -311,10 +318,10 @@ pub(super) fn hand_off_after(
     })
 }
 
-fn pending(rotation: RotationId, user_group_id: UserGroupId, why: String) -> HandedOff {
+fn pending(rotation: RotationId, id: &UserGroupId, why: String) -> HandedOff {
     HandedOff {
         rotation,
-        user_group_id,
+        user_group_id: id.clone(),
         fingerprint: None,
         handoff: HandOff {
             note: Some(why),

@@ -227,10 +227,7 @@ impl FailureStreak {
 impl Failure {
     /// Whether the next group of a run would fail in the same way, or could not be recorded.
     pub(crate) fn concerns_all(&self) -> bool {
-        match self {
-            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
-                failure.concerns_all()
-            }
+        match self.cause() {
             Self::Place(_)
             | Self::Key(_)
             | Self::KeyRefused { .. }
@@ -246,10 +243,7 @@ impl Failure {
 
     /// Whether the directory was unreachable before anything was changed: the same may be tried again once it is back.
     pub(crate) fn lacks_directory(&self) -> bool {
-        match self {
-            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
-                failure.lacks_directory()
-            }
+        match self.cause() {
             Self::NothingSent(error) => error.is_unreachable(),
             // A read is repeated whether or not it was recorded.
             Self::NotKept(error) => error.is_unreachable() || error.is_unclear(),
@@ -259,19 +253,13 @@ impl Failure {
 
     /// Whether it is unknown if the intent was recorded, because the directory was lost meanwhile. Nothing was sent.
     pub(crate) fn has_unclear_intent(&self) -> bool {
-        match self {
-            Self::NothingSent(error) => error.is_unclear(),
-            _ => false,
-        }
+        matches!(self, Self::NothingSent(error) if error.is_unclear())
     }
 
     /// Whether it follows from what colleagues and the directory say about this group: nothing was sent, so it says
     /// nothing about the service or the next group.
     pub(crate) fn concerns_one_group(&self) -> bool {
-        match self {
-            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
-                failure.concerns_one_group()
-            }
+        match self.cause() {
             Self::ChangedSince { .. }
             | Self::Held(_)
             | Self::RotationTaken { .. }

@@ -33,8 +33,8 @@ pub(super) async fn pause() {
 /// Waits for the next change.
 pub(super) async fn wait(feed: &mut Feed) {
     tokio::time::sleep(MIN_INTERVAL).await;
-    if feed.has_events() {
-        feed.maybe_written().await;
+    if feed.watch.has_events() {
+        feed.watch.maybe_written().await;
     } else {
         tokio::time::sleep(POLL_INTERVAL).await;
     }

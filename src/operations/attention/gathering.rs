@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
-    directory::{DirectoryError, Mutation, Place, PlaceId, RotationFilter},
+    directory::{DirectoryError, Mutation, Place, PlaceId},
     domain::{
         age::{self, DEFAULT_LIMIT},
         group::UserGroupId,
@@ -123,12 +123,8 @@ impl Gathering<'_> {
     async fn all(mut self, with_groups: bool) -> Result<(), DirectoryError> {
         self.alarms().await?;
         self.rotations().await?;
-        for change in self
-            .operations
-            .directory()
-            .open_mutations(self.place)
-            .await?
-        {
+        let directory = self.operations.directory();
+        for change in directory.open_mutations(self.place).await? {
             self.change(&change);
         }
         for state in [HandOffState::Failed, HandOffState::Pending] {
@@ -155,7 +151,7 @@ impl Gathering<'_> {
         }
         if with_groups {
             self.groups().await?;
-            for kept in self.operations.directory().drafts(self.place).await? {
+            for kept in directory.drafts(self.place).await? {
                 let (draft, by) = (kept.draft, kept.by);
                 let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
                 self.push(kind, Some(draft.changed_at), Some(&by));
@@ -176,12 +172,7 @@ impl Gathering<'_> {
     }
 
     async fn rotations(&mut self) -> Result<(), DirectoryError> {
-        let filter = RotationFilter {
-            place: Some(self.place),
-            open_only: true,
-            ..RotationFilter::default()
-        };
-        for row in self.operations.directory().rotations(filter).await? {
+        for row in self.operations.open_rotations_of(self.place).await? {
             // A rotation whose process may still be working on it is no concern yet.
             if !self.operations.is_rotation_in_progress(&row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
@@ -203,13 +194,7 @@ impl Gathering<'_> {
     }
 
     async fn hand_offs(&mut self, state: HandOffState) -> Result<(), DirectoryError> {
-        let filter = RotationFilter {
-            place: Some(self.place),
-            handoff: Some(state),
-            ..RotationFilter::default()
-        };
-        let rows = self.operations.directory().rotations(filter).await?;
-        for row in rows {
+        for row in self.operations.hand_offs_of(self.place, state).await? {
             if self.operations.in_hand_for(&row).is_none() {
                 let kind = ConcernKind::HandOff {
                     rotation: row.id,
@@ -252,10 +237,8 @@ impl Gathering<'_> {
             }
             true
         };
-        self.operations
-            .directory()
-            .each_group(self.place, take)
-            .await?;
+        let directory = self.operations.directory();
+        directory.each_group(self.place, take).await?;
         let findings =
             std::mem::take(&mut *findings.lock().unwrap_or_else(PoisonError::into_inner));
         for (id, at) in findings.changed {

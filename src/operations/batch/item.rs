@@ -392,7 +392,7 @@ impl ItemContext {
             items.find(|now| now.key == item.key)
         });
         let Some(now) = now else {
-            return Outcome::of(item, seems, word(seems), begun).with_note(why);
+            return Outcome::of(item, seems, seems.as_str(), begun).with_note(why);
         };
         Outcome::of(&now, now.status(), now.outcome(), begun).with_note(why)
     }
@@ -462,18 +462,5 @@ impl ItemContext {
         kept.err().map(|error| {
             format!("a new token cannot be kept ({error}); read it again from the service")
         })
-    }
-}
-
-fn word(status: ItemStatus) -> &'static str {
-    match status {
-        ItemStatus::NotStarted => "not_started",
-        ItemStatus::UnderWay => State::Sent.as_str(),
-        ItemStatus::Confirmed => State::Confirmed.as_str(),
-        ItemStatus::Rotated => State::Rotated.as_str(),
-        ItemStatus::NotApplied => State::NotApplied.as_str(),
-        ItemStatus::Unknown => State::Unknown.as_str(),
-        ItemStatus::Conflict => State::Conflict.as_str(),
-        ItemStatus::Abandoned => State::Abandoned.as_str(),
     }
 }

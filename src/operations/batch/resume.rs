@@ -116,13 +116,11 @@ impl Operations {
         left: &[&BatchItem],
         batch: &Batch,
     ) -> Result<Checked, DirectoryError> {
+        // A group that was ready when the batch began is not too recent now.
         let rules = Rules {
-            environment: self.profile().environment.clone(),
             most: left.len(),
             guard: None,
-            // A group that was ready when the batch began is not too recent now.
-            include_recent: true,
-            now: self.now(),
+            ..self.rules(true)
         };
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
         let plan = self

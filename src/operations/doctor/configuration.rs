@@ -38,17 +38,15 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
             let wrong = (request.wrong_keys)(&settings.keys);
             if wrong.is_empty() {
                 let profiles = counted(settings.profiles.len(), "profile");
-                report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
+                report.about(AREA).ok(format!("{}{named}: {profiles}", path(file)));
             }
             report_problems(file, &wrong, WITHOUT_CONSOLE, report);
         }
-        (None, Some(file)) => report.note(
-            AREA,
+        (None, Some(file)) => report.about(AREA).note(
             format!("there is no file {}", path(file)),
             "To create one, run `groupdesk profile add NAME`; with environment variables you need none.",
         ),
-        (None, None) => report.note(
-            AREA,
+        (None, None) => report.about(AREA).note(
             "there is no place for a file: HOME is not set",
             "Set HOME, or pass a file with --config.",
         ),
@@ -57,16 +55,13 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
     match settings.profile(None) {
         Ok(profile) => {
             let profile = profile.clone();
-            report.ok(
-                AREA,
-                format!(
-                    "profile {}: {}, {}{}",
-                    shown(&profile.name),
-                    profile.url(),
-                    profile.environment_word(),
-                    if profile.read_only { ", read-only" } else { "" }
-                ),
-            );
+            report.about(AREA).ok(format!(
+                "profile {}: {}, {}{}",
+                shown(&profile.name),
+                profile.url(),
+                profile.environment_word(),
+                if profile.read_only { ", read-only" } else { "" }
+            ));
             unprotected(&profile, report);
             Some((settings, profile))
         }
@@ -82,32 +77,28 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::Wrong { file, problems } => {
             report_problems(&file, &problems, WITHOUT_FILE, report);
         }
-        ConfigError::Unreadable { .. } => report.problem(
-            AREA,
+        ConfigError::Unreadable { .. } => report.about(AREA).problem(
             error.to_string(),
             "Fix it, or pass another file with --config.",
         ),
         ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
-            report.problem(AREA, error.to_string(), "Set it for this shell.");
+            report.about(AREA).problem(error.to_string(), "Set it for this shell.");
         }
         ConfigError::NoFolder { .. }
         | ConfigError::NoPlace { .. }
         | ConfigError::NoFile { .. }
         | ConfigError::NotAFolder { .. }
         | ConfigError::UnusablePath { .. } => {
-            report.problem(
-                AREA,
+            report.about(AREA).problem(
                 error.to_string(),
                 "groupdesk does nothing until this is fixed.",
             );
         }
-        ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.problem(
-            AREA,
+        ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.about(AREA).problem(
             error.to_string(),
             "Choose one with --profile or GROUPDESK_PROFILE.",
         ),
-        ConfigError::NoProfile { .. } => report.problem(
-            AREA,
+        ConfigError::NoProfile { .. } => report.about(AREA).problem(
             error.to_string(),
             "To add one, run `groupdesk profile add NAME`. To try groupdesk without one, run `groupdesk demo`.",
         ),
@@ -117,8 +108,7 @@ fn refused(error: ConfigError, report: &mut Report) {
 /// `until_then`: what works while the problems remain.
 fn report_problems(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report) {
     for Problem { line, column, what } in problems {
-        report.problem(
-            AREA,
+        report.about(AREA).problem(
             format!("{}:{line}:{column}: {what}", path(file)),
             &format!("Fix line {line}; until then {until_then}."),
         );
@@ -138,16 +128,14 @@ fn check_permissions(file: &Path, report: &mut Report) {
         // For a file that every user can write, reading it reports the problem.
         let wide = if what == "file" { 0o020 } else { 0o022 };
         if mode & wide != 0 && !sticky {
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!("other users can write to the {what} {} (mode {mode:04o}): they could send the API key elsewhere", path(place)),
                 &format!("chmod go-w {}", path(place)),
             );
         }
         let owner = found.uid();
         if owner != 0 && owner != rustix::process::geteuid().as_raw() {
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!("the {what} {} belongs to another user", path(place)),
                 "Use one that belongs to you or to root.",
             );
@@ -164,8 +152,7 @@ fn contradicting(profiles: &[Profile], report: &mut Report) {
             is_here && one.api_key != KeySource::Unset && tags.is_some_and(|(a, b)| a != b)
         });
         if let Some(other) = same {
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!(
                     "profiles {} and {} have the same URL and API key, but different `environment` settings",
                     shown(&other.name),
@@ -179,8 +166,7 @@ fn contradicting(profiles: &[Profile], report: &mut Report) {
 
 fn unprotected(profile: &Profile, report: &mut Report) {
     if profile.allow_plain_http && profile.base_url.starts_with("http://") {
-        report.warning(
-            AREA,
+        report.about(AREA).warning(
             "the profile allows plain http: anyone on the network path can read the API key and the tokens",
             "Use https:// if the service supports it.",
         );

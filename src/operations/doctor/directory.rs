@@ -16,7 +16,7 @@ use crate::{
         backups_of, inspect, team_status,
     },
     domain::{age, rotation::settle_window, text::counted, when},
-    operations::{Clock, NextStep, Refused, batch::hand_off_window, team_location},
+    operations::{Clock, NextStep, Refused, at_work::hand_off_window, team_location},
     platform::private_files::with_suffix,
 };
 
@@ -71,7 +71,7 @@ pub(super) async fn check(
                 ConfigError::NoHome(..) => "Set it for this shell.",
                 _ => "Fix it; groupdesk does nothing until then.",
             };
-            report.problem(AREA, error.to_string(), advice);
+            report.about(AREA).problem(error.to_string(), advice);
             return None;
         }
     };
@@ -79,8 +79,7 @@ pub(super) async fn check(
         if !check_writable(&file, report) {
             return None;
         }
-        report.note(
-            AREA,
+        report.about(AREA).note(
             format!("there is none yet at {}", shown(&file.to_string_lossy())),
             "groupdesk creates it, for you only, when it first needs it.",
         );
@@ -118,7 +117,9 @@ pub(super) async fn check(
             None
         }
         Err(_) => {
-            report.problem(AREA, "checking it failed unexpectedly", "Try again.");
+            report
+                .about(AREA)
+                .problem("checking it failed unexpectedly", "Try again.");
             None
         }
     }
@@ -150,16 +151,12 @@ async fn of_team(
             return None;
         }
     };
-    report.ok(
-        AREA,
-        format!(
-            "{location}: PostgreSQL {}, as {}, version {} of its schema",
-            status.server, status.user, status.schema
-        ),
-    );
+    report.about(AREA).ok(format!(
+        "{location}: PostgreSQL {}, as {}, version {} of its schema",
+        status.server, status.user, status.schema
+    ));
     if status.synchronous.is_empty() {
-        report.note(
-            AREA,
+        report.about(AREA).note(
             "commits are not confirmed by a standby (synchronous_standby_names is empty)",
             "After a failover to a standby, check the last rotations: the most recent changes may be missing.",
         );
@@ -181,13 +178,12 @@ async fn of_team(
                 ),
             )
         };
-        report.problem(AREA, moved, &advice);
+        report.about(AREA).problem(moved, &advice);
     }
     let away = status.clock.duration_since(Clock::System.now());
     let away = away.unsigned_abs();
     if away > CLOCKS_APART {
-        report.warning(
-            AREA,
+        report.about(AREA).warning(
             format!("its clock and this machine's are {} s apart", away.as_secs()),
             "Ages of rotations use its clock; times in the history use the clock of each machine. Synchronise both with NTP.",
         );
@@ -233,7 +229,7 @@ fn broken(error: &DirectoryError, report: &mut Report) {
         DirectoryError::Newer { .. } => UPDATE,
         _ => "Until then, use another one with --directory; it starts empty.",
     };
-    report.problem(AREA, error.to_string(), advice);
+    report.about(AREA).problem(error.to_string(), advice);
 }
 
 /// Reports the state of the file; returns whether it can be opened.
@@ -259,16 +255,14 @@ fn judge(
     );
     let has_log = std::fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
     if bytes == 0 && !has_log {
-        report.problem(
-            AREA,
+        report.about(AREA).problem(
             format!("{} is empty (0 bytes): it was cut, or a copy failed", shown(&file.to_string_lossy())),
             "Restore a backup of it. If there is none, remove it: groupdesk then starts with an empty directory.",
         );
         return false;
     }
     if faults > 0 {
-        report.problem(
-            AREA,
+        report.about(AREA).problem(
             format!(
                 "{size}: SQLite's integrity check found {}",
                 counted(faults, "fault")
@@ -278,13 +272,11 @@ fn judge(
         );
         return false;
     }
-    report.ok(
-        AREA,
-        format!("{size}: passed the integrity check, version {schema} of its schema"),
-    );
+    report.about(AREA).ok(format!(
+        "{size}: passed the integrity check, version {schema} of its schema"
+    ));
     if schema < newest {
-        report.note(
-            AREA,
+        report.about(AREA).note(
             format!("this groupdesk upgrades it to version {newest} when it opens it; older versions cannot open it afterwards"),
             &format!(
                 "It keeps a copy of the current version: {}.",
@@ -304,8 +296,7 @@ fn judge(
 fn copies(file: &Path, report: &mut Report) {
     for (version, copy) in backups_of(file) {
         let name = shown(&copy.to_string_lossy());
-        report.note(
-            AREA,
+        report.about(AREA).note(
             format!("{name} is the directory as it was before a newer schema (version {version})"),
             "An older groupdesk can use a copy of it, with --directory. Remove it when it is no longer needed.",
         );
@@ -317,8 +308,7 @@ fn in_future(contents: &Contents, now: Timestamp, report: &mut Report) {
     if let Some(latest) = contents.latest
         && age::of(latest, now).is_none()
     {
-        report.problem(
-            AREA,
+        report.about(AREA).problem(
             format!(
                 "it has times in the future, up to {}: the clock of this machine was ahead when they were written, or \
                  is behind now",
@@ -352,8 +342,7 @@ fn check_writable(file: &Path, report: &mut Report) -> bool {
     let Some((path, why)) = refused else {
         return true;
     };
-    report.problem(
-        AREA,
+    report.about(AREA).problem(
         format!(
             "nothing can be written to {}: {why}",
             shown(&path.to_string_lossy())
@@ -388,11 +377,12 @@ fn to_hand_off((profiles, instead): Around<'_>) -> String {
 fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
     let instead = around.1;
     let groups = counted(contents.groups as usize, "group");
-    report.ok(AREA, format!("{groups} known, over all profiles"));
+    report
+        .about(AREA)
+        .ok(format!("{groups} known, over all profiles"));
     match contents.open_rotations {
-        0 => report.ok(AREA, "no open rotation"),
-        open => report.warning(
-            AREA,
+        0 => report.about(AREA).ok("no open rotation"),
+        open => report.about(AREA).warning(
             format!(
                 "{}: result unknown",
                 counted(open as usize, "open rotation")
@@ -405,21 +395,19 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
             1 => "1 open create or update".to_owned(),
             open => format!("{open} open creates or updates"),
         };
-        report.warning(
-            AREA,
+        report.about(AREA).warning(
             format!("{open}: it is unknown whether they took effect"),
             instead.unwrap_or("For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`."),
         );
     }
     if contents.in_progress > 0 {
         let changes = counted(contents.in_progress as usize, "change");
-        report.ok(AREA, format!("{changes} in progress"));
+        report.about(AREA).ok(format!("{changes} in progress"));
     }
     let waits = contents.pending_hand_offs;
     let failed = contents.failed_hand_offs;
     if waits + failed > 0 {
-        report.warning(
-            AREA,
+        report.about(AREA).warning(
             format!(
                 "new tokens that were not delivered: {waits} pending, {failed} failed hand-offs"
             ),
@@ -427,8 +415,7 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
         );
     }
     if contents.drafts > 0 {
-        report.note(
-            AREA,
+        report.about(AREA).note(
             counted(contents.drafts as usize, "unsent draft"),
             "The console offers them when it opens the profile.",
         );
@@ -451,20 +438,17 @@ fn check_permissions(file: &Path, report: &mut Report) {
         let mode = found.mode() & 0o7777;
         let name = shown(&file.to_string_lossy());
         if !found.is_file() {
-            report.problem(
-                AREA,
+            report.about(AREA).problem(
                 format!("{name} is not a regular file; groupdesk refuses it"),
                 "Use another file.",
             );
         } else if found.uid() != us {
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!("{name} belongs to another user"),
                 "Use a file of your own.",
             );
         } else if mode & 0o077 != 0 {
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!("other users may use {name} (mode {mode:04o})"),
                 &format!("chmod 600 {name}; groupdesk does so itself when it opens it."),
             );
@@ -479,8 +463,7 @@ fn check_folder_permissions(file: &Path, report: &mut Report) {
         let mode = found.mode() & 0o7777;
         if mode & 0o022 != 0 && mode & 0o1000 == 0 {
             let name = shown(&folder.to_string_lossy());
-            report.warning(
-                AREA,
+            report.about(AREA).warning(
                 format!("other users can put files into {name} (mode {mode:04o}), and replace the directory"),
                 &format!("chmod go-w {name}"),
             );

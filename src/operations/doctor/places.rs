@@ -27,21 +27,17 @@ pub(super) fn check(
             [] => "no profile".to_owned(),
             names => format!("profiles {}", visible(&names.join(", "))),
         };
-        report.ok(
-            AREA,
-            format!(
-                "environment {name}: {}, {} open; {users}",
-                counted(place.groups as usize, "group"),
-                place.open
-            ),
-        );
+        report.about(AREA).ok(format!(
+            "environment {name}: {}, {} open; {users}",
+            counted(place.groups as usize, "group"),
+            place.open
+        ));
         if let Some(profiles) = profiles {
             orphan(place, profiles, instead, report);
         }
         keys(place, instead, report);
         for alarm in &place.alarms {
-            report.problem(
-                AREA,
+            report.about(AREA).problem(
                 format!(
                     "ALARM in environment {name} since {}: {}. No requests are sent for its groups",
                     when::minute(alarm.at),
@@ -74,8 +70,7 @@ fn orphan(place: &Place, profiles: &[Profile], instead: Option<&str>, report: &m
     }
     let name = visible(&place.name);
     let argument = quoted(&name);
-    report.warning(
-        AREA,
+    report.about(AREA).warning(
         format!(
             "no profile of the configuration is bound to environment {name}, which has {} and {} open",
             counted(place.groups as usize, "group"),
@@ -100,15 +95,13 @@ fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {
     for key in &place.keys {
         let fingerprint = key.fingerprint;
         match key.state {
-            KeyState::Trial => report.warning(
-                AREA,
+            KeyState::Trial => report.about(AREA).warning(
                 format!("API key {fingerprint} of environment {name} is not verified; nothing is sent with it"),
                 &or_else(instead, || {
                     format!("groupdesk profile bind {profile} --same-environment --verify-with ID")
                 }),
             ),
-            KeyState::Withdrawn if key.recorded > 0 => report.warning(
-                AREA,
+            KeyState::Withdrawn if key.recorded > 0 => report.about(AREA).warning(
                 format!(
                     "{} of the history of environment {name} {} written with API key {fingerprint}, which was withdrawn",
                     counted(key.recorded as usize, "line"),

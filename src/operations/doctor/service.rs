@@ -17,10 +17,13 @@ use crate::{
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
-    directory::{BindingPreview, Caller, DirectoryError, Role, preview_binding_in},
+    directory::{BindingPreview, DirectoryError, Role, preview_binding_in},
     domain::{group::UserGroupId, proposal::quoted, text::visible, token::Fingerprinter},
     intake::{self, proxy::Proxy},
-    operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
+    operations::{
+        Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory,
+        profiles::places::caller,
+    },
 };
 
 /// A clock that is off by more confuses history and certificates.
@@ -40,8 +43,7 @@ pub(super) async fn check(
 ) {
     let needs_no_key = directory.is_some_and(|directory| directory.is_viewer);
     if needs_no_key && profile.api_key == KeySource::Unset {
-        report.note(
-            Area::Key,
+        report.about(Area::Key).note(
             "there is none, and a viewer of the directory needs none",
             "The service was not contacted.",
         );
@@ -72,13 +74,11 @@ pub(super) async fn check(
         between(answer, report);
     }
     match (&request.id, probe.finding.is_good()) {
-        (None, _) => report.note(
-            Area::Service,
+        (None, _) => report.about(Area::Service).note(
             "whether a GET body reaches the service was not tested: a get of an unknown ID could create a group",
             NEEDS_AN_ID,
         ),
-        (Some(_), false) => report.note(
-            Area::Service,
+        (Some(_), false) => report.about(Area::Service).note(
             "whether a GET body reaches the service was not tested: the service has a problem",
             "Fix that first, then run doctor again.",
         ),
@@ -112,7 +112,9 @@ async fn client(
                     "The service was not contacted."
                 }
             };
-            report.problem(Area::Key, error.without_words(), advice);
+            report
+                .about(Area::Key)
+                .problem(error.without_words(), advice);
             return None;
         }
     };
@@ -123,11 +125,14 @@ async fn client(
                 ClientError::NoKey(_) | ClientError::Key(_) => Area::Key,
                 _ => Area::Configuration,
             };
-            report.problem(area, error.to_string(), "The service was not contacted.");
+            let advice = "The service was not contacted.";
+            report.about(area).problem(error.to_string(), advice);
             return None;
         }
     };
-    report.ok(Area::Key, format!("can be read from {source}"));
+    report
+        .about(Area::Key)
+        .ok(format!("can be read from {source}"));
     let (to, exchanges) = mpsc::unbounded_channel();
     Some((
         client.with_listener(Some(Listener::new(0, to))),
@@ -144,13 +149,12 @@ fn steps(probe: &Probe, report: &mut Report) {
         };
         let found = format!("{}: {result}, {} ms", step.what, step.took.as_millis());
         if step.took > SLOW {
-            report.warning(
-                Area::Network,
+            report.about(Area::Network).warning(
                 format!("{found}; that is slow"),
                 "Run doctor again; if the result is the same, ask the administrator of the network or the service.",
             );
         } else {
-            report.ok(Area::Network, found);
+            report.about(Area::Network).ok(found);
         }
     }
 }
@@ -166,8 +170,7 @@ fn proxies(profile: &Profile, report: &mut Report) {
     let port = url.port_or_known_default().unwrap_or(443);
     let is_used = profile.proxy_from_environment && !address.loopback;
     match Proxy::of(url.scheme(), host, port, intake::text::variable) {
-        Ok(Some(proxy)) if is_used => report.note(
-            Area::Network,
+        Ok(Some(proxy)) if is_used => report.about(Area::Network).note(
             format!(
                 "{} names the proxy {}: requests go through it",
                 proxy.variable, proxy.address
@@ -188,18 +191,16 @@ fn proxies(profile: &Profile, report: &mut Report) {
             };
             let (variable, at) = (proxy.variable, proxy.address);
             let text = format!("{variable} names the proxy {at}: not used, because {why}");
-            report.note(Area::Network, text, next);
+            report.about(Area::Network).note(text, next);
         }
-        Ok(None) if is_used => report.note(
-            Area::Network,
+        Ok(None) if is_used => report.about(Area::Network).note(
             "proxy_from_environment is set, but the environment has no proxy for this host",
             "Remove proxy_from_environment from the profile if none is needed.",
         ),
         Ok(None) => {}
         // If it is used, no client could be made, which is a problem of its own.
         Err(_) if is_used => {}
-        Err(wrong) => report.note(
-            Area::Network,
+        Err(wrong) => report.about(Area::Network).note(
             format!("{} {}; it is not used", wrong.variable, wrong.why),
             "Correct or unset it.",
         ),
@@ -210,30 +211,26 @@ fn judge(probe: &Probe, report: &mut Report) {
     let check = "Fix it in the profile, then run `groupdesk profile check`.";
     let found = probe.text.as_str();
     match probe.finding {
-        Finding::Accepted => report.ok(Area::Service, found),
-        Finding::MayNotChange => report.note(
-            Area::Service,
+        Finding::Accepted => report.about(Area::Service).ok(found),
+        Finding::MayNotChange => report.about(Area::Service).note(
             found,
             "Set read_only = true in the profile, so that groupdesk offers nothing that would be refused.",
         ),
-        Finding::KeyRefused => report.problem(
-            Area::Key,
+        Finding::KeyRefused => report.about(Area::Key).problem(
             found,
             "Request a new key, or set the right source as api_key in the profile.",
         ),
-        Finding::Busy => report.warning(Area::Service, found, "Wait a while, then run doctor again."),
+        Finding::Busy => report.about(Area::Service).warning(found, "Wait a while, then run doctor again."),
         Finding::NotFound
         | Finding::Slash
         | Finding::Redirected
         | Finding::WebPage
-        | Finding::Strange => report.problem(Area::Service, found, check),
-        Finding::ServiceFailed => report.problem(
-            Area::Service,
+        | Finding::Strange => report.about(Area::Service).problem(found, check),
+        Finding::ServiceFailed => report.about(Area::Service).problem(
             found,
             "Run doctor again later; if the result is the same, inform the administrator of the service.",
         ),
-        Finding::NoAnswer | Finding::NotReached => report.problem(
-            Area::Network,
+        Finding::NoAnswer | Finding::NotReached => report.about(Area::Network).problem(
             found,
             "Run doctor on another machine, to find out whether the network or the service is at fault.",
         ),
@@ -249,8 +246,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
         .and_then(|(_, date)| jiff::fmt::rfc2822::parse(date).ok());
     let Some(date) = date else {
         if answer.status.is_some() {
-            report.note(
-                Area::Clock,
+            report.about(Area::Clock).note(
                 "not compared: the response has no Date",
                 "To see whether the network sets this clock, run `timedatectl`.",
             );
@@ -263,8 +259,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
     let seconds = off.as_secs();
     if off.unsigned_abs() > CLOCK_LIMIT {
         let word = if seconds < 0 { "ahead of" } else { "behind" };
-        report.warning(
-            Area::Clock,
+        report.about(Area::Clock).warning(
             format!(
                 "this clock is {} s {word} that of the service: times in the history are off, and TLS may fail",
                 seconds.unsigned_abs()
@@ -272,18 +267,16 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
             "Set this clock by the network (`timedatectl set-ntp true`), or inform the administrator of the service.",
         );
     } else {
-        report.ok(
-            Area::Clock,
-            "agrees with the service's clock to within a minute",
-        );
+        report
+            .about(Area::Clock)
+            .ok("agrees with the service's clock to within a minute");
     }
 }
 
 fn between(answer: &RecordedExchange, report: &mut Report) {
     let via = answer.headers.iter().find(|(name, _)| name == "via");
     if let Some((_, via)) = via {
-        report.note(
-            Area::Network,
+        report.about(Area::Network).note(
             format!("a proxy is in between: Via {}", shown(via)),
             "Proxies may drop the body of a GET: to test it, use --id.",
         );
@@ -299,15 +292,9 @@ async fn place(
     at: &DirectoryAt,
     report: &mut Report,
 ) {
-    let caller = |fingerprinter: &Fingerprinter| Caller {
-        profile: profile.name.clone(),
-        url: profile.url(),
-        key: fingerprinter.of_key(key),
-        environment: profile.environment.clone(),
-        from_variables: profile.from_variables,
-        key_changes: profile.key_changes,
-        at: request.clock.now(),
-        by: settings.operator.clone(),
+    let caller = |fingerprinter: &Fingerprinter| {
+        let (key, now) = (fingerprinter.of_key(key), request.clock.now());
+        caller(profile, key, now, &settings.operator)
     };
     let foreseen = match at {
         DirectoryAt::File(file) => preview_binding_in(file, caller),
@@ -324,13 +311,9 @@ async fn place(
     };
     match foreseen {
         Ok(BindingPreview::Asked(question)) => {
-            let asked = PlaceProblem::Asked {
-                profile: profile.name.clone(),
-                from_variables: profile.from_variables,
-                question: Box::new(question),
-            };
+            let asked = PlaceProblem::asked(profile, question);
             let advice = "Choose the environment; until then nothing is sent for this profile.";
-            report.problem(Area::Key, asked.to_string(), advice);
+            report.about(Area::Key).problem(asked.to_string(), advice);
         }
         Ok(BindingPreview::TagConflict {
             place,
@@ -342,7 +325,9 @@ async fn place(
                 place,
             };
             let advice = "Until one of them is corrected, nothing is sent for this profile.";
-            report.problem(Area::Configuration, differs.to_string(), advice);
+            report
+                .about(Area::Configuration)
+                .problem(differs.to_string(), advice);
         }
         Ok(BindingPreview::Known | BindingPreview::New) | Err(_) => {}
     }
@@ -380,7 +365,7 @@ async fn get(
         "\"{id}\" is not in the directory of this profile: nothing was read, because a get could create it"
     );
     let Some(directory) = directory else {
-        report.warning(Area::Service, unknown, NEEDS_AN_ID);
+        report.about(Area::Service).warning(unknown, NEEDS_AN_ID);
         return;
     };
     let operations = match operations(request, settings, profile, &directory.at) {
@@ -392,34 +377,29 @@ async fn get(
     };
     match operations.look_up(id, UnknownIdPolicy::KnownOnly).await {
         Ok(done) => read(id, &done, report),
-        Err(Failure::NotKnown { .. }) => report.warning(Area::Service, unknown, NEEDS_AN_ID),
+        Err(Failure::NotKnown { .. }) => report.about(Area::Service).warning(unknown, NEEDS_AN_ID),
         Err(failure) => failed(id, &failure, report),
     }
 }
 
 fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
     for alarm in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-        report.problem(
-            Area::Service,
+        report.about(Area::Service).problem(
             alarm.to_string(),
             "Change nothing with this profile until that is clear.",
         );
     }
-    report.ok(
-        Area::Service,
-        format!(
-            "a get of \"{id}\" returned that ID: a GET body reaches the service ({} ms)",
-            done.latency.as_millis()
-        ),
-    );
+    report.about(Area::Service).ok(format!(
+        "a get of \"{id}\" returned that ID: a GET body reaches the service ({} ms)",
+        done.latency.as_millis()
+    ));
 }
 
 /// The texts of these failures may name other groups, so they are not repeated.
 fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
     let get = id.command("get", "");
     match failure {
-        Failure::Refused { status, .. } => report.problem(
-            Area::Service,
+        Failure::Refused { status, .. } => report.about(Area::Service).problem(
             format!(
                 "a get of \"{id}\" was refused (HTTP {status}), though a PUT arrives: a proxy may drop the body of a GET"
             ),
@@ -427,8 +407,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
                 "To see the message of the service, run `{get}`; ask the network administrator about bodies of GET requests."
             ),
         ),
-        Failure::Unreadable(_) => report.problem(
-            Area::Service,
+        Failure::Unreadable(_) => report.about(Area::Service).problem(
             format!(
                 "the response to a get of \"{id}\" is unusable: it is for another ID or from a different API; a proxy may drop \
                  the body of a GET"
@@ -437,26 +416,22 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
                 "For details, run `{get}`; read nothing else until it is clear: a get without a body could create a group."
             ),
         ),
-        Failure::KeyRefused { .. } => report.problem(
-            Area::Key,
+        Failure::KeyRefused { .. } => report.about(Area::Key).problem(
             format!("a get of \"{id}\" was refused for its API key, though a PUT was not"),
             "Ask the issuer of the key which operations it allows.",
         ),
-        Failure::Busy { status, .. } => report.warning(
-            Area::Service,
+        Failure::Busy { status, .. } => report.about(Area::Service).warning(
             format!("a get of \"{id}\" was postponed (HTTP {status})"),
             "Wait a while, then run doctor again.",
         ),
-        Failure::Unreachable(_) => report.problem(
-            Area::Network,
+        Failure::Unreachable(_) => report.about(Area::Network).problem(
             format!("no response to a get of \"{id}\", although a PUT had one"),
             "A proxy may refuse GET requests that have a body: ask the network administrator.",
         ),
         Failure::NothingSent(error) | Failure::NotKept(error) | Failure::NotWritten(error) => {
             report.no_directory(error, "Fix that first.");
         }
-        _ => report.problem(
-            Area::Service,
+        _ => report.about(Area::Service).problem(
             format!("\"{id}\" could not be read"),
             &format!("To see why, run `{get}`."),
         ),

@@ -68,24 +68,23 @@ fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     };
     let term = variable("TERM").unwrap_or_default();
     if is_there {
-        report.ok(
-            AREA,
-            format!("standard input and output are a terminal, TERM={term}"),
-        );
+        report.about(AREA).ok(format!(
+            "standard input and output are a terminal, TERM={term}"
+        ));
     } else {
-        report.note(
-            AREA,
+        report.about(AREA).note(
             "standard input or output is not a terminal: the console would not open here",
             "Commands still work.",
         );
     }
     match size {
-        Some((columns, rows)) if columns < COLUMNS || rows < ROWS => report.note(
-            AREA,
+        Some((columns, rows)) if columns < COLUMNS || rows < ROWS => report.about(AREA).note(
             format!("{columns} columns and {rows} rows: texts are cut"),
             "80 columns and 24 rows show everything.",
         ),
-        Some((columns, rows)) => report.ok(AREA, format!("{columns} columns, {rows} rows")),
+        Some((columns, rows)) => report
+            .about(AREA)
+            .ok(format!("{columns} columns, {rows} rows")),
         None => {}
     }
     let poor = match term.as_str() {
@@ -95,7 +94,7 @@ fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     };
     if let Some(poor) = poor {
         let advice = "Set TERM to what your terminal is, for example xterm-256color.";
-        report.note(AREA, poor, advice);
+        report.about(AREA).note(poor, advice);
     }
     let colours = match (colour, variable("NO_COLOR").is_some()) {
         (false, true) => "no colours, because NO_COLOR is set".into(),
@@ -105,15 +104,14 @@ fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
             depth(&term, variable("COLORTERM").as_deref())
         ),
     };
-    report.ok(AREA, colours);
+    report.about(AREA).ok(colours);
     if ascii {
-        report.note(
-            AREA,
+        report.about(AREA).note(
             "boxes and signs are drawn in ASCII: the locale is not UTF-8, or the terminal supports ASCII only",
             "Set LANG to a UTF-8 locale (`locale -a` lists them), for example C.UTF-8.",
         );
     } else {
-        report.ok(AREA, "the locale is UTF-8");
+        report.about(AREA).ok("the locale is UTF-8");
     }
     clipboard(&term, variable, tmux, report);
 }
@@ -134,10 +132,9 @@ fn clipboard(
     report: &mut Report,
 ) {
     if variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some() {
-        report.ok(
-            AREA,
-            "over SSH: copies go to the clipboard of your own machine (OSC 52)",
-        );
+        report
+            .about(AREA)
+            .ok("over SSH: copies go to the clipboard of your own machine (OSC 52)");
     }
     let (severity, found, advice) = if tmux == Some("on") {
         (
@@ -180,7 +177,7 @@ fn clipboard(
             "Copy an ID with `y` in the console and paste it: if nothing comes, allow OSC 52 in the settings of your terminal.",
         )
     };
-    report.add(AREA, severity, found, Some(advice));
+    report.about(AREA).add(severity, found, advice);
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     },
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        DirectoryError, Done, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
+        DirectoryError, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
         groups::update::changed_since,
         rotation::settle::BeforeGet,
         run::{Control, Hold, RetryBudget, Slot},
@@ -98,10 +98,7 @@ impl RowEnd {
 
     /// Whether the outcome is unknown: it may or may not have taken effect.
     pub fn is_unknown(&self) -> bool {
-        match self {
-            Self::Failed(failure) => failure.ending() == Some(Ending::Unknown),
-            Self::Done { .. } | Self::NotThere | Self::NotStarted => false,
-        }
+        matches!(self, Self::Failed(failure) if failure.ending() == Some(Ending::Unknown))
     }
 
     /// Whether the group had changed since the plan was shown; nothing was sent then.
@@ -162,7 +159,7 @@ impl Operations {
         let RowEnd::Done { warnings, .. } = end else {
             return Ok(());
         };
-        if row.annotation.is_empty() || is_alarm(warnings) {
+        if row.annotation.is_empty() || warnings.iter().any(Warning::is_alarm) {
             return Ok(());
         }
         let annotated = self.annotate(vec![row.id.clone()], row.annotation.clone());
@@ -329,7 +326,7 @@ impl Operations {
                 _ => None,
             })
             .collect();
-        if !differs.is_empty() && !is_alarming(&created) {
+        if !differs.is_empty() && !created.has_alarm() {
             return Err(Failure::ChangedSince {
                 id: row.id.clone(),
                 what: differs,
@@ -363,7 +360,7 @@ impl Operations {
             }
             let now = DesiredFields::of(&read.group);
             let met = changed_since(&row.fields, &now);
-            if !met.is_empty() && !is_alarming(&read) {
+            if !met.is_empty() && !read.has_alarm() {
                 return Err(Failure::ChangedSince {
                     id: row.id.clone(),
                     what: met,
@@ -398,21 +395,7 @@ fn difference_text(differs: &Difference) -> String {
     )
 }
 
-fn is_alarm(warnings: &[Warning]) -> bool {
-    warnings.iter().any(Warning::is_alarm)
-}
-
 /// Whether the answer to a create was lost: the same create again finds out what became of it.
 fn is_lost_create(settled: &Result<RowEnd, Failure>) -> bool {
-    matches!(
-        settled,
-        Err(Failure::Unknown {
-            operation: "create",
-            ..
-        })
-    )
-}
-
-fn is_alarming(done: &Done) -> bool {
-    is_alarm(&done.warnings)
+    matches!(settled, Err(Failure::Unknown { operation, .. }) if *operation == "create")
 }

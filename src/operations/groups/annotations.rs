@@ -1,5 +1,5 @@
-//! Notes, labels, favourites and saved views: written by people for each other and kept in the directory. Nothing of
-//! this reaches the service or changes a group.
+//! Notes, labels, favourites, saved views and unsent forms: written by people for each other and kept in the directory.
+//! Nothing of this reaches the service or changes a group.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,12 @@ use crate::{
     directory::DirectoryError,
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution},
+        draft::Draft,
         group::UserGroupId,
     },
-    operations::{Failure, Guarded, Operations},
+    operations::{
+        DraftSaved, Failure, Guarded, KeptDraft, Operations, profiles::places::not_bound,
+    },
     search::{ListView, SavedView, Views},
 };
 
@@ -72,9 +75,8 @@ impl Operations {
             self.no_secret_in_text("label", label.as_str()).await?;
         }
         let place = self.place_of_drafts().await.map_err(Failure::NothingSent)?;
-        let changed = self
-            .directory()
-            .annotate(place, ids, change, self.written());
+        let written = self.written();
+        let changed = self.directory().annotate(place, ids, change, written);
         Ok(changed.await.map_err(Failure::NothingSent)??)
     }
 
@@ -111,5 +113,32 @@ impl Operations {
             at: Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now),
             by: self.operator().to_owned(),
         }
+    }
+
+    /// Returns the drafts, most recently changed first.
+    pub async fn drafts(&self) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.directory().drafts(self.place().await?).await
+    }
+
+    /// Saves a draft. `seen` is the time of change of the stored draft that the caller knows.
+    pub async fn keep_draft(
+        &self,
+        draft: Draft,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        self.no_secret_in_draft(&draft).await.map_err(not_bound)?;
+        let (place, by) = (self.place_of_drafts().await?, self.operator());
+        self.directory().save_draft(place, draft, by, seen).await
+    }
+
+    /// Deletes the version of a draft that was sent or discarded; what was typed on other consoles is kept.
+    pub async fn forget_draft(
+        &self,
+        id: &UserGroupId,
+        until: Timestamp,
+    ) -> Result<(), DirectoryError> {
+        let place = self.place().await?;
+        let version = (until, self.operator());
+        self.directory().forget_draft(place, id, version).await
     }
 }

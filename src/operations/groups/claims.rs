@@ -46,16 +46,8 @@ pub(crate) struct Claim {
 
 impl Claim {
     /// Makes durable that the request is about to be sent; from here on only an outcome ends the claim.
+    /// The item of a batch is taken in the same transaction, so that it is sent only once.
     pub(crate) async fn sending(
-        &mut self,
-        changes: Option<Value>,
-        sent: DesiredFields,
-    ) -> Result<SendBy, Failure> {
-        self.sending_item(changes, sent, None).await
-    }
-
-    /// As [`Claim::sending`], and takes the item of a batch in the same transaction, so that it is sent only once.
-    pub(crate) async fn sending_item(
         &mut self,
         changes: Option<Value>,
         sent: DesiredFields,

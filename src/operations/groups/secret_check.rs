@@ -1,7 +1,7 @@
 //! Names, mappings, properties and reasons are shown, stored and sent in the open: a text that is a token or an API key
 //! known here is refused before anything is written or sent.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use serde_json::Value;
 
@@ -26,8 +26,20 @@ const AT_ONCE: usize = 500;
 
 /// A text of a form, and the field it is in.
 struct Text<'t> {
-    field: String,
+    field: Cow<'t, str>,
     text: &'t str,
+}
+
+impl<'t> Text<'t> {
+    fn of(field: impl Into<Cow<'t, str>>, text: &'t str) -> Self {
+        let field = field.into();
+        Self { field, text }
+    }
+
+    fn refused(&self) -> Failure {
+        let field = self.field.clone().into_owned();
+        Failure::HoldsSecret { field }
+    }
 }
 
 /// What could be taken for parts of tokens in the texts that are there.
@@ -114,12 +126,7 @@ impl Operations {
             .chain([("properties", typed.properties.as_str())])
             .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
             .chain(typed.group_text.as_deref().map(|text| ("group", text)));
-        let all: Vec<_> = fields
-            .map(|(field, text)| Text {
-                field: field.to_owned(),
-                text,
-            })
-            .collect();
+        let all: Vec<_> = fields.map(|(field, text)| Text::of(field, text)).collect();
         let before = |form: &Token| draft.base.contains_text(form.expose());
         let parts = parts_of(&draft.base);
         self.refuse_new_secrets(&all, before, parts.as_ref())
@@ -153,17 +160,13 @@ impl Operations {
     /// Refuses a text of a person's own, such as a note, a filter or a name, that has a known secret, or something that
     /// looks like a token or a part of one. An id that is known is no token, whatever it looks like.
     pub(crate) async fn no_secret_in_text(&self, field: &str, text: &str) -> Result<(), Failure> {
-        let field = field.to_owned();
-        let whole = Text { field, text };
         let words: Vec<_> = suspicious_words(text).collect();
         let ids: Vec<_> = words
             .iter()
             .filter_map(|word| UserGroupId::parse(*word).ok())
             .collect();
-        let is_shaped = shape(text).is_some();
-        let field = whole.field.clone();
-        self.refuse_secrets(&[whole]).await?;
-        if !is_shaped {
+        self.refuse_secrets(&[Text::of(field, text)]).await?;
+        if shape(text).is_none() {
             return Ok(());
         }
         if !words.is_empty() && ids.len() == words.len() {
@@ -172,7 +175,7 @@ impl Operations {
                 return Ok(());
             }
         }
-        Err(Failure::looks_secret(&field))
+        Err(Failure::looks_secret(field))
     }
 
     /// Whether a text of unknown origin has a token or an API key that is known here, or a part of a token that this
@@ -182,9 +185,7 @@ impl Operations {
     /// If the directory cannot be read.
     pub async fn knows_secret_in(&self, text: &Pasted) -> Result<bool, Failure> {
         let text = text.text();
-        let field = String::new();
-        let text = Text { field, text: &text };
-        match self.refuse_secrets(&[text]).await {
+        match self.refuse_secrets(&[Text::of("", &text)]).await {
             Ok(()) => Ok(false),
             Err(Failure::HoldsSecret { .. }) => Ok(true),
             Err(other) => Err(other),
@@ -200,8 +201,7 @@ impl Operations {
 
     /// Refuses an id of a new group that is a known secret.
     pub(crate) async fn no_secret_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
-        let (field, text) = ("ID".to_owned(), id.as_str());
-        self.refuse_secrets(&[Text { field, text }]).await
+        self.refuse_secrets(&[Text::of("ID", id.as_str())]).await
     }
 
     /// Refuses ids of a file that no group has and that are a known secret. Each comes with its place, which is shown
@@ -217,10 +217,7 @@ impl Operations {
             let known = self.show_all(&all).await.map_err(Failure::NothingSent)?;
             let new = long.into_iter().zip(known);
             let new = new.filter(|(_, known)| known.is_none());
-            let new = new.map(|((place, id), _)| Text {
-                field: place.clone(),
-                text: id.as_str(),
-            });
+            let new = new.map(|((place, id), _)| Text::of(place, id.as_str()));
             self.refuse_secrets(&new.collect::<Vec<_>>()).await?;
         }
         Ok(())
@@ -237,12 +234,10 @@ impl Operations {
         parts_before: Option<&Parts>,
     ) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
-        let (mut fields, mut fingerprints) = (Vec::new(), Vec::new());
+        let (mut asked, mut fingerprints) = (Vec::new(), Vec::new());
         for text in texts {
             if self.has_part_of_token(text.text, parts_before) {
-                return Err(Failure::HoldsSecret {
-                    field: text.field.clone(),
-                });
+                return Err(text.refused());
             }
             for form in pasted::candidates_of(text.text, SHORTEST) {
                 if was_before(&form) {
@@ -250,22 +245,19 @@ impl Operations {
                 }
                 fingerprints.push(fingerprinter.of(&form));
                 fingerprints.push(fingerprinter.of_key(&form.expose().to_owned().into()));
-                fields.push(&text.field);
+                asked.push(text);
             }
         }
         let found = self.directory().known_secrets(fingerprints).await;
         match found.map_err(Failure::NothingSent)?.first() {
-            Some(at) => Err(Failure::HoldsSecret {
-                field: fields[at / 2].clone(),
-            }),
+            Some(at) => Err(asked[at / 2].refused()),
             None => Ok(()),
         }
     }
 }
 
 fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
-    let field = format!("{field} of \"{}\"", visible(row.id.as_str()));
-    Text { field, text }
+    Text::of(format!("{field} of \"{}\"", visible(row.id.as_str())), text)
 }
 
 /// Whether all that looks like a token in the text is the ID of a row.
@@ -279,12 +271,8 @@ fn has_only_ids(text: &str, of_file: &Ids) -> bool {
 fn texts_of_parts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
     let rows = row.parts.map.iter().map(|pair| ("mapping", pair));
     let keys = row.parts.properties.iter().map(|pair| ("properties", pair));
-    rows.chain(keys).flat_map(|(field, (key, cell))| {
-        [key, cell].map(|text| Text {
-            field: field.to_owned(),
-            text,
-        })
-    })
+    rows.chain(keys)
+        .flat_map(|(field, (key, cell))| [key, cell].map(|text| Text::of(field, text)))
 }
 
 /// The note and the labels.
@@ -296,27 +284,17 @@ fn annotation_texts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
         .map(|note| ("note", note.as_str()));
     let labels = row.annotation.labels.iter().flatten();
     let all = notes.chain(labels.map(|label| ("labels", label.as_str())));
-    all.map(|(field, text)| Text {
-        field: field.into(),
-        text,
-    })
+    all.map(|(field, text)| Text::of(field, text))
 }
 
 fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {
     let mut all = Vec::new();
-    if let Some(name) = &wanted.name {
-        let field = "name".to_owned();
-        all.push(Text { field, text: name });
-    }
+    all.extend(wanted.name.iter().map(|name| Text::of("name", name)));
     for (key, value) in wanted.mapping.iter().flatten() {
-        for text in [key, value] {
-            let field = "mapping".to_owned();
-            all.push(Text { field, text });
-        }
+        all.extend([key, value].map(|text| Text::of("mapping", text)));
     }
     for (key, value) in wanted.properties.iter().flatten() {
-        let field = "properties".to_owned();
-        all.push(Text { field, text: key });
+        all.push(Text::of("properties", key));
         collect_texts(value, &mut all);
     }
     all
@@ -324,19 +302,12 @@ fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {
 
 /// Recursion is bounded: JSON nested deeper was refused when it was read.
 fn collect_texts<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
-    let field = || "properties".to_owned();
     match value {
-        Value::String(text) => all.push(Text {
-            field: field(),
-            text,
-        }),
+        Value::String(text) => all.push(Text::of("properties", text)),
         Value::Array(values) => values.iter().for_each(|value| collect_texts(value, all)),
         Value::Object(object) => {
             for (key, value) in object {
-                all.push(Text {
-                    field: field(),
-                    text: key,
-                });
+                all.push(Text::of("properties", key));
                 collect_texts(value, all);
             }
         }

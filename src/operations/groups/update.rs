@@ -11,6 +11,7 @@ use crate::{
         facts::Field,
         group::{Properties, UserGroupId},
         history::{Ending, Entry, Operation},
+        remote_changes::RemoteChanges,
         size::check_size,
         text::visible,
         update::{ConcurrentChange, Edit, Plan},
@@ -132,7 +133,7 @@ impl Operations {
         let mut earlier_warnings = Vec::new();
         if let Some(earlier) = earlier {
             not_created(id, &earlier)?;
-            if earlier.warnings.iter().any(Warning::is_alarm) {
+            if earlier.has_alarm() {
                 return Ok(earlier);
             }
             earlier_warnings = earlier.warnings;
@@ -155,7 +156,7 @@ impl Operations {
             not_created(id, read)?;
             match read.warnings.iter().find(|warning| warning.is_stale()) {
                 Some(stale) => Err(unread(Failure::Stale(stale.clone()))),
-                None => Ok(!read.warnings.iter().any(Warning::is_alarm)),
+                None => Ok(!read.has_alarm()),
             }
         };
         if !is_fit(&before)? {
@@ -199,7 +200,7 @@ impl Operations {
         let request = request(id, &plan.send);
         let client = self.client(RequestKind::Change(Guarded::Update)).await?;
         let changes = changes_for_history(Operation::Update, &change);
-        let send_by = claim.sending_item(changes, plan.send.clone(), item).await?;
+        let send_by = claim.sending(changes, plan.send.clone(), item).await?;
         self.reached(Failpoint::SentDurable);
         let result = client.until(send_by).update(&request, id).await;
         self.reached(Failpoint::Answered);
@@ -232,7 +233,7 @@ impl Operations {
             .extend(different.into_iter().map(Warning::Differs));
         add_new(&mut done.warnings, &before.warnings);
         // An alarm stops everything that would follow.
-        if !done.warnings.iter().any(Warning::is_alarm) {
+        if !done.has_alarm() {
             if item.is_some() {
                 done.read = fields_read;
             } else {
@@ -242,6 +243,39 @@ impl Operations {
                 .await?;
         }
         Ok(done)
+    }
+
+    /// As [`Operations::look_up`], but refuses if name, mapping or properties differ from what this installation has
+    /// last seen. The service never returns the mapping and may not return the properties: a field it does not return
+    /// cannot differ.
+    ///
+    /// As after every read, what it found is recorded.
+    pub async fn look_up_unchanged(&self, id: &UserGroupId) -> Result<Done, Failure> {
+        let seen = self.known(id, UnknownIdPolicy::KnownOnly).await?;
+        let seen = seen.filter(|group| group.last_seen.is_some());
+        let seen = seen.ok_or_else(|| {
+            Failure::guarded(format!(
+                "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. \
+                 Read it first"
+            ))
+        })?;
+        let done = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
+        if let Some(stale) = done.warnings.iter().find(|warning| warning.is_stale()) {
+            return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
+        }
+        let parts = RemoteChanges::between(&seen, &done.group).parts;
+        // A group created by the read raises an alarm of its own.
+        if parts.is_empty() || done.ending == Ending::CreatedByGet {
+            return Ok(done);
+        }
+        let what = parts.iter().map(|part| visible(&part.label()).into_owned());
+        let what: Vec<_> = what.collect();
+        Err(Failure::guarded(format!(
+            "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. To see the current \
+             values: {}",
+            what.join(", "),
+            id.command("show", "")
+        )))
     }
 
     /// Checks that a field which was left out, and which both reads contain, is the same in both. Where others write to

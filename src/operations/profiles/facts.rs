@@ -51,14 +51,10 @@ impl Operations {
     /// Records facts that an operator states about the place.
     pub async fn state_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
         let place = self.may_record().await?;
-        let statements = facts
-            .into_iter()
-            .map(|fact| self.statement(fact, Basis::Told));
-        let stored = self
-            .directory()
-            .state_facts(place, statements.collect())
-            .await;
-        stored.map_err(Failure::NothingSent)?;
+        let facts = facts.into_iter();
+        let statements = facts.map(|fact| self.statement(fact, Basis::Told));
+        let stored = self.directory().state_facts(place, statements.collect());
+        stored.await.map_err(Failure::NothingSent)?;
         self.facts().await.map_err(Failure::NothingSent)
     }
 

@@ -6,11 +6,13 @@ mod undecided;
 
 use std::sync::{Mutex, PoisonError};
 
+use jiff::Timestamp;
+
 pub use problem::PlaceProblem;
 
 use crate::{
     api::wire::GroupRequest,
-    config::{KeySource, objection},
+    config::{KeySource, Profile, objection},
     directory::{
         Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
         OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
@@ -20,7 +22,7 @@ use crate::{
         text::visible,
         token::Fingerprint,
     },
-    operations::{Failure, NextStep, Operations},
+    operations::{Failure, NextStep, Operations, answer::error_response::ErrorResponse},
 };
 
 /// The place of these operations, once it has been determined.
@@ -67,18 +69,16 @@ impl Operations {
         }
         // New keys of such a profile go on trial by themselves.
         let is_compared = !profile.key_changes && self.key_is_at_hand();
-        if by_name.is_some() && !is_compared {
-            return Ok(by_name.unwrap_or(PlaceId::NONE));
+        if let Some(place) = by_name.filter(|_| !is_compared) {
+            return Ok(place);
         }
         // Without a binding the profile may have had another name: then the key may also come from a command.
         let Some(key) = self.key_fingerprint().await else {
             return Ok(by_name.unwrap_or(PlaceId::NONE));
         };
         let name_and_url = (&*profile.name, &*profile.url());
-        let known = self
-            .directory()
-            .place_with_key(name_and_url, key, false)
-            .await?;
+        let known = self.directory();
+        let known = known.place_with_key(name_and_url, key, false).await?;
         Ok(known.unwrap_or(PlaceId::NONE))
     }
 
@@ -122,10 +122,8 @@ impl Operations {
             && let Some(key) = self.key_fingerprint().await
         {
             let name_and_url = (&*profile.name, &*url);
-            return self
-                .directory()
-                .place_with_key(name_and_url, key, true)
-                .await;
+            let known = self.directory();
+            return known.place_with_key(name_and_url, key, true).await;
         }
         let bound = self.directory().place_of(&profile.name, &url).await?;
         if bound.is_none() && here.is_none() && self.directory().role() == Some(Role::Viewer) {
@@ -215,11 +213,9 @@ impl Operations {
         }
         let profile = self.profile();
         let place = self.place().await?;
-        let others = self.directory().other_places(&profile.url(), place).await?;
-        Ok(others
-            .into_iter()
-            .filter(|other| other.groups > 0)
-            .collect())
+        let mut others = self.directory().other_places(&profile.url(), place).await?;
+        others.retain(|other| other.groups > 0);
+        Ok(others)
     }
 
     /// Whether another place of the same address has rotations with an unknown outcome. The key of a profile made of
@@ -230,18 +226,10 @@ impl Operations {
     }
 
     async fn caller(&self) -> Result<Caller, Failure> {
-        let profile = self.profile();
         let key = self.api_key().await?;
-        Ok(Caller {
-            profile: profile.name.clone(),
-            url: profile.url(),
-            key: self.directory().fingerprinter().of_key(&key),
-            environment: profile.environment.clone(),
-            from_variables: profile.from_variables,
-            key_changes: profile.key_changes,
-            at: self.now(),
-            by: self.operator().to_owned(),
-        })
+        let key = self.directory().fingerprinter().of_key(&key);
+        let (profile, by) = (self.profile(), self.operator());
+        Ok(caller(profile, key, self.now(), by))
     }
 
     /// Compares the API key with what is known, before anything is recorded. Refuses if only an operator can say which
@@ -263,7 +251,7 @@ impl Operations {
                 self.0.here.set(Some(bound.clone()));
                 Ok(bound)
             }
-            Binding::Asked(question) => Err(self.undecided(question).into()),
+            Binding::Asked(question) => Err(PlaceProblem::asked(profile, question).into()),
             Binding::TagConflict {
                 place,
                 profile: other,
@@ -364,11 +352,9 @@ impl Operations {
                 why,
             })
         };
-        let snapshot = self
-            .directory()
-            .snapshot(bound.place, id, SnapshotExtras::default())
-            .await;
-        let snapshot = snapshot.map_err(Failure::NothingSent)?;
+        let directory = self.directory();
+        let read = || directory.snapshot(bound.place, id, SnapshotExtras::default());
+        let snapshot = read().await.map_err(Failure::NothingSent)?;
         let known = snapshot
             .group
             .and_then(|group| group.fingerprint.zip(group.last_seen));
@@ -384,12 +370,12 @@ impl Operations {
         };
         let reply = self.ungated_client().await?;
         let reply = reply.get_or_create(&request, id).await;
-        let read = self
+        let answer = self
             .judge(reply)
-            .map_err(crate::operations::answer::error_response::ErrorResponse::into_read_failure)?;
-        let created = read.new_user_group == Some(true);
-        let token = read.returned.fingerprint;
-        let had = self.directory().had_token(bound.place, id, token).await;
+            .map_err(ErrorResponse::into_read_failure)?;
+        let created = answer.new_user_group == Some(true);
+        let token = answer.returned.fingerprint;
+        let had = directory.had_token(bound.place, id, token).await;
         let not_recorded = if created {
             Failure::NotWritten
         } else {
@@ -398,11 +384,7 @@ impl Operations {
         let proven = had.map_err(not_recorded)? && !created;
         if !proven && !created {
             // A rotation from here is recorded as sent before it can be seen at the service.
-            let now = self
-                .directory()
-                .snapshot(bound.place, id, SnapshotExtras::default())
-                .await;
-            let now = now.map_err(not_recorded)?;
+            let now = read().await.map_err(not_recorded)?;
             if !now.open.is_empty() || now.noted != snapshot.noted {
                 return Err(no_proof(
                     "it was changed while it was being read; try again",
@@ -416,10 +398,7 @@ impl Operations {
         };
         let note = format!("by reading \"{id}\"");
         let caller = self.caller().await?;
-        let ended = self
-            .directory()
-            .end_trial(caller, &bound, state, &note)
-            .await;
+        let ended = directory.end_trial(caller, &bound, state, &note).await;
         self.0.here.set(None);
         let is_ended = ended.map_err(not_recorded)?;
         if !is_ended {
@@ -444,20 +423,15 @@ impl Operations {
 
     /// Renames a place.
     pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
-        if let Some(why) = objection(name) {
-            return Err(PlaceProblem::BadName { why }.into());
-        }
-        if name.contains([':', '/']) {
-            let why = "looks like an address; an environment has a short name, for example eu-live"
-                .into();
+        let is_address = name.contains([':', '/']);
+        let address = "looks like an address; an environment has a short name, for example eu-live";
+        if let Some(why) = objection(name).or_else(|| is_address.then(|| address.into())) {
             return Err(PlaceProblem::BadName { why }.into());
         }
         self.no_secret_in_text("name", name).await?;
-        let renamed = self
-            .directory()
-            .rename_place(place.id, name, self.now(), self.operator())
-            .await;
-        if renamed.map_err(Failure::NothingSent)? {
+        let (now, by) = (self.now(), self.operator());
+        let renamed = self.directory().rename_place(place.id, name, now, by);
+        if renamed.await.map_err(Failure::NothingSent)? {
             return Ok(());
         }
         let name = visible(name).into_owned();
@@ -467,11 +441,8 @@ impl Operations {
     /// Merges one place into another.
     pub async fn merge_places(&self, from: &Place, into: &Place) -> Result<(), Failure> {
         let (now, by) = (self.now(), self.operator());
-        let merged = self
-            .directory()
-            .merge_places(from.id, into.id, now, by)
-            .await;
-        let merged = merged.map_err(Failure::NothingSent)?;
+        let merged = self.directory().merge_places(from.id, into.id, now, by);
+        let merged = merged.await.map_err(Failure::NothingSent)?;
         merged.map_err(|refusal| PlaceProblem::Refused { refusal }.into())
     }
 
@@ -485,16 +456,33 @@ impl Operations {
             place.tag.clone()
         };
         let (now, by) = (self.now(), self.operator());
-        let count = self
-            .directory()
-            .acknowledge(place.id, tag, now, by, &reason)
-            .await;
-        count.map_err(Failure::NothingSent)
+        let directory = self.directory();
+        let count = directory.acknowledge(place.id, tag, now, by, &reason);
+        count.await.map_err(Failure::NothingSent)
     }
 
     /// Returns the events of a place, oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.directory().place_events(place).await
+    }
+}
+
+/// Who binds a profile with this key.
+pub(in crate::operations) fn caller(
+    profile: &Profile,
+    key: Fingerprint,
+    at: Timestamp,
+    by: &str,
+) -> Caller {
+    Caller {
+        profile: profile.name.clone(),
+        url: profile.url(),
+        key,
+        environment: profile.environment.clone(),
+        from_variables: profile.from_variables,
+        key_changes: profile.key_changes,
+        at,
+        by: by.to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ use tokio::{
 use super::jobs::{Backends, JobContext};
 use crate::{
     domain::StopCause,
-    operations::{Cancel, Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
+    operations::{Cancel, Clock, Listener, RecordedExchange, batch::RunCommand},
     tui::{
         app::App,
         frame,
@@ -370,7 +370,7 @@ impl<S: Screen> Runner<S> {
                         .of(profile)
                         .map(|backends| backends.feed(since));
                     let told = self.app.context.outage.map(|lost| lost.why);
-                    let is_told = feed.as_ref().is_none_or(Feed::has_events);
+                    let is_told = feed.as_ref().is_none_or(|feed| feed.watch.has_events());
                     self.feed = feed.map(|feed| {
                         self::screen::FeedTask::begin(profile, feed, told, &self.sender)
                     });

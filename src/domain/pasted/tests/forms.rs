@@ -53,6 +53,101 @@ fn base64(text: impl AsRef<[u8]>) -> String {
     out
 }
 
+/// Forms in which a token stands, as `NAME = TEXT`: in place of `TOKEN`, or of its halves `FRONT` and `BACK`. `‹a›` is the
+/// sign of this number.
+const WRITTEN: &str = r#"
+alone = TOKEN
+between blanks = ‹20›‹20›‹9›TOKEN ‹d›‹a›
+in a header = Authorization: Token TOKEN
+in a command = curl -H 'Authorization: Bearer TOKEN' https://bi.example.com/a?b=1
+in a URL = https://bi.example.com/embed?x=1&token=TOKEN&y=2#top
+as user of a URL = https://TOKEN:x@bi.example.com/
+in JSON = {"token": "TOKEN", "n": 1}
+in JSON in JSON = {\"token\": \"TOKEN\"}
+in JSON with \u0022 = {\u0022token\u0022:\u0022TOKEN\u0022}
+in JSON twice escaped = token\\u0022:\\u0022TOKEN\\u0022
+after a literal \n = token:\nTOKEN\nend
+after a literal \t = acme\tTOKEN\tgold
+after a literal \r\n = acme\r\nTOKEN\r\n
+after \\n = acme\\nTOKEN\\n
+after \x0a = acme\x0aTOKEN\x0a
+after \012 = acme\012TOKEN\012
+after a backslash = acme\TOKEN
+after %20 = token%20TOKEN%20x
+after %3D = next=%2Fembed%3Ftoken%3DTOKEN%26x
+after %253D = next=%252Fembed%253Ftoken%253DTOKEN%2526x
+after %0A = a%0ATOKEN%0Ab
+after &quot; = token=&quot;TOKEN&quot;
+after &#34; = token=&#34;TOKEN&#34;
+in HTML = <p>Token: <code>TOKEN</code></p>
+in an attribute = <a href="https://x/?token=TOKEN">x</a>
+with a tag inside = FRONT<wbr>BACK
+with a span inside = FRONT</span><span class="hl">BACK
+with a comment inside = FRONT<!-- x -->BACK
+coloured = ‹1b›[36mTOKEN‹1b›[0m
+with a colour inside = FRONT‹1b›[1;31mBACK
+coloured, literal \e = \e[36mTOKEN\e[0m
+coloured, literal \x1b = \x1b[36mTOKEN\x1b[0m
+coloured, literal \033 = \033[36mTOKEN\033[0m
+coloured, literal \u001b = \u001b[36mTOKEN\u001b[0m
+coloured, literal ^[ = ^[[36mTOKEN^[[0m
+coloured, no escape left = [36mTOKEN[0m
+with a colour of no escape inside = FRONT[31mBACK
+in a link of a terminal = ‹1b›]8;;https://x/?token=TOKEN‹7›x‹1b›]8;;‹7›
+as text of a link = ‹1b›]8;;https://x/‹1b›\TOKEN‹1b›]8;;‹1b›\
+with U+200B inside = FRONT‹200b›BACK
+with U+200D inside = FRONT‹200d›BACK
+with U+00AD inside = FRONT‹ad›BACK
+with U+FEFF in front = ‹feff›TOKEN
+over two lines = FRONT‹a›BACK
+over two indented lines = ‹20›‹20›‹20›‹20›FRONT‹a›    BACK
+over lines with CR LF = FRONT‹d›‹a›BACK
+in quoted mail = > Hi,‹a›> TOKEN‹a›> Bye
+after =3D = token=3DTOKEN
+with a soft line break = FRONT=‹a›BACK
+with soft line breaks and CR LF = FRONT=‹d›‹a›BACK
+in quoted mail with soft line breaks = > FRONT=‹a›> BACK
+continued by a backslash = FRONT\‹a›BACK
+continued and indented = FRONT \‹a›    BACK
+in strings that are added = FRONT" +‹a›  "BACK
+in strings side by side = FRONT"‹a›  "BACK
+in a table = | acme-eu | TOKEN | gold |
+in a table with borders = ┌──────┐‹a›│ TOKEN │‹a›└──────┘
+wrapped in a column = | acme | FRONT | gold |‹a›|      | BACK |      |
+wrapped after numbers = 10: FRONT‹a›11: BACK‹a›
+wrapped after times = 12:30:01 app[7]: FRONT‹a›12:30:02 app[7]: BACK
+in tabs = acme‹9›TOKEN‹9›gold
+in CSV = id,token,tier‹a›acme-eu,TOKEN,gold‹a›
+in quoted CSV = "acme-eu","TOKEN","gold"
+in Markdown = the token is **`TOKEN`**.
+in brackets = (token: <TOKEN>)
+at the end of a sentence = It is TOKEN.
+in YAML = token: >-‹a›  FRONT‹a›  BACK
+with ends of lines shown = FRONT$‹a›BACK
+with carriage returns shown = FRONT^M‹a›BACK
+hyphenated = FRONT-‹a›BACK
+in strings that are added in a line = FRONT' + 'BACK
+beside another = OTHER TOKEN
+in a log beside another = GET /?token=OTHER 200‹a›GET /?token=TOKEN 404‹a›
+"#;
+
+/// The forms of [`WRITTEN`].
+fn written(t: &str) -> impl Iterator<Item = (&'static str, String)> {
+    let (front, back) = t.split_at(t.len() / 2);
+    let forms = WRITTEN.lines().filter_map(|line| line.split_once(" = "));
+    forms.map(move |(name, text)| {
+        let mut parts = text.split(['‹', '›']);
+        let mut signs = parts.next().unwrap_or_default().to_owned();
+        while let Some((code, after)) = parts.next().zip(parts.next()) {
+            let code = u32::from_str_radix(code, 16).expect("a number");
+            signs.push(char::from_u32(code).expect("a sign"));
+            signs.push_str(after);
+        }
+        let signs = signs.replace("OTHER", OTHER).replace("TOKEN", t);
+        (name, signs.replace("FRONT", front).replace("BACK", back))
+    })
+}
+
 /// Every form, by a name.
 pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
     let lines = |length: usize, begin: &str, end: &str| {
@@ -79,112 +174,26 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
         });
         lines.collect::<String>()
     };
-    let percent = each(t, |c| format!("%{:02X}", u32::from(c)));
-    vec![
-        ("alone", t.into()),
-        ("between blanks", format!("  \t{t} \r\n")),
-        ("in a header", format!("Authorization: Token {t}")),
-        (
-            "in a command",
-            format!("curl -H 'Authorization: Bearer {t}' https://bi.example.com/a?b=1"),
-        ),
-        (
-            "in a URL",
-            format!("https://bi.example.com/embed?x=1&token={t}&y=2#top"),
-        ),
-        ("as user of a URL", format!("https://{t}:x@bi.example.com/")),
-        ("in JSON", format!("{{\"token\": \"{t}\", \"n\": 1}}")),
-        ("in JSON in JSON", format!("{{\\\"token\\\": \\\"{t}\\\"}}")),
-        (
-            "in JSON with \\u0022",
-            format!("{{\\u0022token\\u0022:\\u0022{t}\\u0022}}"),
-        ),
-        (
-            "in JSON twice escaped",
-            format!("token\\\\u0022:\\\\u0022{t}\\\\u0022"),
-        ),
-        ("after a literal \\n", format!("token:\\n{t}\\nend")),
-        ("after a literal \\t", format!("acme\\t{t}\\tgold")),
-        ("after a literal \\r\\n", format!("acme\\r\\n{t}\\r\\n")),
-        ("after \\\\n", format!("acme\\\\n{t}\\\\n")),
-        ("after \\x0a", format!("acme\\x0a{t}\\x0a")),
-        ("after \\012", format!("acme\\012{t}\\012")),
-        ("after a backslash", format!("acme\\{t}")),
-        ("after %20", format!("token%20{t}%20x")),
-        ("after %3D", format!("next=%2Fembed%3Ftoken%3D{t}%26x")),
-        (
-            "after %253D",
-            format!("next=%252Fembed%253Ftoken%253D{t}%2526x"),
-        ),
-        ("after %0A", format!("a%0A{t}%0Ab")),
+    let code = |form: fn(u32) -> String| each(t, |c| form(u32::from(c)));
+    let half = t.len() / 2 + 1;
+    let percent = code(|c| format!("%{c:02X}"));
+    let mut all = vec![
         ("percent-encoded", percent.clone()),
         ("percent-encoded twice", percent.replace('%', "%25")),
-        (
-            "as \\u escapes",
-            each(t, |c| format!("\\u{:04x}", u32::from(c))),
-        ),
-        (
-            "as \\u{} escapes",
-            each(t, |c| format!("\\u{{{:x}}}", u32::from(c))),
-        ),
-        (
-            "as \\x escapes",
-            each(t, |c| format!("\\x{:02x}", u32::from(c))),
-        ),
-        (
-            "as octal escapes",
-            each(t, |c| format!("\\{:03o}", u32::from(c))),
-        ),
-        (
-            "as &#x entities",
-            each(t, |c| format!("&#x{:x};", u32::from(c))),
-        ),
-        (
-            "as &# entities",
-            each(t, |c| format!("&#{};", u32::from(c))),
-        ),
-        ("after &quot;", format!("token=&quot;{t}&quot;")),
-        ("after &#34;", format!("token=&#34;{t}&#34;")),
-        ("in HTML", format!("<p>Token: <code>{t}</code></p>")),
-        (
-            "in an attribute",
-            format!("<a href=\"https://x/?token={t}\">x</a>"),
-        ),
-        ("with a tag inside", split(t, "<wbr>")),
-        ("with a span inside", split(t, "</span><span class=\"hl\">")),
-        ("with a comment inside", split(t, "<!-- x -->")),
-        ("coloured", format!("\u{1b}[36m{t}\u{1b}[0m")),
-        ("with a colour inside", split(t, "\u{1b}[1;31m")),
+        ("as \\u escapes", code(|c| format!("\\u{c:04x}"))),
+        ("as \\u{} escapes", code(|c| format!("\\u{{{c:x}}}"))),
+        ("as \\x escapes", code(|c| format!("\\x{c:02x}"))),
+        ("as octal escapes", code(|c| format!("\\{c:03o}"))),
+        ("as &#x entities", code(|c| format!("&#x{c:x};"))),
+        ("as &# entities", code(|c| format!("&#{c};"))),
         (
             "each character coloured",
             each(t, |c| format!("\u{1b}[32m{c}\u{1b}[0m")),
-        ),
-        ("coloured, literal \\e", format!("\\e[36m{t}\\e[0m")),
-        ("coloured, literal \\x1b", format!("\\x1b[36m{t}\\x1b[0m")),
-        ("coloured, literal \\033", format!("\\033[36m{t}\\033[0m")),
-        (
-            "coloured, literal \\u001b",
-            format!("\\u001b[36m{t}\\u001b[0m"),
-        ),
-        ("coloured, literal ^[", format!("^[[36m{t}^[[0m")),
-        ("coloured, no escape left", format!("[36m{t}[0m")),
-        ("with a colour of no escape inside", split(t, "[31m")),
-        (
-            "in a link of a terminal",
-            format!("\u{1b}]8;;https://x/?token={t}\u{7}x\u{1b}]8;;\u{7}"),
-        ),
-        (
-            "as text of a link",
-            format!("\u{1b}]8;;https://x/\u{1b}\\{t}\u{1b}]8;;\u{1b}\\"),
         ),
         (
             "bold as in manual pages",
             each(t, |c| format!("{c}\u{8}{c}")),
         ),
-        ("with U+200B inside", split(t, "\u{200b}")),
-        ("with U+200D inside", split(t, "\u{200d}")),
-        ("with U+00AD inside", split(t, "\u{ad}")),
-        ("with U+FEFF in front", format!("\u{feff}{t}")),
         (
             "with U+2060 between all",
             each(t, |c| format!("{c}\u{2060}")),
@@ -198,66 +207,17 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
             }),
         ),
         ("with long dashes", t.replace('-', "\u{2011}")),
-        ("over two lines", split(t, "\n")),
-        (
-            "over two indented lines",
-            format!("    {}", split(t, "\n    ")),
-        ),
-        ("over lines with CR LF", split(t, "\r\n")),
         ("over many lines", lines(8, "", "")),
-        ("in quoted mail", format!("> Hi,\n> {t}\n> Bye")),
-        ("in quoted mail, wrapped", lines(t.len() / 2 + 1, "> ", "")),
+        ("in quoted mail, wrapped", lines(half, "> ", "")),
         (
             "in mail quoted twice, wrapped",
             lines(t.len() / 3 + 1, ">> > ", ""),
         ),
-        ("after =3D", format!("token=3D{t}")),
-        ("with a soft line break", split(t, "=\n")),
-        ("with soft line breaks and CR LF", split(t, "=\r\n")),
-        (
-            "in quoted mail with soft line breaks",
-            format!("> {}", split(t, "=\n> ")),
-        ),
-        ("continued by a backslash", split(t, "\\\n")),
-        ("continued and indented", split(t, " \\\n    ")),
-        ("in strings that are added", split(t, "\" +\n  \"")),
-        ("in strings side by side", split(t, "\"\n  \"")),
-        ("in a comment", lines(t.len() / 2 + 1, "# ", "")),
-        ("in a comment of //", lines(t.len() / 2 + 1, "// ", "")),
-        ("in a comment of *", lines(t.len() / 2 + 1, " * ", "")),
-        ("in a table", format!("| acme-eu | {t} | gold |")),
-        (
-            "in a table with borders",
-            format!("┌──────┐\n│ {t} │\n└──────┘"),
-        ),
-        ("wrapped in a table", lines(t.len() / 2 + 1, "| ", " |")),
-        (
-            "wrapped in a table of lines",
-            lines(t.len() / 2 + 1, "│ ", " │"),
-        ),
-        (
-            "wrapped in a column",
-            format!(
-                "| acme | {} | gold |\n|      | {} |      |",
-                &t[..t.len() / 2],
-                &t[t.len() / 2..]
-            ),
-        ),
-        (
-            "wrapped after numbers",
-            format!("10: {}\n11: {}\n", &t[..t.len() / 2], &t[t.len() / 2..]),
-        ),
-        (
-            "wrapped after times",
-            format!("12:30:01 app[7]: {}", split(t, "\n12:30:02 app[7]: ")),
-        ),
-        ("in tabs", format!("acme\t{t}\tgold")),
-        ("in CSV", format!("id,token,tier\nacme-eu,{t},gold\n")),
-        ("in quoted CSV", format!("\"acme-eu\",\"{t}\",\"gold\"")),
-        ("in Markdown", format!("the token is **`{t}`**.")),
-        ("in brackets", format!("(token: <{t}>)")),
-        ("at the end of a sentence", format!("It is {t}.")),
-        ("in YAML", format!("token: >-\n  {}", split(t, "\n  "))),
+        ("in a comment", lines(half, "# ", "")),
+        ("in a comment of //", lines(half, "// ", "")),
+        ("in a comment of *", lines(half, " * ", "")),
+        ("wrapped in a table", lines(half, "| ", " |")),
+        ("wrapped in a table of lines", lines(half, "│ ", " │")),
         ("in base64", format!("token: {}", base64(t))),
         (
             "as a password in base64",
@@ -267,17 +227,14 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
             "in base64, wrapped",
             split(&base64(format!("The token of acme is {t}, keep it.")), "\n"),
         ),
-        ("in hex", each(t, |c| format!("{:02x}", u32::from(c)))),
+        ("in hex", code(|c| format!("{c:02x}"))),
         ("numbers", format!("[{}]", numbers(", "))),
         ("numbers in lines", numbers(",\n  ")),
         ("numbers of Go", format!("token=[{}] id=acme", numbers(" "))),
-        (
-            "numbers of C",
-            each(t, |c| format!("0x{:02x}, ", u32::from(c))),
-        ),
+        ("numbers of C", code(|c| format!("0x{c:02x}, "))),
         (
             "numbers of Node",
-            format!("<Buffer {}>", each(t, |c| format!("{:02x} ", u32::from(c)))),
+            format!("<Buffer {}>", code(|c| format!("{c:02x} "))),
         ),
         (
             "numbers of od -c",
@@ -321,13 +278,10 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
                 format!(" {:02x}{:02x}", two[0], two[1])
             }),
         ),
-        (
-            "as escapes of a style sheet",
-            each(t, |c| format!("\\{:x} ", u32::from(c))),
-        ),
+        ("as escapes of a style sheet", code(|c| format!("\\{c:x} "))),
         (
             "as long escapes of a style sheet",
-            each(t, |c| format!("\\{:06x}", u32::from(c))),
+            code(|c| format!("\\{c:06x}")),
         ),
         (
             "in mathematical letters",
@@ -358,44 +312,22 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
             }),
         ),
         ("with ligatures", t.replace("ff", "ﬀ").replace("fl", "ﬂ")),
-        (
-            "numbers of bits",
-            each(t, |c| format!("{:08b} ", u32::from(c))),
-        ),
-        (
-            "numbers in octal",
-            each(t, |c| format!("{:o} ", u32::from(c))),
-        ),
-        (
-            "as \\uuu escapes",
-            each(t, |c| format!("\\uuu{:04x}", u32::from(c))),
-        ),
-        (
-            "numbers of rich text",
-            each(t, |c| format!("\\'{:02x}", u32::from(c))),
-        ),
-        (
-            "numbers of a mail",
-            each(t, |c| format!("={:02X}", u32::from(c))),
-        ),
-        (
-            "in hex with colons",
-            each(t, |c| format!("{:02x}:", u32::from(c))),
-        ),
+        ("numbers of bits", code(|c| format!("{c:08b} "))),
+        ("numbers in octal", code(|c| format!("{c:o} "))),
+        ("as \\uuu escapes", code(|c| format!("\\uuu{c:04x}"))),
+        ("numbers of rich text", code(|c| format!("\\'{c:02x}"))),
+        ("numbers of a mail", code(|c| format!("={c:02X}"))),
+        ("in hex with colons", code(|c| format!("{c:02x}:"))),
         (
             "in hex with 0x",
-            format!("0x{}", each(t, |c| format!("{:02x}", u32::from(c)))),
+            format!("0x{}", code(|c| format!("{c:02x}"))),
         ),
         (
             "in hex of PostgreSQL",
-            format!("\\x{}", each(t, |c| format!("{:02x}", u32::from(c)))),
+            format!("\\x{}", code(|c| format!("{c:02x}"))),
         ),
         ("with enclosing signs", each(t, |c| format!("{c}\u{489}"))),
-        ("in a difference", lines(t.len() / 2 + 1, "+", "")),
-        ("with ends of lines shown", split(t, "$\n")),
-        ("with carriage returns shown", split(t, "^M\n")),
-        ("hyphenated", split(t, "-\n")),
-        ("in strings that are added in a line", split(t, "' + '")),
+        ("in a difference", lines(half, "+", "")),
         ("in a list of characters", each(t, |c| format!("'{c}', "))),
         ("in base64 of base64", base64(base64(format!("acme:{t}")))),
         (
@@ -407,10 +339,7 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
                     .collect::<Vec<_>>(),
             ),
         ),
-        ("beside another", format!("{OTHER} {t}")),
-        (
-            "in a log beside another",
-            format!("GET /?token={OTHER} 200\nGET /?token={t} 404\n"),
-        ),
-    ]
+    ];
+    all.extend(written(t));
+    all
 }

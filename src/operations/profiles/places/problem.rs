@@ -1,7 +1,7 @@
 //! Why nothing is sent before an operator has decided something about the place, with the command to type.
 
 use crate::{
-    config::scrub::shown,
+    config::{Profile, scrub::shown},
     directory::{Alarm, Question, Refusal},
     domain::{
         group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible, when,
@@ -81,33 +81,11 @@ pub enum PlaceProblem {
 }
 
 impl PlaceProblem {
-    /// Whether something was contradicted, rather than not yet decided.
-    pub fn is_alarm(&self) -> bool {
-        matches!(self, Self::NotProven { .. } | Self::Alarmed { .. })
-    }
-
-    /// Whether this is temporary: somebody else is at work there.
-    pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            Self::Refused {
-                refusal: Refusal::UnderWay { .. }
-            }
-        )
-    }
-
-    /// Whether the question is which place the API key belongs to.
-    pub fn is_about_key(&self) -> bool {
-        match self {
-            Self::Asked { .. } | Self::OnTrial { .. } => true,
-            Self::TagConflict { .. }
-            | Self::NotProven { .. }
-            | Self::NoProof { .. }
-            | Self::Alarmed { .. }
-            | Self::Refused { .. }
-            | Self::NoPlace { .. }
-            | Self::BadName { .. }
-            | Self::NameTaken { .. } => false,
+    pub(in crate::operations) fn asked(profile: &Profile, question: Question) -> Self {
+        Self::Asked {
+            profile: profile.name.clone(),
+            from_variables: profile.from_variables,
+            question: Box::new(question),
         }
     }
 }

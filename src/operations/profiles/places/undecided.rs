@@ -25,15 +25,6 @@ impl Question {
 }
 
 impl Operations {
-    pub(super) fn undecided(&self, question: Question) -> PlaceProblem {
-        let profile = self.profile();
-        PlaceProblem::Asked {
-            profile: profile.name.clone(),
-            from_variables: profile.from_variables,
-            question: Box::new(question),
-        }
-    }
-
     /// What the operator has to decide before anything is sent for this profile. Sends nothing. Also `None` if that
     /// cannot be determined now: then the requests themselves are refused, with the reason.
     pub async fn place_problem(&self) -> Option<PlaceProblem> {
@@ -43,7 +34,7 @@ impl Operations {
         }
         let caller = self.caller().await.ok()?;
         match self.directory().preview_binding(caller).await.ok()? {
-            BindingPreview::Asked(question) => Some(self.undecided(question)),
+            BindingPreview::Asked(question) => Some(PlaceProblem::asked(self.profile(), question)),
             BindingPreview::New => None,
             // Sending is refused for such a profile as well, with the reason.
             BindingPreview::Known | BindingPreview::TagConflict { .. } => {

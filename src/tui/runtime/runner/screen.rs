@@ -156,7 +156,7 @@ async fn follow(
     wake: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
-    let mut line = feed.connection();
+    let mut line = feed.watch.connection();
     // Since when reading has failed.
     let mut failing: Option<Instant> = None;
     loop {
@@ -168,9 +168,8 @@ async fn follow(
         let next = match seen {
             Ok(changes) => {
                 failing = None;
-                let why = feed
-                    .write_refusal()
-                    .and_then(|error| OutageReason::of(&error));
+                let why = feed.watch.write_refusal();
+                let why = why.and_then(|error| OutageReason::of(&error));
                 let line = (why != reported).then(|| why.map(|why| (Duration::ZERO, why)));
                 reported = why;
                 let line = line.map(|line| Msg::DirectoryState(profile, line));
@@ -213,9 +212,9 @@ async fn follow(
                 continue;
             }
         }
-        let has_events = feed.has_events();
+        let has_events = feed.watch.has_events();
         tokio::select! {
-            () = feed.maybe_written() => {}
+            () = feed.watch.maybe_written() => {}
             () = wake.notified(), if !has_events => {}
         }
         sleep_until(looked + GATHER_TIME).await;
