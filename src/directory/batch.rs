@@ -129,6 +129,8 @@ pub struct BatchRun {
     pub since: Timestamp,
     pub seen: Timestamp,
     pub boot_clock: Option<BootTime>,
+    /// Whether its person may record nothing any more, according to a team's database.
+    pub is_revoked: bool,
 }
 
 /// A heartbeat of a run.

@@ -209,6 +209,11 @@ pub enum TeamFault {
          another role remain"
     )]
     RightStays,
+    #[error(
+        "lets nobody revoke or change their own role; nothing was changed. The admin who granted it can, or the administrator of \
+         the database"
+    )]
+    OwnRole,
     /// The role, in double quotes.
     #[error(
         "gives {0} no rights, because {0} does not inherit them; nothing was changed. Run ALTER ROLE {0} INHERIT in the database, \

@@ -145,7 +145,9 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
             let what = match batch.runner.as_ref().map(|runner| runner.state) {
                 Some(RunnerState::Running) => "batch running",
                 Some(RunnerState::Paused) => "batch paused",
-                Some(RunnerState::Killed | RunnerState::Silent) | None => "batch unfinished",
+                Some(RunnerState::Killed | RunnerState::Silent | RunnerState::Revoked) | None => {
+                    "batch unfinished"
+                }
             };
             (what, batch.id.0.to_string())
         }

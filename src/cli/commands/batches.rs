@@ -243,7 +243,7 @@ fn state_word(state: RunnerState) -> &'static str {
     match state {
         RunnerState::Running => "running",
         RunnerState::Paused => "paused",
-        RunnerState::Killed | RunnerState::Silent => "gone",
+        RunnerState::Killed | RunnerState::Silent | RunnerState::Revoked => "gone",
     }
 }
 

@@ -210,7 +210,9 @@ record!(Batch, "batches" {
 fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
     let mut batches: Vec<Batch> = tx.all(text, values![place])?;
-    let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
+    let is_revoked = tx.sqlite().map_or(IS_REVOKED, |_| "FALSE");
+    let text = RUNS.replace("is_revoked", is_revoked);
+    let mut runs: Vec<(BatchId, BatchRun)> = tx.all(text, values![place])?;
     let counted: Vec<(BatchId, ItemStatus, bool, usize)> =
         tx.all(COUNTED, values![place]).map_err(of_items)?;
     let mut counted = counted.into_iter().peekable();
@@ -235,9 +237,14 @@ LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.
 WHERE b.place = $1 GROUP BY 1, 2, 3, 4, 5 ORDER BY b.id DESC";
 
 const RUNS: &str = "\
-SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \
+SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock), is_revoked \
 FROM batch_runs r JOIN batches b ON b.id = r.batch_id \
 WHERE b.place = $1 AND r.ended = FALSE AND b.ended_at IS NULL ORDER BY r.seen DESC, r.run";
+
+/// Who may write under any name is not known to the database by it.
+const IS_REVOKED: &str = "\
+EXISTS (SELECT 1 FROM pg_roles p WHERE p.rolname = split_part(r.by, '@', 1) \
+ AND NOT has_any_column_privilege(p.oid, 'rotations', 'UPDATE'))";
 
 /// The states of the items of a batch. The states of their rotations and updates are read from the journals, never
 /// copied.
@@ -337,7 +344,7 @@ const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
 /// One row per place, taken over when its run has ended or its process is gone.
 const SCHEDULED: &str = "\
-SELECT run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
+SELECT run, by, process, FALSE, stands_since, seen, since(boot_clock), FALSE FROM scheduled_runs \
 WHERE place = $1 AND ended = FALSE";
 
 /// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.

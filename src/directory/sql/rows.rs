@@ -46,7 +46,7 @@ record!(TokenChange, "last_changes" {
 });
 record!(BatchRun, "batch_runs" {
     id = "run", by, process, is_paused = "paused", since = "stands_since", seen,
-    boot_clock = "since(boot_clock)" or None,
+    boot_clock = "since(boot_clock)" or None, is_revoked,
 });
 record!(Alarm, "alarms" { number, user_group_id, what, at = "raised_at", by = "raised_by" });
 record!(PlaceEvent, "place_events" { at, by, profile, event, note });

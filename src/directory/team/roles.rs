@@ -70,7 +70,12 @@ const AUDIT: &str =
 fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
     let (name, schema) = (name.to_owned(), team.schema().to_owned());
     Engine::of_team(team)?.block(Access::WriteOnce, move |tx| {
-        TableStatus::read(tx)?.requires(Role::Admin)?;
+        let status = TableStatus::read(tx)?;
+        status.requires(Role::Admin)?;
+        // Without the role, an admin could not record the change either. An owner has it in any case.
+        if status.membership.user == name && status.membership.role < Role::Owner {
+            return Err(TeamFault::OwnRole.into());
+        }
         // "public" would mean every user.
         let is_there = tx.one::<()>(EXISTS, values![&name])?;
         if name == "public" || is_there.is_none() {

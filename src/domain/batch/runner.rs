@@ -77,6 +77,8 @@ pub enum RunnerState {
     Killed,
     /// No heartbeat for [`HEARTBEAT_TIMEOUT`]: killed, cut off, or asleep.
     Silent,
+    /// It ended, or is silent, and its person may not work with the directory any more: it could not record its end.
+    Revoked,
 }
 
 /// Whose run of a batch it is, and its state.
@@ -105,6 +107,7 @@ impl Runner {
             RunnerState::Paused => ("paused", format!("since {}", moment(self.since))),
             RunnerState::Killed => ("killed", format!("last seen {}", moment(self.seen))),
             RunnerState::Silent => ("gone", format!("last seen {}", moment(self.seen))),
+            RunnerState::Revoked => ("access revoked", format!("last seen {}", moment(self.seen))),
         };
         format!("{word}: {}, {when}", self.by)
     }

@@ -138,17 +138,21 @@ pub(super) fn new_run(operations: &Operations) -> BatchRun {
         since: now,
         seen: now,
         boot_clock: operations.0.clock.moment().boot,
+        is_revoked: false,
     }
 }
 
 /// The state of the process of a run.
 pub(super) fn runner_of(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
-    let state = match run.process.as_deref().and_then(process::has_ended) {
-        Some(true) => RunnerState::Killed,
-        _ if silent >= HEARTBEAT_TIMEOUT => RunnerState::Silent,
-        _ if run.is_paused => RunnerState::Paused,
-        _ => RunnerState::Running,
+    let has_ended = run.process.as_deref().and_then(process::has_ended) == Some(true);
+    let is_gone = has_ended || silent >= HEARTBEAT_TIMEOUT;
+    let state = match run.is_paused {
+        _ if is_gone && run.is_revoked => RunnerState::Revoked,
+        _ if has_ended => RunnerState::Killed,
+        _ if is_gone => RunnerState::Silent,
+        true => RunnerState::Paused,
+        false => RunnerState::Running,
     };
     Runner {
         by: run.by.clone(),

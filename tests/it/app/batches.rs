@@ -211,6 +211,7 @@ fn running_paused_killed_and_silent_runners_are_told_apart_in_every_view() {
         (RunnerState::Paused, "paused: bob@desk7, since", "! batch paused", true, "Paused: bob@desk7, since"),
         (RunnerState::Killed, "killed: bob@desk7, last seen", "x batch unfinished", true, "Killed: bob@desk7, last seen"),
         (RunnerState::Silent, "gone: bob@desk7, last seen", "x batch unfinished", true, "Gone: bob@desk7, last seen"),
+        (RunnerState::Revoked, "access revoked: bob@desk7", "x batch unfinished", true, "Access revoked: bob@desk7, last seen"),
     ];
     for (state, row, concern_row, is_counted, page) in table {
         let is_alive = matches!(state, RunnerState::Running | RunnerState::Paused);

@@ -142,6 +142,7 @@ async fn of_two_runs_that_end_together_the_later_one_records_why() {
             since: at,
             seen: at,
             boot_clock: None,
+            is_revoked: false,
         };
         directory.begin_run(batch, run).await.expect("recorded");
     }

@@ -98,6 +98,7 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
         since: at,
         seen: at,
         boot_clock: None,
+        is_revoked: false,
     };
     directory.begin_run(batch, run).await.expect("durable");
     let item = ItemKey { batch, position: 0 };

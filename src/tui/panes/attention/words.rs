@@ -78,7 +78,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
         ConcernKind::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
             Some(RunnerState::Running) => ("/", "batch running".into(), theme.focus()),
             Some(RunnerState::Paused) => ("!", "batch paused".into(), theme.warning()),
-            Some(RunnerState::Killed | RunnerState::Silent) | None => {
+            Some(RunnerState::Killed | RunnerState::Silent | RunnerState::Revoked) | None => {
                 ("x", "batch unfinished".into(), theme.error())
             }
         },

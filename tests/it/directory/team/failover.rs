@@ -190,6 +190,7 @@ async fn the_silence_of_a_run_is_measured_by_the_server() {
         since: at,
         seen: at,
         boot_clock: None,
+        is_revoked: false,
     };
     let begun = directory.begin_scheduled_run(place, run, None).await;
     assert!(begun.expect("written"));

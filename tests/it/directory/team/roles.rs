@@ -1,7 +1,11 @@
 //! What each role may do: with SQL in the database, and with groupdesk.
 
-use groupdesk::directory::{
-    AuditFilter, Role, ServerFault, TeamFault, grant, members, revoke, set_up,
+use groupdesk::{
+    directory::{
+        AuditFilter, BatchOptions, BatchRun, NewBatch, Role, RunId, ServerFault, TeamFault, grant,
+        members, revoke, set_up,
+    },
+    domain::batch::BatchKind,
 };
 
 use super::*;
@@ -245,6 +249,49 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_run_of_a_batch_says_whether_its_person_was_revoked() {
+    let schema = "revoked_run";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let person = "revoked_run_operator_person";
+    let open = |who: &str| {
+        let at = postgres::at_as(who, server.folder(), schema);
+        (Directory::open(&at).expect("it opens"), at)
+    };
+    let ((operator, _), (desk, at)) = (open(person), open("desk"));
+    let place = place(&operator, "eu");
+    let batch = NewBatch {
+        by: person.into(),
+        reason: None,
+        at: second(0),
+        kind: BatchKind::Rotate,
+        noted: 0,
+        options: BatchOptions::default(),
+        items: vec![(id("acme"), None)],
+    };
+    let batch = operator.begin_batch(place, batch).await.expect("durable");
+    let run = BatchRun {
+        id: RunId(7),
+        by: format!("{person}@desk7"),
+        process: None,
+        is_paused: false,
+        since: second(0),
+        seen: second(0),
+        boot_clock: None,
+        is_revoked: false,
+    };
+    operator.begin_run(batch, run).await.expect("durable");
+    let is_revoked = async || {
+        let batches = desk.batches(place).await.expect("read");
+        batches[0].runs[0].is_revoked
+    };
+    assert!(!is_revoked().await);
+    revoke(&at, person).expect("revoked");
+    assert!(is_revoked().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
@@ -326,6 +373,26 @@ fn a_role_is_not_granted_to_somebody_who_would_not_inherit_its_rights() {
     server.execute(schema, "ALTER ROLE \"inheriting Nina\" INHERIT");
     revoke(&desk, nina).expect("revoked");
     grant(&desk, nina, Role::Operator).expect("granted");
+}
+
+#[test]
+fn nobody_revokes_or_changes_his_own_role() {
+    let schema = "own_role";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let person = "own_role_admin_person";
+    let admin = postgres::at_as(person, server.folder(), schema);
+    let before = members(&admin).expect("listed");
+    for role in Role::GRANTED {
+        let refused = fault_of(grant(&admin, person, role));
+        assert_eq!(refused, TeamFault::OwnRole, "{role}");
+    }
+    assert_eq!(fault_of(revoke(&admin, person)), TeamFault::OwnRole);
+    assert_eq!(members(&admin).expect("listed"), before);
+    // Whoever granted it.
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    revoke(&desk, person).expect("revoked");
 }
 
 #[test]
