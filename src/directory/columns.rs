@@ -1,16 +1,20 @@
 //! Encodes values into columns and decodes them: times, origins, events. The same for every database.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
     BatchId, EventKind, ImportId, KeyId, KeyState, MutationId, PlaceId, Role, RotationId, RunId,
+    sql::{batch_text, drafts},
 };
 use crate::{
     db::{Fault, FromValue, Value, ValueRef},
     domain::{
+        annotation::Label,
+        batch::{ItemEdit, LastRun},
+        draft::DraftRow,
         facts::Basis,
         fields::DesiredFields,
         group::{EnvironmentTag, Mapping, Properties, UserGroupId},
@@ -22,6 +26,7 @@ use crate::{
         token::Fingerprint,
     },
     platform::boot_time::BootTime,
+    search::{ListColumn, SortBy},
 };
 
 /// How our types are kept in a column: as which value, and how they are read from it.
@@ -83,6 +88,14 @@ column! {
     Mapping: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
     Properties: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
     serde_json::Value: |it| it.to_string(), |it: String| serde_json::from_str(&it).ok();
+    LastRun: |it| batch_text::of_run(it), |it: String| batch_text::run(&it);
+    ItemEdit: |it| batch_text::of_item(it), |it: String| batch_text::item(&it);
+    // A label that is not valid any more is left out.
+    BTreeSet<Label>: |it| labels_text(it), |it: String| Some(labels(&it));
+    SortBy: |it| it.to_string(), |it: String| Some(Self::parse(&it).unwrap_or_default());
+    Vec<ListColumn>: |it| ListColumn::text_of(it), |it: String| Some(ListColumn::parse_all(&it).unwrap_or_default());
+    Vec<DraftRow>: |it| drafts::rows_text(it), |it: String| drafts::rows(&it);
+    drafts::Base: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
 }
 words!(
     Basis,
@@ -94,6 +107,18 @@ words!(
     State,
     mutation::State
 );
+
+fn labels_text(labels: &BTreeSet<Label>) -> String {
+    serde_json::Value::from_iter(labels.iter().map(Label::as_str)).to_string()
+}
+
+fn labels(text: &str) -> BTreeSet<Label> {
+    let labels: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+    labels
+        .iter()
+        .flat_map(|label| Label::parse(label))
+        .collect()
+}
 
 /// A time in whole microseconds since 1970, truncated.
 pub(super) fn micros(at: Timestamp) -> i64 {

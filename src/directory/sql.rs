@@ -4,7 +4,7 @@
 
 pub(super) mod annotations;
 pub(super) mod backup;
-mod batch_text;
+pub(super) mod batch_text;
 pub(super) mod batches;
 pub(super) mod changes;
 pub(super) mod console;

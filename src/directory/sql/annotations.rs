@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    db::{self, Access, Asked, Cursor, FromValue, Read, Tx, ValueRef, record, row, values},
+    db::{self, Access, Asked, Cursor, Read, Tx, record, row, values},
     directory::{Directory, PlaceId, Result},
     domain::{
-        annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation, Label},
+        annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation},
         group::UserGroupId,
     },
 };
@@ -53,7 +53,7 @@ impl Directory {
         self.write(move |tx| {
             // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
             let sorted: BTreeSet<_> = ids.iter().collect();
-            let found = sorted.iter().map(|id| lock(tx, place, id));
+            let found = sorted.iter().map(|id| tx.lock(ONE, values![place, *id]));
             let found = found.collect::<Result<Vec<_>, _>>()?;
             let mut changed = BTreeMap::new();
             let mut written = Vec::new();
@@ -81,7 +81,7 @@ const ALL: &str = "\
 SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1";
 
-const ONE: &str = "SELECT * FROM annotations WHERE place = $1 AND user_group_id = $2";
+pub(super) const ONE: &str = "SELECT * FROM annotations WHERE place = $1 AND user_group_id = $2";
 
 record!(Annotation, "annotations" {
     note, noted = "noted_at, noted_by", labels, labelled = "labelled_at, labelled_by", is_favourite = "favourite",
@@ -98,27 +98,6 @@ impl Read for Option<Attribution> {
         let by: Option<String> = row.next()?;
         Ok(at.zip(by).map(|(at, by)| Attribution { at, by }))
     }
-}
-
-/// A label that is not valid any more is left out.
-impl FromValue for BTreeSet<Label> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, db::Fault> {
-        let text = value.text().ok_or(db::Fault::Column)?;
-        let labels: Vec<String> = serde_json::from_str(text).unwrap_or_default();
-        Ok(labels
-            .iter()
-            .flat_map(|label| Label::parse(label))
-            .collect())
-    }
-}
-
-/// Reads an annotation to decide about it.
-pub(super) fn lock<'t, 'c>(
-    tx: &'t Tx<'c>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Asked<'t, 'c, Annotation>, Fault> {
-    Ok(tx.lock(ONE, values![place, id])?)
 }
 
 /// Whether the row is new, and its content.
@@ -141,7 +120,6 @@ pub(super) fn keep(
         labelled,
         is_favourite,
     } = annotation;
-    let labels: Vec<&str> = labels.iter().map(Label::as_str).collect();
     let (noted, labelled) = (noted.as_ref(), labelled.as_ref());
     let row = row! {
         place,
@@ -149,7 +127,7 @@ pub(super) fn keep(
         note: note.as_ref(),
         noted_at: noted.map(|noted| noted.at),
         noted_by: noted.map(|noted| &noted.by),
-        labels: serde_json::Value::from(labels),
+        labels,
         labelled_at: labelled.map(|labelled| labelled.at),
         labelled_by: labelled.map(|labelled| &labelled.by),
         favourite: *is_favourite,

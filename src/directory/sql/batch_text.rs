@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::Fault;
 use crate::{
-    db::{self, Cursor, FromValue, Read, ValueRef},
+    db::{self, Cursor, Read},
     directory::BatchOptions,
     domain::{
         batch::{BatchKind, BulkChange, Halt, ItemEdit, LastRun, OnlyWhere, StopCause, Target},
@@ -130,7 +129,7 @@ fn kind(word: &str, change: Option<&str>) -> Option<BatchKind> {
     }
 }
 
-pub(super) fn item_text(edit: &ItemEdit) -> Result<String, Fault> {
+pub(in crate::directory) fn of_item(edit: &ItemEdit) -> String {
     let base = edit.base.clone();
     let stored = StoredItem {
         name: base.name,
@@ -138,30 +137,22 @@ pub(super) fn item_text(edit: &ItemEdit) -> Result<String, Fault> {
         properties: base.properties,
         to: edit.to.clone(),
     };
-    serde_json::to_string(&stored).map_err(|_| Fault::Row("batch_items"))
+    serde_json::to_string(&stored).unwrap_or_default()
 }
 
-impl FromValue for ItemEdit {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, db::Fault> {
-        let stored = value
-            .text()
-            .and_then(|text| serde_json::from_str(text).ok());
-        let stored: StoredItem = stored.ok_or(db::Fault::Column)?;
-        Ok(Self {
-            base: DesiredFields {
-                name: stored.name,
-                mapping: stored.mapping,
-                properties: stored.properties,
-            },
-            to: stored.to,
-        })
-    }
-}
-
-impl FromValue for LastRun {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, db::Fault> {
-        value.text().and_then(last_run).ok_or(db::Fault::Column)
-    }
+pub(in crate::directory) fn item(text: &str) -> Option<ItemEdit> {
+    let StoredItem {
+        name,
+        mapping,
+        properties,
+        to,
+    } = serde_json::from_str(text).ok()?;
+    let base = DesiredFields {
+        name,
+        mapping,
+        properties,
+    };
+    Some(ItemEdit { base, to })
 }
 
 #[derive(Serialize, Deserialize)]
@@ -180,7 +171,7 @@ enum StoredRun {
     Cannot { text: String },
 }
 
-pub(super) fn run_text(run: &LastRun) -> Result<String, Fault> {
+pub(in crate::directory) fn of_run(run: &LastRun) -> String {
     let stored = match run {
         LastRun::Begun => StoredRun::Running,
         LastRun::Stopped(halt) => match halt {
@@ -200,10 +191,10 @@ pub(super) fn run_text(run: &LastRun) -> Result<String, Fault> {
             Halt::Cannot(text) => StoredRun::Cannot { text: text.clone() },
         },
     };
-    serde_json::to_string(&stored).map_err(|_| Fault::Row("batches"))
+    serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn last_run(text: &str) -> Option<LastRun> {
+pub(in crate::directory) fn run(text: &str) -> Option<LastRun> {
     let group = |id| UserGroupId::parse(id).ok();
     let halt = match serde_json::from_str(text).ok()? {
         StoredRun::Running => return Some(LastRun::Begun),
@@ -244,9 +235,9 @@ mod tests {
         ];
         let halts = halts.into_iter().chain(asked.map(Halt::Asked));
         for run in halts.map(LastRun::Stopped).chain([LastRun::Begun]) {
-            let stored = run_text(&run).expect("text");
-            assert_eq!(last_run(&stored), Some(run), "{stored}");
+            let stored = of_run(&run);
+            assert_eq!(super::run(&stored), Some(run), "{stored}");
         }
-        assert_eq!(last_run("{\"why\":\"eclipse\"}"), None);
+        assert_eq!(run("{\"why\":\"eclipse\"}"), None);
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     db::{self, Access, Asked, Tx, record, row, values},
     directory::{
         Batch, BatchId, BatchItem, BatchOptions, BatchRun, Directory, DirectoryError, Heartbeat,
-        ItemKey, MutationId, NewBatch, PlaceId, Result, RotationId, RunId, columns::boot_clock,
+        ItemKey, NewBatch, PlaceId, Result, RotationId, RunId, columns::boot_clock,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
@@ -34,8 +34,7 @@ impl Directory {
             let id: Option<BatchId> = tx.one(ADD_BATCH, values)?;
             let id = id.ok_or(Fault::Row("batches"))?;
             for (position, (group, edit)) in batch.items.iter().enumerate() {
-                let edit = edit.as_ref().map(batch_text::item_text).transpose()?;
-                tx.put(ADD_ITEM, values![id, position, group, edit])?;
+                tx.put(ADD_ITEM, values![id, position, group, edit.as_ref()])?;
             }
             Ok(id)
         })
@@ -68,8 +67,7 @@ impl Directory {
     /// Records that a run of a batch begins.
     pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<()> {
         self.write(move |tx| {
-            let running = batch_text::run_text(&LastRun::Begun)?;
-            tx.put(STOPPED, values![running, id])?;
+            tx.put(STOPPED, values![LastRun::Begun, id])?;
             let row = row! {
                 batch_id: id,
                 run: run.id,
@@ -113,7 +111,6 @@ impl Directory {
             tx.put(RUN_ENDED, values![id, run])?;
             if others.iter().all(|other| gone.contains(other)) {
                 let stopped = halt.clone().map(LastRun::Stopped);
-                let stopped = stopped.as_ref().map(batch_text::run_text).transpose()?;
                 tx.put(STOPPED, values![stopped, id])?;
             }
             let is_any = |status| standings.contains(&status);
@@ -268,21 +265,13 @@ WHERE b.place = $1 AND b.ended_at IS NOT NULL AND (r.state IS NULL OR r.state IN
    AND later.user_group_id = i.user_group_id) \
 ORDER BY i.batch_id DESC, i.position";
 
-const ITEM: &str = "\
+/// The state of a batch item, together with the group that it names.
+pub(super) const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
 
 /// The rotation that has taken an item, and whether the item has ended.
-type Taken = (Option<RotationId>, bool);
-
-/// The state of a batch item, together with the group that it names.
-pub(super) fn ask<'t, 'c>(
-    tx: &'t Tx<'c>,
-    item: ItemKey,
-    group: &UserGroupId,
-) -> Result<Asked<'t, 'c, Taken>, Fault> {
-    Ok(tx.ask(ITEM, values![item.batch, item.position, group])?)
-}
+pub(super) type Taken = (Option<RotationId>, bool);
 
 /// The rotation that has already taken the item; `None` if it is free.
 pub(super) fn taken(
@@ -309,20 +298,12 @@ pub(super) fn take(tx: &Tx<'_>, item: ItemKey, rotation: RotationId) -> Result<(
 }
 
 /// An update that certainly changed nothing leaves the item free: sending it again changes nothing twice.
-const TAKE_FOR_UPDATE: &str = "\
+pub(super) const TAKE_FOR_UPDATE: &str = "\
 UPDATE batch_items SET mutation_id = $1 \
 WHERE batch_id = $2 AND position = $3 AND rotation_id IS NULL AND outcome IS NULL \
  AND user_group_id = (SELECT user_group_id FROM mutations WHERE id = $1) \
  AND (mutation_id IS NULL OR EXISTS (SELECT 1 FROM mutations m WHERE m.id = batch_items.mutation_id \
   AND m.state = 'ended' AND m.ending IN ('refused', 'not_applied', 'unreachable')))";
-
-pub(super) fn claim_for_update<'t, 'c>(
-    tx: &'t Tx<'c>,
-    item: ItemKey,
-    update: MutationId,
-) -> Result<Asked<'t, 'c, ()>, Fault> {
-    Ok(tx.ask(TAKE_FOR_UPDATE, values![update, item.batch, item.position])?)
-}
 
 const END_ITEM: &str = "\
 UPDATE batch_items SET outcome = $1, note = $2 \

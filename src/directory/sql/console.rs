@@ -2,25 +2,11 @@
 //! is left out.
 
 use crate::{
-    db::{Access, Fault, FromValue, NewRow, ValueRef, record, row, values},
+    db::{Access, NewRow, record, row, values},
     directory::{Directory, Result, Role},
     domain::annotation::Attribution,
-    search::{ListColumn, ListView, SavedView, SortBy},
+    search::{ListView, SavedView},
 };
-
-impl FromValue for SortBy {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
-        let text = value.text().ok_or(Fault::Column)?;
-        Ok(Self::parse(text).unwrap_or_default())
-    }
-}
-
-impl FromValue for Vec<ListColumn> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
-        let text = value.text().ok_or(Fault::Column)?;
-        Ok(ListColumn::parse_all(text).unwrap_or_default())
-    }
-}
 
 record!(ListView, "console_views" { filter, sort, reverse, best_first, columns });
 record!(SavedView, "saved_views" { name, view, written });
@@ -29,10 +15,10 @@ record!(SavedView, "saved_views" { name, view, written });
 fn with_view(mut row: NewRow, view: &ListView) -> NewRow {
     row.extend(row! {
         filter: &view.filter,
-        sort: view.sort.to_string(),
+        sort: &view.sort,
         reverse: view.reverse,
         best_first: view.best_first,
-        columns: ListColumn::text_of(&view.columns),
+        columns: &view.columns,
     });
     row
 }

@@ -54,7 +54,7 @@ impl Directory {
                 "SELECT * FROM {table} WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
             );
             let drafts: Vec<StoredDraft> = tx.readable(text, values![place])?;
-            Ok(drafts.into_iter().filter_map(StoredDraft::read).collect())
+            Ok(drafts.into_iter().map(KeptDraft::from).collect())
         })
         .await
     }
@@ -99,7 +99,7 @@ impl Directory {
 const TABLE: &str = "drafts";
 
 #[derive(Serialize, Deserialize)]
-struct Base {
+pub(in crate::directory) struct Base {
     /// Whose draft was loaded into the form; stored here because the base is a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     loaded_from: Option<String>,
@@ -112,57 +112,54 @@ struct Base {
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
-/// A draft as it is stored.
-struct StoredDraft {
-    user_group_id: UserGroupId,
-    creating: bool,
-    name: String,
-    mapping: String,
-    properties: String,
-    mapping_text: Option<String>,
-    group_text: Option<String>,
-    base: String,
-    base_at: Timestamp,
-    changed_at: Timestamp,
-    by: String,
-}
-record!(StoredDraft, "drafts" {
-    user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by,
-});
-
-impl StoredDraft {
-    fn read(self) -> Option<KeptDraft> {
-        let rows: Vec<KeptRow> = serde_json::from_str(&self.mapping).ok()?;
-        let base: Base = serde_json::from_str(&self.base).ok()?;
-        let draft = Draft {
-            user_group_id: self.user_group_id,
-            creating: self.creating,
-            typed: DraftFields {
-                name: self.name,
-                mapping: rows.into_iter().map(typed).collect(),
-                properties: self.properties,
-                mapping_text: self.mapping_text,
-                group_text: self.group_text,
-            },
-            base: DesiredFields {
-                name: base.name,
-                mapping: base.mapping,
-                properties: base.properties,
-            },
-            loaded_from: base.loaded_from,
-            base_at: self.base_at,
-            changed_at: self.changed_at,
-        };
-        Some(KeptDraft { draft, by: self.by })
-    }
+pub(in crate::directory) fn rows_text(rows: &[DraftRow]) -> String {
+    let rows = rows.iter().cloned();
+    let rows = rows.map(|row| KeptRow(row.key, row.value, row.before, row.is_dropped));
+    serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> DraftRow {
-    DraftRow {
+pub(in crate::directory) fn rows(text: &str) -> Option<Vec<DraftRow>> {
+    let rows: Vec<KeptRow> = serde_json::from_str(text).ok()?;
+    let rows = rows.into_iter();
+    let rows = rows.map(|KeptRow(key, value, before, is_dropped)| DraftRow {
         key,
         value,
         before,
         is_dropped,
+    });
+    Some(rows.collect())
+}
+
+/// A draft as it is stored.
+struct StoredDraft {
+    user_group_id: UserGroupId,
+    creating: bool,
+    typed: DraftFields,
+    base: Base,
+    base_at: Timestamp,
+    changed_at: Timestamp,
+    by: String,
+}
+record!(DraftFields, "drafts" { name, mapping, properties, mapping_text, group_text });
+record!(StoredDraft, "drafts" { user_group_id, creating, typed, base, base_at, changed_at, by });
+
+impl From<StoredDraft> for KeptDraft {
+    fn from(stored: StoredDraft) -> Self {
+        let draft = Draft {
+            user_group_id: stored.user_group_id,
+            creating: stored.creating,
+            typed: stored.typed,
+            base: DesiredFields {
+                name: stored.base.name,
+                mapping: stored.base.mapping,
+                properties: stored.base.properties,
+            },
+            loaded_from: stored.base.loaded_from,
+            base_at: stored.base_at,
+            changed_at: stored.changed_at,
+        };
+        let by = stored.by;
+        Self { draft, by }
     }
 }
 
@@ -234,17 +231,7 @@ fn put(
     is_new: bool,
     number: i64,
 ) -> Result<(), Fault> {
-    let unwritable = |_| Fault::Row(TABLE);
     let typed = &draft.typed;
-    let rows = typed.mapping.iter().map(|row| {
-        KeptRow(
-            row.key.clone(),
-            row.value.clone(),
-            row.before.clone(),
-            row.is_dropped,
-        )
-    });
-    let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
     let base = Base {
         loaded_from: draft.loaded_from.clone(),
         name: draft.base.name.clone(),
@@ -257,11 +244,11 @@ fn put(
         merged: number,
         creating: draft.creating,
         name: &typed.name,
-        mapping,
+        mapping: &typed.mapping,
         properties: &typed.properties,
         mapping_text: typed.mapping_text.as_ref(),
         group_text: typed.group_text.as_ref(),
-        base: serde_json::to_string(&base).map_err(unwritable)?,
+        base,
         base_at: draft.base_at,
         changed_at: draft.changed_at,
         by,

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::{
-    db::{Access, Asked, Tx, row, values},
+    db::{Access, Tx, row, values},
     directory::{Directory, Fact, PlaceId, Result, Statement, columns::timestamp},
     domain::{
         facts::{Basis, Facts, Field, Stated},
@@ -13,8 +13,10 @@ use crate::{
 impl Directory {
     /// Returns the facts of this place; by default nothing is known.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts> {
-        self.execute(Access::Short, move |tx| Ok(of(ask(tx, place)?.all()?)))
-            .await
+        self.execute(Access::Short, move |tx| {
+            Ok(of(tx.all(OF_PLACE, values![place])?))
+        })
+        .await
     }
 
     /// Records the stated facts, replacing what was known before.
@@ -26,10 +28,7 @@ impl Directory {
 /// Fact, value, basis, when in microseconds, by whom.
 type Row = (String, String, String, i64, String);
 
-pub(super) fn ask<'t, 'c>(tx: &'t Tx<'c>, place: PlaceId) -> Result<Asked<'t, 'c, Row>, Fault> {
-    let text = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
-    Ok(tx.ask(text, values![place])?)
-}
+pub(super) const OF_PLACE: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 
 pub(super) fn of(rows: Vec<Row>) -> Facts {
     fn stated<T>(value: T, basis: Basis, at: i64, by: String) -> Stated<T> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    db::{Access, Asked, Tx, values},
+    db::{Access, Tx, values},
     directory::{Directory, Owner, PlaceId, Result},
     domain::{group::UserGroupId, token::Fingerprint},
 };
@@ -45,16 +45,6 @@ pub(super) fn keep(
 /// A row if the group has, or had, this token.
 pub(super) const HAD: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
-
-/// As [`HAD`].
-pub(super) fn ask_had<'t, 'c>(
-    tx: &'t Tx<'c>,
-    place: PlaceId,
-    id: &UserGroupId,
-    fingerprint: Fingerprint,
-) -> Result<Asked<'t, 'c, ()>, Fault> {
-    Ok(tx.ask(HAD, values![fingerprint, place, id])?)
-}
 
 const OWNERS: &str = "\
 SELECT * FROM fingerprints f JOIN places p ON p.number = f.place \

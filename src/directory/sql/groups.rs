@@ -81,7 +81,7 @@ impl Directory {
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>> {
         self.execute(Access::Short, move |tx| {
-            let groups = ids.iter().map(|id| ask(tx, place, id));
+            let groups = ids.iter().map(|id| tx.ask(GROUP, values![place, id]));
             let groups = groups.collect::<Result<Vec<_>, _>>()?;
             groups.into_iter().map(known).collect()
         })
@@ -164,20 +164,8 @@ const IDS: &str = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER 
 
 pub(super) const GROUP: &str = "SELECT * FROM user_groups WHERE place = $1 AND user_group_id = $2";
 
-pub(super) fn ask<'t, 'c>(
-    tx: &'t Tx<'c>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Asked<'t, 'c, Option<KnownGroup>>, Fault> {
-    Ok(tx.ask(GROUP, values![place, id])?)
-}
-
 pub(super) fn known(asked: Asked<'_, '_, Option<KnownGroup>>) -> Result<Option<KnownGroup>, Fault> {
     Ok(asked.one()?.flatten())
-}
-
-fn one(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>, Fault> {
-    known(ask(tx, place, id)?)
 }
 
 /// Applies an observation to the group and writes it back. Counts what of the group was changed by it.
@@ -252,7 +240,7 @@ fn fill(tx: &Tx<'_>, parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>) ->
 /// A group that exists in both places is united field by field; the others are moved.
 pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)? {
-        let group = match one(tx, into, &group.id)? {
+        let group = match known(tx.ask(GROUP, values![into, &group.id])?)? {
             Some(other) => {
                 let number = |place| order::of_group(tx, place, &group.id);
                 let (ours, theirs) = (number(into)?.noted, number(from)?.noted);

@@ -133,7 +133,7 @@ fn import_row(
     let at = at_stored_precision(at);
     let has_annotation = !row.annotation.is_empty();
     let known = tx.lock(groups::GROUP, values![place, &row.id])?;
-    let annotation = has_annotation.then(|| annotations::lock(tx, place, &row.id));
+    let annotation = has_annotation.then(|| tx.lock(annotations::ONE, values![place, &row.id]));
     let annotation = annotation.transpose()?;
     let known = groups::known(known)?;
     let is_new = known.is_none();

@@ -215,7 +215,7 @@ fn beginning(
             let key = super::open::key(&connection)?.of_key(key);
             places::with_key(&tx, (name, url), key, from_variables)?
         }
-        None => places::place_of(&tx, name, url)?,
+        None => tx.one(places::PLACE_OF, values![name, url])?,
     };
     let Some(place) = place else {
         return Ok(Vec::new());

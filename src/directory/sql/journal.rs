@@ -67,7 +67,7 @@ impl Directory {
         overtaken: Entry,
     ) -> Result<bool> {
         self.write(move |tx| {
-            let row = lock(tx, id)?;
+            let row = tx.lock::<RotationRow>(ROTATION, values![id])?;
             let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id];
             let ended = tx.ask::<()>(END_HAND_OFF, values)?;
             let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
@@ -164,12 +164,10 @@ fn claim(
     let (id, previous) = (&intent.user_group_id, intent.previous);
     let item = match intent.item {
         Some(item) => {
+            let of_item = values![item.batch, item.position, id];
             let taker = values![item.batch, item.position];
-            Some((
-                item,
-                batches::ask(tx, item, id)?,
-                tx.ask_later(TAKER, taker)?,
-            ))
+            let state = tx.ask(batches::ITEM, of_item)?;
+            Some((item, state, tx.ask_later(TAKER, taker)?))
         }
         None => None,
     };
@@ -191,9 +189,9 @@ fn claim(
     ];
     let begun = tx.ask(BEGIN_ROTATION, values)?;
     // Read after the claim, which may have waited for whoever held the group.
-    let last = order::ask(tx, place, id)?;
+    let last = tx.ask_later(order::OF_GROUP, values![place, id])?;
     let unsettled = tx.ask_later(UNSETTLED, values![place, id])?;
-    let mutation = mutations::ask_holder(tx, place, id)?;
+    let mutation = tx.ask_later(mutations::HOLDER, values![place, id])?;
     let holder = tx.ask_later(HOLDER, values![place, id, previous])?;
     if let Some((item, state, taker)) = item
         && batches::taken(state, item)?.is_some()
@@ -322,15 +320,7 @@ fn add_event(
     Ok(tx.put(ADD_EVENT, values)?)
 }
 
-const ROTATION: &str = "SELECT * FROM rotations WHERE id = $1";
-
-/// Reads one rotation to decide about it.
-pub(super) fn lock<'t, 'c>(
-    tx: &'t Tx<'c>,
-    id: RotationId,
-) -> Result<Asked<'t, 'c, RotationRow>, Fault> {
-    Ok(tx.lock(ROTATION, values![id])?)
-}
+pub(super) const ROTATION: &str = "SELECT * FROM rotations WHERE id = $1";
 
 /// The rotations of a group with an unknown outcome.
 pub(super) const OPEN_OF_GROUP: &str = concat!(

@@ -44,7 +44,9 @@ impl Directory {
                 let mut ids: Vec<_> = ids.flat_map(UserGroupId::parse).collect();
                 // As an index sorts them.
                 ids.sort_unstable();
-                let found = ids.iter().map(|id| groups::ask(tx, place, id));
+                let found = ids
+                    .iter()
+                    .map(|id| tx.ask(groups::GROUP, values![place, id]));
                 let found = found.collect::<Result<Vec<_>, _>>()?;
                 let mut builder = Builder::default();
                 for group in found {

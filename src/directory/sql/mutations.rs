@@ -2,15 +2,13 @@
 
 use super::{batches, fault::Fault};
 use crate::{
-    db::{Access, Asked, Tx, row, values},
+    db::{self, Access, Asked, Tx, row, values},
     directory::{
         Claimed, Directory, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep,
         PlaceId, Result, RotationId, RotationIntent, RotationStep, columns::boot_clock,
         lanes::Subject, unsettled_here::CountedStep,
     },
-    domain::{
-        fields::DesiredFields, group::UserGroupId, history::Operation, mutation::State, rotation,
-    },
+    domain::{fields::DesiredFields, history::Operation, mutation::State, rotation},
 };
 
 impl Directory {
@@ -96,7 +94,7 @@ fn begin(tx: &Tx<'_>, place: PlaceId, intent: &MutationIntent) -> Result<Claimed
         intent.changes.as_ref(),
     ];
     let begun = tx.ask(BEGIN, values)?;
-    let holder = ask_holder(tx, place, id)?;
+    let holder = tx.ask_later(HOLDER, values![place, id])?;
     if let Some(id) = begun.one()? {
         return Ok(Claimed::Begun(id));
     }
@@ -135,14 +133,6 @@ pub(super) const HOLDER: &str = concat!(
     " ORDER BY id DESC LIMIT 1"
 );
 
-pub(super) fn ask_holder<'t, 'c>(
-    tx: &'t Tx<'c>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Asked<'t, 'c, Mutation>, Fault> {
-    Ok(tx.ask_later(HOLDER, values![place, id])?)
-}
-
 /// Compare and set: changes nothing if the state is not the expected one.
 const STEP: &str = "\
 UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
@@ -161,7 +151,7 @@ pub(super) fn claim_step<'t, 'c>(
     tx: &'t Tx<'c>,
     place: PlaceId,
     step: &MutationStep,
-) -> Result<ClaimedStep<'t, 'c>, Fault> {
+) -> Result<ClaimedStep<'t, 'c>, db::Fault> {
     let sent_at = (step.to == State::Sent).then_some(step.at);
     let ended_at = (step.to == State::Ended).then_some(step.at);
     let values = values![
@@ -178,8 +168,10 @@ pub(super) fn claim_step<'t, 'c>(
         step.from,
     ];
     let stepped = tx.ask(STEP, values)?;
-    let item = step.item;
-    let item_taken = item.map(|item| batches::claim_for_update(tx, item, step.id));
+    let item_taken = step.item.map(|item| {
+        let values = values![step.id, item.batch, item.position];
+        tx.ask(batches::TAKE_FOR_UPDATE, values)
+    });
     Ok(ClaimedStep {
         stepped,
         item_taken: item_taken.transpose()?,

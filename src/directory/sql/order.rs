@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    db::{Access, Asked, Tx, values},
+    db::{Access, Tx, values},
     directory::{Directory, Noted, PlaceId, Result, RotationId, TokenChange, columns::boot_clock},
     domain::{group::UserGroupId, word_enum::word_enum},
 };
@@ -115,20 +115,12 @@ pub(super) const OF_GROUP: &str = "\
 SELECT c.part, c.number, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
 LEFT JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.user_group_id = $2";
 
-pub(super) fn ask<'t, 'c>(
-    tx: &'t Tx<'c>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Asked<'t, 'c, Row>, Fault> {
-    Ok(tx.ask_later(OF_GROUP, values![place, id])?)
-}
-
 pub(super) fn of_group(
     tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<LastChanges, Fault> {
-    of(ask(tx, place, id)?.all()?)
+    of(tx.all(OF_GROUP, values![place, id])?)
 }
 
 pub(super) fn of(rows: Vec<Row>) -> Result<LastChanges, Fault> {

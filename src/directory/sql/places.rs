@@ -8,8 +8,8 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use jiff::Timestamp;
 
-pub(super) use binding::ask_place;
-pub(crate) use binding::{place_of, preview_binding, with_key};
+pub(super) use binding::PLACE_OF;
+pub(crate) use binding::{preview_binding, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 

@@ -5,7 +5,7 @@ use super::{
     facts, fault::Fault, fingerprints, groups, history, journal, mutations, order, places,
 };
 use crate::{
-    db::{Access, Asked, Tx, values},
+    db::{self, Access, Asked, Tx, values},
     directory::{
         Directory, GroupSnapshot, PlaceId, Record, Recorded, Result, SnapshotExtras,
         lanes::Subject, unsettled_here::CountedStep,
@@ -131,12 +131,13 @@ pub(super) fn read(
         )
     };
     // Read after the locks, which may have waited for a change.
-    let last = order::ask(tx, place, id)?;
-    let facts = facts::ask(tx, place)?;
+    let last = tx.ask_later(order::OF_GROUP, of_group())?;
+    let facts = tx.ask(facts::OF_PLACE, values![place])?;
     let fingerprint = extras.fingerprint;
-    let had_token = fingerprint.map(|token| fingerprints::ask_had(tx, place, id, token));
+    let had_token =
+        fingerprint.map(|token| tx.ask::<()>(fingerprints::HAD, values![token, place, id]));
     let profile = extras.profile.as_ref();
-    let bound = profile.map(|(profile, url)| places::ask_place(tx, profile, url));
+    let bound = profile.map(|(profile, url)| tx.ask(places::PLACE_OF, values![profile, url]));
     let gate = extras.key.map(|key| places::ask_gate(tx, place, key));
     let (had_token, bound, gate) = (
         had_token.transpose()?,
@@ -216,11 +217,12 @@ fn write(
     let id = observation.as_ref().map(|seen| seen.id.clone());
     let entry = record.entry.as_ref();
     // Rotations before groups, as everywhere.
-    let rotation = asked(record.rotation.as_ref(), |step| journal::lock(tx, step.id))?;
+    let of_rotation = |id| tx.lock(journal::ROTATION, values![id]);
+    let rotation = asked(record.rotation.as_ref(), |step| of_rotation(step.id))?;
     let mutation = asked(record.mutation.as_ref(), |step| {
         mutations::claim_step(tx, place, step)
     })?;
-    let handoff = asked(record.handoff.as_ref(), |step| journal::lock(tx, step.id))?;
+    let handoff = asked(record.handoff.as_ref(), |step| of_rotation(step.id))?;
     let unread = id.as_ref().filter(|_| matches!(known, Earlier::Unread));
     let group = unread.map(|id| tx.lock(groups::GROUP, values![place, id]));
     let group = group.transpose()?;
@@ -266,7 +268,7 @@ fn write(
         }
         let open = tx.ask(journal::OPEN_OF_GROUP, values![place, id])?;
         let mutations = tx.ask(mutations::OPEN_OF_GROUP, values![place, id])?;
-        let facts = facts::ask(tx, place)?;
+        let facts = tx.ask(facts::OF_PLACE, values![place])?;
         // On a server all is committed when the first of them is answered, so none of them is damaged enough to fail.
         recorded.open = open.readable()?;
         recorded.mutations = mutations.readable()?;
@@ -278,8 +280,8 @@ fn write(
 /// A step, if there is one, with what was asked for it.
 fn asked<'r, S, A>(
     step: Option<&'r S>,
-    ask: impl FnOnce(&'r S) -> Result<A, Fault>,
-) -> Result<Option<(&'r S, A)>, Fault> {
+    ask: impl FnOnce(&'r S) -> Result<A, db::Fault>,
+) -> Result<Option<(&'r S, A)>, db::Fault> {
     step.map(|step| Ok((step, ask(step)?))).transpose()
 }
 

@@ -158,7 +158,7 @@ fn withdraw(
     what: &str,
     note: Option<&str>,
 ) -> Result<(), Fault> {
-    set_key(tx, key, KeyState::Withdrawn)?;
+    tx.put(SET_KEY, values![KeyState::Withdrawn, key])?;
     tx.put(UNBIND, values![&caller.profile, &caller.url])?;
     event(tx, place, caller, what, note)
 }
@@ -167,7 +167,3 @@ const PASS_KEY: &str =
     "UPDATE place_keys SET state = $1 WHERE number = $2 AND state <> 'withdrawn'";
 
 const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
-
-fn set_key(tx: &Tx<'_>, key: KeyId, state: KeyState) -> Result<(), Fault> {
-    Ok(tx.put(SET_KEY, values![state, key])?)
-}

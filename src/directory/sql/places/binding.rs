@@ -2,7 +2,7 @@
 
 use super::{SET_TAG, TABLE, all, event};
 use crate::{
-    db::{Access, Asked, Tx, Value, record, row, values},
+    db::{Access, Tx, Value, record, row, values},
     directory::{
         Binding, BindingPreview, Bound, Caller, Directory, KeyState, OtherPlace, PlaceId, Question,
         QuestionReason, Result, sql::fault::Fault,
@@ -135,19 +135,8 @@ impl KnownPlaces {
     }
 }
 
-const PLACE_OF: &str = "SELECT place FROM bindings WHERE profile = $1 AND url = $2";
-
-pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    Ok(tx.one(PLACE_OF, values![profile, url])?)
-}
-
-pub(in crate::directory::sql) fn ask_place<'t, 'c>(
-    tx: &'t Tx<'c>,
-    profile: &str,
-    url: &str,
-) -> Result<Asked<'t, 'c, PlaceId>, Fault> {
-    Ok(tx.ask(PLACE_OF, values![profile, url])?)
-}
+pub(in crate::directory::sql) const PLACE_OF: &str =
+    "SELECT place FROM bindings WHERE profile = $1 AND url = $2";
 
 const NAMED: &str = "\
 SELECT p.number, p.name = $1 FROM places p WHERE p.name = $1 \
@@ -166,7 +155,7 @@ pub(crate) fn with_key(
     key: Fingerprint,
     from_variables: bool,
 ) -> Result<Option<PlaceId>, Fault> {
-    let by_name = place_of(tx, profile, url)?;
+    let by_name = tx.one(PLACE_OF, values![profile, url])?;
     let by_key: Vec<PlaceId> = tx.all(WITH_KEY, values![url, key])?;
     match by_name {
         Some(place) if by_key.contains(&place) => Ok(Some(place)),
