@@ -27,7 +27,7 @@ use postgres::ServerConnection;
 
 pub use postgres::ServerFault;
 pub(crate) use postgres::{AddressFault, Advice, Hints, Password, Server, timelines};
-pub(crate) use record::{Cursor, NewRow, Read, Select, columns_of, record, row};
+pub(crate) use record::{Cursor, NewRow, Read, Select, columns_of, placeholders, record, row};
 pub(crate) use session::Session;
 pub(crate) use task::{Access, Reply, Work, repeatable, task, wait_for_writes};
 pub(crate) use tx::{Asked, Tx};

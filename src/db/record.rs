@@ -149,7 +149,8 @@ fn values_of(row: NewRow) -> Vec<Value> {
     row.into_iter().map(|(_, value)| value).collect()
 }
 
-fn placeholders(count: usize) -> String {
+/// `$1, $2, …`
+pub(crate) fn placeholders(count: usize) -> String {
     let all: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
     all.join(", ")
 }

@@ -4,7 +4,7 @@
 
 use std::{cell::RefCell, marker::PhantomData};
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
 
 use super::{
     Cursor, Fault, Read, Row, Rows, Statement, Value,
@@ -188,7 +188,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn put(&self, text: impl Into<Text>, values: Vec<Value>) -> Result<()> {
         let statement = Statement::new(text, values);
         match &self.0 {
-            Engine::Sqlite(connection) => write(connection, &statement).map(drop),
+            Engine::Sqlite(connection) => run(connection, &statement).map(drop),
             Engine::Server(transaction) => {
                 transaction.borrow_mut().put(statement);
                 Ok(())
@@ -297,7 +297,8 @@ impl<T: Read> Asked<'_, '_, T> {
 // Statements on an SQLite connection, each prepared once per connection.
 
 /// Binds each value to the parameter that names it. SQLite itself numbers `$2` by where it first appears.
-fn bind(prepared: &mut rusqlite::Statement<'_>, statement: &Statement) -> Result<()> {
+fn bound<'c>(connection: &'c Connection, statement: &Statement) -> Result<CachedStatement<'c>> {
+    let mut prepared = connection.prepare_cached(&statement.text)?;
     let (values, count) = (&statement.values, prepared.parameter_count());
     if values.len() != count {
         return Err(rusqlite::Error::InvalidParameterCount(values.len(), count).into());
@@ -309,7 +310,7 @@ fn bind(prepared: &mut rusqlite::Statement<'_>, statement: &Statement) -> Result
         let value = value.ok_or_else(|| rusqlite::Error::InvalidParameterName(name.into()))?;
         prepared.raw_bind_parameter(index, value)?;
     }
-    Ok(())
+    Ok(prepared)
 }
 
 fn each<E: From<Fault>>(
@@ -317,10 +318,7 @@ fn each<E: From<Fault>>(
     statement: &Statement,
     take: &mut dyn FnMut(&Row<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let mut prepared = connection
-        .prepare_cached(&statement.text)
-        .map_err(Fault::from)?;
-    bind(&mut prepared, statement)?;
+    let mut prepared = bound(connection, statement)?;
     let mut found = prepared.raw_query();
     while let Some(row) = found.next().map_err(Fault::from)? {
         if !take(&Row::Sqlite(row))? {
@@ -330,15 +328,8 @@ fn each<E: From<Fault>>(
     Ok(())
 }
 
-fn write(connection: &Connection, statement: &Statement) -> Result<usize> {
-    let mut prepared = connection.prepare_cached(&statement.text)?;
-    bind(&mut prepared, statement)?;
-    Ok(prepared.raw_execute()?)
-}
-
 fn run(connection: &Connection, statement: &Statement) -> Result<Rows> {
-    let mut prepared = connection.prepare_cached(&statement.text)?;
-    bind(&mut prepared, statement)?;
+    let mut prepared = bound(connection, statement)?;
     let columns = prepared.column_count();
     if columns == 0 {
         let changed = prepared.raw_execute()?;

@@ -26,12 +26,14 @@ pub(crate) enum Value {
 }
 
 thread_local! {
-    static WRITER: i64 = {
-        let mut number = [0; 8];
-        // Without randomness, its own writes may look like those of another writer.
-        let _ = getrandom::fill(&mut number);
-        i64::from_le_bytes(number)
-    };
+    static WRITER: i64 = new_writer();
+}
+
+pub(super) fn new_writer() -> i64 {
+    let mut number = [0; 8];
+    // Without randomness, its own writes may look like those of another writer.
+    let _ = getrandom::fill(&mut number);
+    i64::from_le_bytes(number)
 }
 
 /// A borrowed value of a row.

@@ -23,7 +23,7 @@ use super::{
     team,
 };
 use crate::{
-    db::{Access, Row, Tx, Value, ValueRef, values},
+    db::{Access, Row, Tx, Value, ValueRef, placeholders, values},
     platform::private_files::with_suffix,
 };
 
@@ -291,7 +291,6 @@ impl Table {
 
     fn copy(&self, from: &Tx<'_>, to: &Tx<'_>) -> Result<u64, Fault> {
         let count = self.columns.len();
-        let places: Vec<_> = (1..=count).map(|at| format!("${at}")).collect();
         let (name, with_numbers) = match to.sqlite() {
             Some(_) => (self.name.trim_start_matches("all_"), ""),
             None => (self.name, " OVERRIDING SYSTEM VALUE"),
@@ -299,7 +298,7 @@ impl Table {
         let insert = format!(
             "INSERT INTO {name} ({}){with_numbers} VALUES ({})",
             self.names(),
-            places.join(", ")
+            placeholders(count)
         );
         let mut rows = 0;
         from.each_row(self.select(from), values![], |row| {

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{MutationId, RotationId, ServerFault, TeamFault, TeamLocation};
+use super::{MutationId, RotationId, ServerFault, TeamFault};
 use crate::domain::{
     proposal::quoted,
     rotation::State,
@@ -202,32 +202,30 @@ impl DirectoryError {
         }
     }
 
-    pub(super) fn of_team(team: &TeamLocation, fault: TeamFault) -> Self {
-        let at = team.to_string();
+    pub(super) fn of_team(at: &impl ToString, fault: impl Into<TeamFault>) -> Self {
+        let (at, fault) = (at.to_string(), fault.into());
         Self::Team { at, fault }
+    }
+
+    fn of_server(&self) -> Option<&ServerFault> {
+        match self {
+            Self::Team {
+                fault: TeamFault::Server(fault),
+                ..
+            } => Some(fault),
+            _ => None,
+        }
     }
 
     /// Whether the server was away: the same request may be made again if that does no harm to one that was recorded.
     pub fn may_be_repeated(&self) -> bool {
-        let is_away = matches!(
-            self,
-            Self::Team {
-                fault: TeamFault::Server(ServerFault::Unclear | ServerFault::ReadOnly),
-                ..
-            }
-        );
-        is_away || self.is_unreachable()
+        let is_read_only = self.of_server() == Some(&ServerFault::ReadOnly);
+        is_read_only || self.is_unclear() || self.is_unreachable()
     }
 
     /// Whether the server was lost while it committed: what was to be recorded may have been.
     pub fn is_unclear(&self) -> bool {
-        matches!(
-            self,
-            Self::Team {
-                fault: TeamFault::Server(ServerFault::Unclear),
-                ..
-            }
-        )
+        self.of_server() == Some(&ServerFault::Unclear)
     }
 
     /// Whether somebody else has advanced this change, and nothing else is wrong.
@@ -237,12 +235,7 @@ impl DirectoryError {
 
     /// Whether there is no connection: then nothing was recorded, and the same request may be made again.
     pub fn is_unreachable(&self) -> bool {
-        matches!(
-            self,
-            Self::Team {
-                fault: TeamFault::Server(ServerFault::Unreachable | ServerFault::Crowded),
-                ..
-            }
-        )
+        let fault = self.of_server();
+        matches!(fault, Some(ServerFault::Unreachable | ServerFault::Crowded))
     }
 }

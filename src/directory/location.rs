@@ -264,7 +264,6 @@ impl TeamFault {
 impl From<ServerFault> for TeamFault {
     fn from(fault: ServerFault) -> Self {
         match fault {
-            ServerFault::Nobody => Self::Nobody("NAME".into()),
             // Error codes of the SQL function `may_write`, and of `roles.sql`.
             ServerFault::Other(code) if code == "GD001" => Self::NotWritable,
             ServerFault::Other(code) if code == "GD002" => Self::Moved(None),

@@ -60,7 +60,7 @@ WHERE n.nspname = current_schema()";
 impl TableStatus {
     pub(super) fn read(tx: &Tx<'_>) -> Result<Self, Fault> {
         let row = tx.one(TABLE_STATUS, values![])?;
-        row.ok_or(Fault::Server(ServerFault::NotThere))
+        row.ok_or_else(|| TeamFault::Server(ServerFault::NotThere).into())
     }
 
     /// Refuses what needs a higher role.
@@ -131,7 +131,7 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus> {
             },
         ))
     })?;
-    status.ok_or_else(|| DirectoryError::of_team(team, TeamFault::Server(ServerFault::NotThere)))
+    status.ok_or_else(|| DirectoryError::of_team(team, ServerFault::NotThere))
 }
 
 const KEY: &str = "SELECT key FROM fingerprint_key";

@@ -14,12 +14,12 @@ use std::{
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use tokio::{runtime::Runtime, sync::watch, task::JoinHandle, time::timeout};
-use tokio_postgres::{Client, Error, SimpleQueryMessage};
+use tokio_postgres::{Client, Error};
 
 use super::{
     fault::{Failure, POOLED, ServerFault, Then, is_refusal},
     hints::{MIN_INTERVAL, hint},
-    server::{LOCK_TIMEOUT, PATIENCE, SETTINGS, Server},
+    server::{LOCK_TIMEOUT, PATIENCE, Server},
 };
 use crate::db::{Rows, Statement, Value};
 
@@ -380,26 +380,22 @@ async fn open_within(time: Duration, server: &Server) -> Result<Session, Option<
 
 async fn open(server: &Server) -> Result<Session, Failure> {
     let (client, talk, warned) = server.connect().await?;
-    let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHECKS}", server.schema);
-    let (answers, _) = tokio::join!(client.simple_query(&settings), async {
+    let (checks, _) = tokio::join!(server.configure(&client, CHECKS), async {
         // Pipelined after the settings. If the schema does not exist yet, this fails, which does not matter.
         match server.on_connect {
             Some(text) => client.batch_execute(text).await.ok(),
             None => None,
         }
     });
-    let answers = answers.map_err(|error| ServerFault::of_request(&error))?;
-    let checks = answers.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => Some(row),
-        _ => None,
-    });
+    let checks = checks?;
+    let check = |column| checks.as_ref().and_then(|row| row.get(column));
     for (column, why) in FAILED_CHECKS.iter().enumerate() {
-        if checks.and_then(|row| row.get(column)) != Some("t") {
+        if check(column) != Some("t") {
             return Err((ServerFault::Unfit(why), Then::GiveUp));
         }
     }
-    let cluster = checks.and_then(|row| row.get(FAILED_CHECKS.len()));
-    let timeline = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 1));
+    let cluster = check(FAILED_CHECKS.len());
+    let timeline = check(FAILED_CHECKS.len() + 1);
     if let (Some(cluster), Some(Ok(timeline))) = (cluster, timeline.map(str::parse)) {
         server.check_timeline(cluster, timeline)?;
     }

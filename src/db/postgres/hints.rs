@@ -14,12 +14,12 @@ use tokio::{
     task::JoinHandle,
     time::{sleep, timeout},
 };
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::Client;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Failure, ServerFault, Then,
-    server::{PATIENCE, SETTINGS, Server},
+    server::{PATIENCE, Server},
 };
 
 /// Minimum interval between two hints of one console; the last one is always sent.
@@ -167,12 +167,8 @@ async fn subscribe(
 ) -> Result<(Client, JoinHandle<()>), Failure> {
     let (client, talk, _) = server.connect_with_listener(hearing).await?;
     let failed = |error| ServerFault::of_request(&error);
-    let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema);
-    let answers = client.simple_query(&settings).await.map_err(failed)?;
-    let channel = answers.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0),
-        _ => None,
-    });
+    let row = server.configure(&client, CHANNEL).await?;
+    let channel = row.as_ref().and_then(|row| row.get(0));
     // Sixteen hex digits need no quoting.
     let channel = channel.unwrap_or_default();
     let listen = format!("LISTEN {channel}; NOTIFY {channel}, '{test}'");

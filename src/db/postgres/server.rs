@@ -15,7 +15,7 @@ use std::{
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Connection, NoTls, Socket,
+    AsyncMessage, Client, Config, Connection, NoTls, SimpleQueryMessage, SimpleQueryRow, Socket,
     config::{ChannelBinding, Host, LoadBalanceHosts, SslMode, TargetSessionAttrs},
     error::Severity,
     tls::TlsStream,
@@ -24,10 +24,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use zeroize::Zeroizing;
 
 use super::fault::{Failure, NO_TLS, ServerFault, Then};
+use crate::db::value::new_writer;
 
 /// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
 /// schema.
-pub(super) const SETTINGS: &str = "\
+const SETTINGS: &str = "\
 SET synchronous_commit = on; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
@@ -190,10 +191,7 @@ impl Server {
 
     /// Draws a writer number, which distinguishes its writes from those of others.
     pub(crate) fn with_new_writer(mut self) -> Self {
-        let mut writer = [0; 8];
-        // Without randomness, its own writes may look like those of another writer.
-        let _ = getrandom::fill(&mut writer);
-        self.writer = i64::from_le_bytes(writer);
+        self.writer = new_writer();
         self
     }
 
@@ -250,6 +248,22 @@ impl Server {
 
     fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
         lock(&self.known)
+    }
+
+    /// Sets up a new session, and returns the first row of this query.
+    pub(super) async fn configure(
+        &self,
+        client: &Client,
+        query: &str,
+    ) -> Result<Option<SimpleQueryRow>, Failure> {
+        let text = format!("{SETTINGS}\"{}\", pg_temp; {query}", self.schema);
+        let answers = client.simple_query(&text).await;
+        let answers = answers.map_err(|error| ServerFault::of_request(&error))?;
+        let row = answers.into_iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        Ok(row)
     }
 
     /// Opens a session with the first server that can be written. Inside a runtime.

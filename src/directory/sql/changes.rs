@@ -53,10 +53,8 @@ fn read_state(
     let row: Option<ServerRow> = tx.one(SNAPSHOT, values![])?;
     let (row, known) = (row.ok_or(Fault::Column)?, NEWEST);
     if row.reads_from > known {
-        return Err(Fault::Newer {
-            found: row.reads_from,
-            known,
-        });
+        let found = row.reads_from;
+        return Err(TeamFault::Newer { found, known }.into());
     }
     let refused = match row.moved_to {
         _ if row.is_read_only => Some(TeamFault::Server(ServerFault::ReadOnly)),
@@ -68,13 +66,9 @@ fn read_state(
         }),
         None => None,
     };
-    let state = ServerState {
-        snapshot: row.snapshot,
-        server: row.server,
-        // Known only after the query, which may have reconnected.
-        connection: tx.connection_number(),
-        at: Instant::now(),
-    };
+    let mut state = row.state;
+    // Known only after the query, which may have reconnected.
+    (state.connection, state.at) = (tx.connection_number(), Instant::now());
     let (since, seen) = match before {
         Some(Seen::Team(seen)) => (seen.since(&state).map(Value::from), seen.then(state)),
         _ => (Some(Value::from(NOTHING)), Snapshots::begin(state)),
@@ -84,10 +78,7 @@ fn read_state(
 
 /// The state of a server, as far as a look needs it.
 struct ServerRow {
-    /// That of the transaction, so it matches what the transaction reads.
-    snapshot: String,
-    /// The installation and its timeline.
-    server: String,
+    state: ServerState,
     /// The oldest versions that may still read and write it.
     reads_from: i64,
     writes_from: i64,
@@ -96,9 +87,12 @@ struct ServerRow {
     /// Whether it was made read-only while connections were open.
     is_read_only: bool,
 }
-record!(ServerRow, "installation" {
+// The snapshot is that of the transaction, so it matches what the transaction reads.
+record!(ServerState, "installation" {
     snapshot = "pg_current_snapshot()::text", server = "instance::text || '/' || timeline()",
-    reads_from = "v.reads_from", writes_from = "v.writes_from", moved_to,
+} with { connection: 0, at: Instant::now() });
+record!(ServerRow, "installation" {
+    state, reads_from = "v.reads_from", writes_from = "v.writes_from", moved_to,
     may_write = "has_any_column_privilege('rotations', 'UPDATE')",
     is_read_only = "current_setting('default_transaction_read_only') = 'on'",
 });
@@ -117,31 +111,28 @@ pub(crate) fn since(
     let before = (cursor.place == place).then_some(&cursor.seen);
     let (seen, since, refused) = read_state(tx, place, before)?;
     let next = ChangeCursor { place, seen };
-    let Some(since) = since else {
-        return Ok(ChangesRead {
-            next,
-            changes: None,
-            refused,
-        });
-    };
+    let changes = since.map(|since| read(tx, place, since)).transpose()?;
+    Ok(ChangesRead {
+        next,
+        changes,
+        refused,
+    })
+}
+
+fn read(tx: &Tx<'_>, place: PlaceId, since: Value) -> Result<Changes, Fault> {
     let (groups, are_more) = groups::changed(tx, place, since, MOST)?;
     let open = RotationFilter {
         place: Some(place),
         open_only: true,
         ..RotationFilter::default()
     };
-    let changes = Changes {
+    Ok(Changes {
         groups,
         are_more,
         open: journal::list(tx, open)?,
         drafts: drafts(tx, place)?,
         status: place_status(tx, place)?,
         at_work: Vec::new(),
-    };
-    Ok(ChangesRead {
-        next,
-        changes: Some(changes),
-        refused,
     })
 }
 

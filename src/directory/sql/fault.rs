@@ -16,9 +16,7 @@ pub(crate) enum Fault {
     Sqlite(Arc<rusqlite::Error>),
     /// During the commit: it may have been written.
     Commit(Arc<rusqlite::Error>),
-    /// From a team's database.
-    Server(ServerFault),
-    /// A team's directory refuses it.
+    /// A team's directory, or its database, refuses it.
     Team(TeamFault),
     /// A column contains another type than the schema says.
     Column,
@@ -52,7 +50,7 @@ impl From<db::Fault> for Fault {
             db::Fault::Sqlite(error) => Self::Sqlite(error),
             db::Fault::Column => Self::Column,
             db::Fault::Row(table) => Self::Row(table),
-            db::Fault::Server(fault) => Self::Server(fault),
+            db::Fault::Server(fault) => Self::Team(fault.into()),
         }
     }
 }
@@ -88,8 +86,7 @@ impl Fault {
                         | ErrorCode::CannotOpen
                 )
             ),
-            Self::Server(_)
-            | Self::Team(_)
+            Self::Team(_)
             | Self::Column
             | Self::Row(_)
             | Self::Refused(_)
@@ -108,13 +105,12 @@ impl Fault {
                 let path = team.to_string().into();
                 return DirectoryError::DamagedRow { path, table };
             }
-            Self::Server(fault) => fault.into(),
             Self::Team(fault) => fault,
-            Self::Newer { found, known } => TeamFault::Newer { found, known },
-            Self::Unreleased { found } => TeamFault::Unreleased { found },
             Self::Column
             | Self::Sqlite(_)
             | Self::Commit(_)
+            | Self::Newer { .. }
+            | Self::Unreleased { .. }
             | Self::NotADirectory
             | Self::NotShareable => TeamFault::Server(ServerFault::NotThere),
         };
@@ -128,7 +124,7 @@ impl Fault {
             Self::Row(table) => DirectoryError::DamagedRow { path, table },
             Self::Newer { found, known } => DirectoryError::Newer { path, found, known },
             Self::Unreleased { found } => DirectoryError::Unreleased { path, found },
-            Self::Server(_) | Self::Team(_) | Self::Column | Self::NotADirectory => {
+            Self::Team(_) | Self::Column | Self::NotADirectory => {
                 DirectoryError::NotADirectory { path }
             }
             Self::NotShareable => DirectoryError::NotShareable { path },

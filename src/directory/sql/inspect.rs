@@ -15,7 +15,7 @@ use super::{
     schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
-    db::{Tx, file, values},
+    db::{Tx, file, record, values},
     directory::{BindingPreview, Caller, DirectoryError, Place, Result, columns},
     domain::{rotation::settle_window, token::Fingerprinter},
     platform::{boot_time::BootTime, clock::Clock, private_files::with_suffix, process},
@@ -109,17 +109,16 @@ fn inspect_open(path: &Path, bytes: u64, times: &TimesAtWork) -> Result<Inspecte
 }
 
 fn faults(connection: &Connection) -> Result<usize, Fault> {
-    let mut check = connection.prepare("PRAGMA integrity_check")?;
-    let lines = check
-        .query_map([], |row| row.get::<_, String>(0))?
-        .collect::<Result<Vec<_>, _>>()?;
+    let lines: Vec<String> = Tx::of(connection).all("PRAGMA integrity_check", values![])?;
     Ok(lines.iter().filter(|line| *line != "ok").count())
 }
 
-/// Counts of what a person may have to look after, over all places.
-const CONTENTS: &str = "\
-SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), \
- (SELECT COUNT(*) FROM drafts), (SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)";
+record!(Contents, "contents" {
+    groups = "(SELECT COUNT(*) FROM user_groups)",
+    failed_hand_offs = "(SELECT COUNT(*) FROM rotations WHERE handoff = 'failed')",
+    drafts = "(SELECT COUNT(*) FROM drafts)",
+    latest = "(SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)" or None,
+} with { in_progress: 0, open_rotations: 0, open_changes: 0, pending_hand_offs: 0 });
 
 /// What is open, and whether its process may be at work in this state.
 const OPEN: &str = concat!(
@@ -136,18 +135,8 @@ type Open = (String, bool, i64, Option<String>, Option<String>, String);
 
 fn contents(connection: &Connection, times: &TimesAtWork) -> Result<Contents, Fault> {
     let tx = Tx::of(connection);
-    let counts: Option<(u32, u32, u32, Option<i64>)> = tx.one(CONTENTS, values![])?;
-    let (groups, failed_hand_offs, drafts, latest) = counts.unwrap_or_default();
-    let mut contents = Contents {
-        groups,
-        in_progress: 0,
-        open_rotations: 0,
-        open_changes: 0,
-        pending_hand_offs: 0,
-        failed_hand_offs,
-        drafts,
-        latest: latest.and_then(columns::timestamp),
-    };
+    let contents: Option<Contents> = tx.one("SELECT *", values![])?;
+    let mut contents = contents.ok_or(Fault::Column)?;
     let now = Clock::System.moment();
     let usual = settle_window(Duration::ZERO);
     let open: Vec<Open> = tx.all(OPEN, values![])?;

@@ -25,6 +25,7 @@ use crate::{
     db::{
         Tx,
         file::{self, Unfit},
+        values,
     },
     directory::{DirectoryError, Result},
     domain::token::Fingerprinter,
@@ -88,16 +89,15 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     Ok((connection, fingerprinter))
 }
 
+/// Mark, schema version and number of tables.
+const VERSION: &str = "\
+SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), \
+ (SELECT count(*) FROM sqlite_schema)";
+
 /// The schema version, 0 for a new file. Refuses a foreign file, a newer version, and that of a development version.
 pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
-    let (mark, version, tables): (i64, i64, i64) = connection
-        .prepare_cached(
-            "SELECT (SELECT application_id FROM pragma_application_id), \
-             (SELECT user_version FROM pragma_user_version), \
-             (SELECT count(*) FROM sqlite_schema)",
-        )?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    match (mark, version, tables) {
+    let found: Option<(i64, i64, i64)> = Tx::of(connection).one(VERSION, values![])?;
+    match found.unwrap_or_default() {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, found, _) if found == NEWEST || OLDER.contains(&found) => Ok(found),
         (APPLICATION_ID, found @ 1..NEWEST, _) => Err(Fault::Unreleased { found }),
@@ -108,13 +108,10 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
 
 /// A newer groupdesk may have upgraded the file since it was opened here.
 pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
-    let found: i64 = tx
-        .prepare_cached("PRAGMA user_version")?
-        .query_row([], |row| row.get(0))?;
-    if found == NEWEST {
-        Ok(())
-    } else {
-        Err(newer(tx, found))
+    let found: Option<i64> = Tx::of(tx).one("PRAGMA user_version", values![])?;
+    match found.unwrap_or_default() {
+        NEWEST => Ok(()),
+        found => Err(newer(tx, found)),
     }
 }
 

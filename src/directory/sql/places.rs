@@ -15,7 +15,7 @@ pub(super) use merging::MERGE;
 
 use super::{fault::Fault, fingerprints, groups};
 use crate::{
-    db::{Access, Asked, Tx, Value, record, row, values},
+    db::{Access, Asked, Tx, Value, placeholders, record, row, values},
     directory::{
         Alarm, Caller, Directory, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, Result,
     },
@@ -195,8 +195,7 @@ const AT_ONCE: usize = 128;
 
 /// Tokens and API keys that were ever seen, in any place.
 static SECRETS: LazyLock<String> = LazyLock::new(|| {
-    let all: Vec<_> = (1..=AT_ONCE).map(|number| format!("${number}")).collect();
-    let all = all.join(", ");
+    let all = placeholders(AT_ONCE);
     format!(
         "SELECT fingerprint FROM fingerprints WHERE fingerprint IN ({all}) \
          UNION SELECT fingerprint FROM place_keys WHERE fingerprint IN ({all})"

@@ -29,11 +29,8 @@ pub struct Watch {
 }
 
 impl Directory {
-    fn explain_fault(&self, fault: impl Into<TeamFault>) -> DirectoryError {
-        DirectoryError::Team {
-            at: self.location().shown().display().to_string(),
-            fault: fault.into(),
-        }
+    fn refused(&self, fault: impl Into<TeamFault>) -> DirectoryError {
+        DirectoryError::of_team(&self.location().shown().display(), fault)
     }
 
     /// Returns the cursor from which a later read misses nothing written later.
@@ -96,7 +93,7 @@ impl WatchedConnection {
             let is_back = timeout(time, down.wait_for(Option::is_none)).await.is_ok();
             let fault = down.borrow().clone().filter(|_| !is_back);
             if let Some(fault) = fault {
-                return self.directory.explain_fault(fault);
+                return self.directory.refused(fault);
             }
         }
     }
@@ -158,7 +155,6 @@ impl Watch {
     /// Why the directory could not be written at the last call although it could be read: rights or tables have
     /// changed.
     pub fn write_refusal(&self) -> Option<DirectoryError> {
-        let fault = self.refused.clone()?;
-        Some(self.directory.explain_fault(fault))
+        Some(self.directory.refused(self.refused.clone()?))
     }
 }
