@@ -11,7 +11,11 @@ pub mod process;
 mod session;
 mod unexpected;
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::FromArgMatches;
 
@@ -71,9 +75,14 @@ pub fn main() -> color_eyre::Result<ExitCode> {
             return Ok(report_parse_error(error, &command).into());
         }
         Err(help) => {
-            // A failed write means that the reader is gone, and it needs no help text.
-            let _ = help.print();
-            return Ok(Exit::Done.into());
+            let printed = help.print().and_then(|()| io::stdout().flush());
+            return Ok(match printed {
+                // A reader that is gone needs no help text.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    report(&CliError::Output(error), false).into()
+                }
+                _ => Exit::Done.into(),
+            });
         }
     };
     if cli.global.quiet {

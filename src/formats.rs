@@ -17,7 +17,7 @@ pub use columns::{Column, Columns, chosen};
 pub use ids::{Ids, ids_in};
 pub use parts::Parts;
 pub use plan::{Plan, RowAction, RowPlan};
-pub use reader::{Reader, RowResult, begins_as_json, is_json};
+pub use reader::{Reader, RowResult, begins_as_json, is_json, shown_id};
 pub use write::{Format, csv_line};
 
 use serde_json::Value;

@@ -32,6 +32,9 @@ pub(crate) enum CliError {
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+    /// As [`Self::Output`], after a change ([`crate::cli::output::note_change`]).
+    #[error("done, but the output cannot be written: {0}")]
+    DoneUnwritten(io::Error),
     /// Something was done, and cannot be shown.
     #[error("\"{id}\": {}, but the output cannot be written: {error}", .ending.as_str())]
     Unwritten {
@@ -111,6 +114,7 @@ impl CliError {
             | Self::Guarded(_)
             | Self::Interrupted { in_flight: false }
             | Self::Output(_)
+            | Self::DoneUnwritten(_)
             | Self::Partly(_)
             | Self::Unexpected(_) => None,
         }

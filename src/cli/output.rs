@@ -39,6 +39,8 @@ use crate::{
 /// Context that `--quiet` holds back until a question is asked. Not set without `--quiet`.
 static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
 static IS_FOR_TOKENS: AtomicBool = AtomicBool::new(false);
+/// Whether the command has changed what it was asked to change.
+static HAS_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// Turns on `--quiet`.
 pub(super) fn be_quiet() {
@@ -56,6 +58,12 @@ pub(super) fn keep_output_for_tokens() {
 
 pub(super) fn output_is_for_tokens() -> bool {
     IS_FOR_TOKENS.load(Ordering::SeqCst)
+}
+
+/// Notes that something was changed: that its result cannot be written is then no mistake of the caller, who would believe
+/// that nothing was done.
+pub(super) fn note_change() {
+    HAS_CHANGED.store(true, Ordering::SeqCst);
 }
 
 /// Writes a token to standard output, on a line of its own.
@@ -91,6 +99,9 @@ pub(super) fn chunk(text: &str) -> Result<bool, CliError> {
     match out.write(text) {
         Written::GivenUp => Err(CliError::Interrupted { in_flight: false }),
         Written::Done(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Written::Done(Err(error)) if HAS_CHANGED.load(Ordering::SeqCst) => {
+            Err(CliError::DoneUnwritten(error))
+        }
         Written::Done(written) => written.map(|()| true).map_err(CliError::Output),
     }
 }

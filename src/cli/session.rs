@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     config::{
-        DirectoryAt, Environment, NewDirectory, Overrides, Settings, new_directory,
+        DirectoryAt, Environment, NewDirectory, Overrides, Settings, directory_of, new_directory,
         profile::{KeySource, Profile},
         unknown_profile,
     },
@@ -405,6 +405,14 @@ fn with_listeners(operations: &Operations) -> Operations {
 fn say_who_is_waited_for(held: &ClaimHolder) {
     if std::io::stderr().is_terminal() {
         output::say(&format!("waiting: {held}"));
+    }
+}
+
+/// Whether there is a directory already; opening it then begins no new one.
+pub(super) fn has_directory(overrides: &Overrides) -> bool {
+    match directory_of(overrides) {
+        Ok(DirectoryAt::File(file)) => file.exists(),
+        at => at.is_ok(),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn is_long(c: char) -> bool {
 /// Quotes that word processors put before an option that is copied with them.
 const QUOTES: &str = "\"'`“”„‟‘’‚‛«»‹›";
 
-pub fn is_quote(c: char) -> bool {
+fn is_quote(c: char) -> bool {
     QUOTES.contains(c)
 }
 
@@ -39,12 +39,28 @@ pub fn begins_long(text: &str) -> bool {
         match c {
             '-' if is_behind || is_quoted && after_dash => return true,
             '-' => after_dash = true,
-            _ if QUOTES.contains(c) && !after_dash => is_quoted = true,
+            _ if is_quote(c) && !after_dash => is_quoted = true,
             _ if takes_no_room(c) || c.is_whitespace() && !after_dash => is_behind = true,
             _ => return false,
         }
     }
     false
+}
+
+/// What a word has before its first letter that makes it no option; else it is misspelt further inside.
+pub fn what_is_wrong(word: &str) -> &'static str {
+    let mut before = word.chars().take_while(|c| !c.is_alphanumeric());
+    let first = before.next();
+    let is_first_long = first.is_some_and(is_long);
+    match (is_first_long || before.any(is_long), first) {
+        (true, Some('-')) => "contains a long dash",
+        (true, _) => "begins with a long dash",
+        (false, Some('-')) if word.contains(is_long) => "contains a long dash",
+        (false, Some('-')) => "contains a sign that nobody sees",
+        (false, Some(c)) if c.is_whitespace() => "begins with a blank",
+        (false, Some(c)) if is_quote(c) => "begins with a quote",
+        (false, _) => "begins with a sign that nobody sees",
+    }
 }
 
 /// What begins with a dash behind a blank at which a shell does not divide words: `acme--dry-run` with a no-break space, as
@@ -59,11 +75,10 @@ pub fn behind_odd_blanks(text: &str) -> impl Iterator<Item = &str> {
 /// What was meant: the text without what stands before its first dash, and with the keyboard's dash for every other one. Those
 /// at the beginning are left out.
 pub fn undashed(text: &str) -> String {
-    let is_before = |c: char| {
-        c == '-' || is_long(c) || c.is_whitespace() || takes_no_room(c) || QUOTES.contains(c)
-    };
+    let is_before =
+        |c: char| c == '-' || is_long(c) || c.is_whitespace() || takes_no_room(c) || is_quote(c);
     let word = text.trim_start_matches(is_before);
-    let word = word.trim_end_matches(|c| QUOTES.contains(c));
+    let word = word.trim_end_matches(is_quote);
     word.chars()
         .map(|c| if is_long(c) { '-' } else { c })
         .collect()

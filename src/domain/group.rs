@@ -6,7 +6,10 @@ use std::{borrow::Borrow, fmt, str::FromStr};
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::proposal::quoted;
+use super::{
+    dash::{begins_long, what_is_wrong},
+    proposal::quoted,
+};
 
 /// Schema id → data source id, in the order given by the operator.
 pub type Mapping = IndexMap<String, String>;
@@ -31,9 +34,10 @@ pub enum InvalidId {
     #[error("the user group ID contains a NUL character; remove it")]
     Nul,
     #[error(
-        "the user group ID begins with a long dash, which word processors write for -; remove it"
+        "the user group ID {what}{}; remove it",
+        if .what.contains("long dash") { ", which word processors write for -" } else { " before a dash" }
     )]
-    LongDash,
+    Dash { what: &'static str },
     #[error(
         "the user group ID has a variable that only a shell or a template replaces; write the ID itself"
     )]
@@ -85,8 +89,9 @@ impl UserGroupId {
     /// An id in a file of groups, which has those of every name.
     pub fn written(text: impl Into<String>) -> Result<Self, InvalidId> {
         let id = Self::parse(text)?;
-        if super::dash::begins_long(id.as_str()) {
-            Err(InvalidId::LongDash)
+        if begins_long(id.as_str()) {
+            let what = what_is_wrong(id.as_str());
+            Err(InvalidId::Dash { what })
         } else {
             Ok(id)
         }
@@ -175,6 +180,21 @@ mod tests {
         );
         assert_eq!(UserGroupId::parse(""), Err(InvalidId::Empty));
         assert_eq!(UserGroupId::parse("a\0b"), Err(InvalidId::Nul));
+    }
+
+    #[test]
+    fn what_stands_before_a_dash_is_named_as_it_is() {
+        for (id, what) in [
+            (
+                "—x",
+                "begins with a long dash, which word processors write for -;",
+            ),
+            ("\u{a0}--x", "begins with a blank before a dash;"),
+            ("\"--x", "begins with a quote before a dash;"),
+        ] {
+            let why = UserGroupId::typed(id).expect_err("refused").to_string();
+            assert!(why.contains(what), "{why}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reads rows from a stream of bytes and detects the format. Only a few bytes are kept per row.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,10 @@ use super::{
     json::{self, row},
     table::Table,
 };
-use crate::intake::{decoder::Decoder, fault::Fault, text::LineCount};
+use crate::{
+    domain::{group::UserGroupId, pasted::FRAGMENT, text::visible},
+    intake::{decoder::Decoder, fault::Fault, text::LineCount},
+};
 
 /// One row, or what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -274,7 +277,7 @@ impl Reader {
             }
             Err((before, line)) => Err(format!(
                 "the ID \"{}\" is already in {}",
-                row.id,
+                shown_id(&row.id),
                 self.place(before, line)
             )),
         });
@@ -292,6 +295,15 @@ impl Reader {
             row,
             twin,
         });
+    }
+}
+
+/// The ID, unless it is long enough to be a token: no directory is open yet that could tell whether it is one.
+pub fn shown_id(id: &UserGroupId) -> Cow<'_, str> {
+    if id.as_str().chars().nth(FRAGMENT - 1).is_some() {
+        "…".into()
+    } else {
+        visible(id.as_str())
     }
 }
 

@@ -202,7 +202,10 @@ async fn changed(
     }
     if let Some(change) = change {
         return match operations.annotate(ids, change).await {
-            Ok(changed) => Ok(changed),
+            Ok(changed) => {
+                output::note_change();
+                Ok(changed)
+            }
             Err(failure) => Err(session.or_bind_first(failure).await.into()),
         };
     }

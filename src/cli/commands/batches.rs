@@ -159,6 +159,7 @@ async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
         }
         BatchKind::Edit(_) => drop(operations.settle_changes().await?),
     }
+    output::note_change();
     show(session, number).await?;
     let counts = operations.batch(batch.id).await?.counts;
     Ok(if counts.unknown + counts.conflict > 0 {

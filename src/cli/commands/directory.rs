@@ -170,6 +170,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                 directory::copy_to(&from, &to)
             })
             .await?;
+            output::note_change();
             let file = file.display().to_string();
             output::done(
                 global.json,
@@ -197,6 +198,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                 directory::set_up(&team)
             })
             .await?;
+            output::note_change();
             output::done(
                 global.json,
                 &set_up(&at),
@@ -230,6 +232,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                 directory::grant(&team, &to, role)
             })
             .await?;
+            output::note_change();
             output::done(
                 global.json,
                 &right(&name, Some(role)),
@@ -244,6 +247,9 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                 move || directory::migrate(&team, directory::MIGRATIONS, is_done),
             );
             let migrated = migrated.await?;
+            if is_done && migrated.from != migrated.to {
+                output::note_change();
+            }
             if print {
                 output::result(&migrated.sql)?;
                 return Ok(Exit::Done);
@@ -272,6 +278,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                 directory::revoke(&team, &from)
             })
             .await?;
+            output::note_change();
             output::done(
                 global.json,
                 &right(&name, None),
@@ -319,6 +326,7 @@ async fn copy(
         });
         (file, at, copying.await?)
     };
+    output::note_change();
     let rows: u64 = copied.iter().map(|(_, rows)| rows).sum();
     let after = if is_moved {
         "the source is now blocked"

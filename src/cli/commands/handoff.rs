@@ -71,6 +71,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         let running = Box::pin(session.operations.hand_off_again(id));
         let result = match session.in_flight.during(running).await {
             Ok(handed) => {
+                output::note_change();
                 say(session, &handed);
                 all_done &= handed.is_done();
                 let told = (&handed.user_group_id, &handed.handoff);

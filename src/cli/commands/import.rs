@@ -288,7 +288,11 @@ async fn import_rows(
                 })
                 .collect()
         } else {
-            operations.import(rows, replaces).await?
+            let taken = operations.import(rows, replaces).await?;
+            if taken.iter().any(is_change) {
+                output::note_change();
+            }
+            taken
         };
         let mut lines = String::new();
         let rows = numbers.into_iter().zip(ids).zip(taken).zip(oddities);
@@ -370,6 +374,11 @@ fn print_annotations(number: usize, id: &str, annotations: &AnnotationPlan) {
             "! row {number}: \"{id}\" {one}: the existing value is kept; --replace-notes replaces it"
         ));
     }
+}
+
+fn is_change(taken: &Imported) -> bool {
+    let is_kept = matches!(taken.result, ImportResult::Kept | ImportResult::Unchanged);
+    !is_kept || !taken.annotations.changed.is_empty()
 }
 
 fn preview_import(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {

@@ -72,6 +72,7 @@ impl Run for Manual {
             fs::write(&path, text).map_err(|error| refused(&path, &error))?;
             written.push(name);
         }
+        output::note_change();
         output::either(global.json, || &written, || written.join("\n"))
     }
 }

@@ -147,8 +147,9 @@ pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, 
     })
 }
 
-/// Prints the place as it is now.
+/// Prints the place as it is after a change.
 async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
+    output::note_change();
     let place = named(&session.operations, name).await?;
     output::either(session.json, || json(&place), || table([&place]))
 }

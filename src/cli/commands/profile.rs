@@ -19,11 +19,14 @@ use crate::{
             shape::{Object, shape},
         },
         process::signals::Signals,
-        session::overrides,
+        session::{self, overrides},
     },
-    config::{Overrides, Settings, edit, keyring, profile::KeySource},
+    config::{
+        Overrides, Settings, edit, keyring,
+        profile::{self, KeySource},
+    },
     domain::proposal::quoted,
-    operations::{Clock, Connector, NotAdded, Probe},
+    operations::{Clock, Connector, NotAdded, Operations, PlaceProblem, Probe},
 };
 
 /// What every `profile` command works with.
@@ -193,7 +196,50 @@ impl Setup {
         let probe = self.connector().probe(profile, None).await?;
         let value = || checked(&probe, &profile.name);
         output::either(self.json, value, || show::probe_text(&probe))?;
+        self.say_contradiction(&settings, profile).await?;
         Ok(Exit::from_probe(&probe))
+    }
+
+    /// Says that nothing is sent for this profile, although its key is accepted: a response, or another profile, named another
+    /// environment.
+    async fn say_contradiction(
+        &self,
+        settings: &Settings,
+        profile: &profile::Profile,
+    ) -> Result<(), CliError> {
+        if !session::has_directory(&self.overrides) {
+            return Ok(());
+        }
+        let operations = self.operations(settings, profile)?;
+        if !operations.key_is_at_hand() {
+            return Ok(());
+        }
+        let problem = operations.place_problem().await;
+        let is_contradiction = |problem: &PlaceProblem| {
+            matches!(
+                problem,
+                PlaceProblem::Alarmed { .. } | PlaceProblem::TagConflict { .. }
+            )
+        };
+        if let Some(problem) = problem.filter(is_contradiction) {
+            output::alarm(&format!("! {problem}"));
+        }
+        Ok(())
+    }
+
+    /// The operations of a profile, on the configured directory.
+    fn operations(
+        &self,
+        settings: &Settings,
+        profile: &profile::Profile,
+    ) -> Result<Operations, CliError> {
+        Ok(Operations::new(
+            profile.clone(),
+            self.overrides.env.clone(),
+            session::open_named(&settings.directory, &self.overrides)?,
+            settings.operator.clone(),
+            Clock::System,
+        ))
     }
 
     async fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
@@ -213,6 +259,7 @@ impl Setup {
         }
         if !dry_run {
             edit.make()?;
+            output::note_change();
         }
         let word = if dry_run { "would remove" } else { "removed" };
         let file = edit.file.display();
@@ -230,6 +277,9 @@ impl Setup {
             connector.rename(name, to).await
         };
         let edit = edit.map_err(stop_of)?;
+        if !dry_run {
+            output::note_change();
+        }
         let word = if dry_run { "would change" } else { "changed" };
         let file = edit.file.display();
         let said = format!("{word} these lines in {file}; the environment keeps all its data");
@@ -264,6 +314,7 @@ impl Setup {
         };
         if forget {
             keyring::forget(entry).map_err(failed)?;
+            output::note_change();
             output::say(&format!(
                 "removed the key of profile {name} from the kernel keyring"
             ));
@@ -279,6 +330,7 @@ impl Setup {
                 CliError::Usage("no key came on standard input; nothing was stored".into())
             })?;
             keyring::store(entry, &key).map_err(failed)?;
+            output::note_change();
             output::say(&format!(
                 "stored the key of profile {name} in the kernel keyring, until the next reboot at the latest"
             ));

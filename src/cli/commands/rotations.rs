@@ -241,6 +241,7 @@ impl RunReport for Report<'_> {
         progress: &Progress,
         checked: &Checked,
     ) -> Option<CheckCounts> {
+        output::note_change();
         for one in &checked.rotations {
             let is_of_colleague = || session.operations.is_rotation_of_colleague(one.row());
             let is_clear = self.ids.is_empty() && is_of_colleague()
@@ -297,6 +298,7 @@ async fn abandon_change(
     let what = format!("Close m{}? Whether it took effect stays unknown.", id.0);
     review.ask(&what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;
+    output::note_change();
     let place = session.operations.bound_place_name();
     let value = || json::change(&change, place.as_deref());
     let text = || human::changes(slice::from_ref(&change), session.operations.now());
@@ -358,6 +360,7 @@ async fn abandon(
         review.ask(&what, Question::YesOrNo).await?;
     }
     let row = session.operations.abandon(id, reason).await?;
+    output::note_change();
     let place = session.operations.bound_place_name();
     let value = || json::rotation(&row, place.as_deref());
     let text = || human::rotations([&row], session.operations.now());

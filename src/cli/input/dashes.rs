@@ -9,7 +9,7 @@ use crate::{
     cli::error::CliError,
     config::nearest,
     domain::{
-        dash::{begins_long, behind_odd_blanks, is_long, is_quote, undashed},
+        dash::{begins_long, behind_odd_blanks, is_long, undashed, what_is_wrong},
         text::visible,
     },
 };
@@ -78,8 +78,9 @@ pub(crate) fn refuse(
             && begins_long(value)
             && !TEXTS.contains(&option)
         {
+            let (what, shown) = (what_is_wrong(value), beginning(value));
             return Err(CliError::Usage(format!(
-                "the value of {option} begins with a long dash, and no ID, name or file does; nothing was sent"
+                "the value of {option} {what} ({shown}), and no ID, name or file does; nothing was sent"
             )));
         }
         if let Some(below) = command.find_subcommand(&word) {
@@ -138,13 +139,12 @@ fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
         None => (plain.as_str(), false),
     };
     let is_shown = name.len() <= LONGEST && name.chars().all(|c| c.is_alphanumeric() || c == '-');
-    let dashes: String = word.chars().take_while(|c| !c.is_alphanumeric()).collect();
     let value = if has_value { "=…" } else { "" };
     let shown = if is_shown {
         let written = word.split('=').next().unwrap_or_default();
-        format!("{}{value}", visible(written))
+        in_quotes(&format!("{written}{value}"))
     } else {
-        format!("{}…", visible(&dashes))
+        beginning(word)
     };
     let meant = if name.is_empty() {
         Some("-".to_owned())
@@ -157,21 +157,23 @@ fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
     );
     CliError::Usage(format!(
         "{shown} {}{meant} Nothing was sent{advice}",
-        what(word, &dashes)
+        what_is_wrong(word)
     ))
 }
 
-/// Why a word is no option: the sign among those before its first letter.
-fn what(word: &str, before: &str) -> &'static str {
-    match (before.contains(is_long), before.chars().next()) {
-        (true, Some('-')) => "contains a long dash",
-        (true, _) => "begins with a long dash",
-        // Misspelt further inside.
-        (false, Some('-')) if word.contains(is_long) => "contains a long dash",
-        (false, Some('-')) => "contains a sign that nobody sees",
-        (false, Some(c)) if c.is_whitespace() => "begins with a blank",
-        (false, Some(c)) if is_quote(c) => "begins with a quote",
-        (false, _) => "begins with a sign that nobody sees",
+/// What a word has before its first letter; the rest of it may be anything.
+fn beginning(word: &str) -> String {
+    let dashes: String = word.chars().take_while(|c| !c.is_alphanumeric()).collect();
+    in_quotes(&format!("{dashes}…"))
+}
+
+/// The word, in quotes if it begins with something that is not seen without them.
+fn in_quotes(word: &str) -> String {
+    let word = visible(word);
+    match word.chars().next() {
+        Some(c) if c == '-' || is_long(c) => word.into_owned(),
+        _ if word.contains('"') => format!("'{word}'"),
+        _ => format!("\"{word}\""),
     }
 }
 
@@ -261,16 +263,29 @@ mod tests {
     #[test]
     fn a_word_is_only_said_to_have_a_long_dash_if_it_has_one() {
         for (word, what) in [
-            (" --dry-run", "begins with a blank;"),
+            (" --dry-run", "\" --dry-run\" begins with a blank;"),
             ("\u{a0}--dry-run", "begins with a blank;"),
-            ("“--dry-run”", "begins with a quote;"),
+            ("“--dry-run”", "\"“--dry-run”\" begins with a quote;"),
+            ("\"--dry-run\"", "'\"--dry-run\"' begins with a quote;"),
+            (" --dry-run=x", "\" --dry-run=…\" begins with a blank;"),
             ("\u{301}--dry-run", "begins with a sign that nobody sees;"),
-            ("-\u{200b}-dry-run", "contains a sign that nobody sees;"),
-            (" —dry-run", "begins with a long dash;"),
+            (
+                "-\u{200b}-dry-run",
+                "-\\u{200b}-dry-run contains a sign that nobody sees;",
+            ),
+            (" —dry-run", "\" —dry-run\" begins with a long dash;"),
         ] {
             let text = refusal(&["rotate", "a", word]).unwrap_or_else(|| panic!("taken: {word}"));
             assert!(text.contains(what), "{word}: {text}");
             assert!(text.contains("did you mean --dry-run?"), "{word}: {text}");
+        }
+        for (word, what) in [
+            ("--from= --x", "begins with a blank (\" --…\"), and"),
+            ("--from=—x", "begins with a long dash (—…), and"),
+            ("--from=“--x", "begins with a quote (\"“--…\"), and"),
+        ] {
+            let text = refusal(&["rotate", word]).unwrap_or_else(|| panic!("taken: {word}"));
+            assert!(text.contains(what), "{word}: {text}");
         }
     }
 

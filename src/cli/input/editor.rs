@@ -138,6 +138,7 @@ pub(crate) async fn changed(
     };
     if let Some(edit) = &edit {
         edit.make().inspect_err(|_| keep_settings(&text))?;
+        output::note_change();
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());
     let value = changed_file(edit.is_some(), file.as_deref());

@@ -13,9 +13,9 @@ use crate::{
     cli::{
         args::Global,
         error::CliError,
-        session::{InFlight, Session, overrides},
+        session::{InFlight, Session, has_directory, overrides},
     },
-    config::{DirectoryAt, directory_of, is_address},
+    config::is_address,
     domain::pasted::{Pasted, Shape, may_have_token, shape, suspicious_words},
     operations::Failure,
 };
@@ -167,12 +167,8 @@ pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
 
 /// Refuses a suspect that is not the ID of a known group. Without a directory nothing is known as a token.
 pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
-    let is_there = || match directory_of(&overrides(global)) {
-        Ok(DirectoryAt::File(file)) => file.exists(),
-        at => at.is_ok(),
-    };
-    let is_asked =
-        !suspects.is_empty() && (suspects.iter().any(|suspect| suspect.is_shaped) || is_there());
+    let is_asked = suspects.iter().any(|suspect| suspect.is_shaped)
+        || !suspects.is_empty() && has_directory(&overrides(global));
     let session = is_asked.then(|| Session::open(global, InFlight::default()).ok());
     let session = session.flatten();
     for suspect in suspects {

@@ -177,7 +177,9 @@ impl Exit {
             | CliError::Usage(_)
             | CliError::Output(_)
             | CliError::Unexpected(_) => Self::Usage,
-            CliError::Unwritten { .. } | CliError::Partly(_) => Self::Partly,
+            CliError::Unwritten { .. } | CliError::DoneUnwritten(_) | CliError::Partly(_) => {
+                Self::Partly
+            }
             CliError::Guarded(_) => Self::Guarded,
             CliError::Interrupted { .. } => Self::Interrupted,
         }

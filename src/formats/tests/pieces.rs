@@ -114,6 +114,27 @@ fn an_id_in_two_files_is_named_with_both() {
     assert_eq!(why, "the ID \"acme\" is already in a.csv, row 1, line 2");
 }
 
+/// A token may have any shape, and no directory is open that could tell.
+#[test]
+fn an_id_that_may_be_a_token_is_not_repeated() {
+    for id in [
+        "correct-horse-battery",
+        "Tok/en+4e8A==.Zq_7~Kx!",
+        "e4eaaaf2-d142-11e1",
+    ] {
+        let mut rows = Vec::new();
+        let mut reader = Reader::default();
+        let text = format!("{id}\n").repeat(2);
+        let text = format!("user_group_id\n{text}");
+        reader
+            .push(text.as_bytes(), &mut |read| rows.push(read))
+            .expect("a file");
+        reader.end(&mut |read| rows.push(read)).expect("a file");
+        let why = rows[1].row.as_ref().expect_err("refused");
+        assert_eq!(why, "the ID \"…\" is already in row 1");
+    }
+}
+
 /// The text, and the lines of `acme` and `00123`.
 #[test]
 fn ids_are_found_in_whatever_other_programs_write() {

@@ -109,6 +109,8 @@ async fn assert_alarm_needs_attention(home: &Home) {
     let lines: Vec<_> = ran.out.lines().collect();
     assert!(lines[1].starts_with("alarm"), "{}", ran.out);
     assert_has(&ran.out, command);
+    let checked = home.run("profile check").await;
+    checked.says("! ALARM in environment live");
     let acknowledge = "environment acknowledge live --reason looked --yes";
     home.json(0, &args(acknowledge)).await;
     let found = home.run("attention").await;

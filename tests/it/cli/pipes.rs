@@ -75,12 +75,17 @@ async fn a_full_disk_is_reported_as_a_failure() {
         "help json",
         "man",
         "import rows.csv",
+        "--help",
+        "note --help",
+        "--version",
     ] {
         let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
         ran.says("cannot write the output");
     }
     // What was changed is never reported as a mistake of the caller, who would believe that nothing was sent.
+    let done = "error: done, but the output cannot be written: ";
+    home.write("new.csv", "user_group_id\nnew-2\n");
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("create new-1 --yes", "\"new-1\": created, but the output cannot be written"),
@@ -92,6 +97,15 @@ async fn a_full_disk_is_reported_as_a_failure() {
         ("import rows.csv --create --yes --restart --json", "cannot write the output"),
         ("apply rows.csv", "cannot write the output"),
         ("get --refresh-all --json", "cannot write the output"),
+        ("note acme-eu x", done),
+        ("label acme-eu --add vip --json", done),
+        ("import new.csv", done),
+        ("profile add eu --base-url https://eu.example.com --api-key-env EU --no-check", done),
+        ("profile rename eu us", done),
+        ("profile behaviour us --sole-writer yes", done),
+        ("profile remove us --yes", done),
+        ("directory backup copy.db --json", done),
+        ("environment rename production prod", done),
     ];
     for (command, words) in table {
         let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;

@@ -18,7 +18,7 @@ use crate::{
         pasted::{Shape, shape, suspicious_words},
         text::{counted, oddities, with_state},
     },
-    formats::{GroupRow, Ids, Reader, RowResult, is_json},
+    formats::{GroupRow, Ids, Reader, RowResult, is_json, shown_id},
     intake::text,
     operations::Rows,
     platform::os_error::in_plain_words,
@@ -172,8 +172,8 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                         say(&format!("character {at} of the id: {what}"));
                     }
                     if let Some(twin) = read.twin {
-                        let what = format!("the ID \"{}\" looks like that of row {twin}", row.id);
-                        say(&masked(what));
+                        let id = shown_id(&row.id);
+                        say(&format!("the ID \"{id}\" looks like that of row {twin}"));
                     }
                 }
                 Err(why) => {

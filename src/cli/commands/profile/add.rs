@@ -13,18 +13,19 @@ use crate::{
         error::CliError,
         output::{self, shape::shape},
         process::exit::Exit,
-        session,
     },
     config::{
-        edit::Edit,
+        edit::{Edit, EditError},
         keyring,
-        new_profile::NewProfile,
+        new_profile::{Field, NewProfile},
         paths,
         profile::{KeySource, Profile},
         scrub::looks_like_a_key,
     },
     domain::group::EnvironmentTag,
-    operations::{BindingAnswer, Clock, Failure, Finding, Operations, PlaceProblem, Probe},
+    operations::{
+        BindingAnswer, Connector, Failure, Finding, NotAdded, Operations, PlaceProblem, Probe,
+    },
 };
 
 #[derive(Debug, Args)]
@@ -88,8 +89,8 @@ pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, Cli
     if let Some(command) = &mut arguments.source.command {
         command.append(&mut arguments.last);
     }
-    let mut new = complete(context, &arguments).await?;
     let connector = context.connector();
+    let mut new = complete(context, &connector, &arguments).await?;
     // Report invalid values before asking for a key.
     let (mut edit, profile) = connector.plan(&new).map_err(stop_of)?;
     check_named(context, &profile, &arguments).await?;
@@ -128,6 +129,7 @@ pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, Cli
             take_back(&new, &edit, key.is_some());
             return Err(stop);
         }
+        output::note_change();
         if !is_complete(&arguments)? && input::has_person(context.no_input) {
             ask_facts(&added).await?;
         }
@@ -201,14 +203,7 @@ async fn check_named(context: &Setup, profile: &Profile, arguments: &Add) -> Res
     let Ok(settings) = context.settings() else {
         return Ok(());
     };
-    let directory = session::open_named(&settings.directory, &context.overrides)?;
-    let operations = Operations::new(
-        profile.clone(),
-        context.overrides.env.clone(),
-        directory,
-        settings.operator,
-        Clock::System,
-    );
+    let operations = context.operations(&settings, profile)?;
     places::named(&operations, name).await.map(drop)
 }
 
@@ -231,7 +226,11 @@ fn take_back(new: &NewProfile, written: &Edit, stored_key: bool) {
 }
 
 /// The values from the arguments, completed on a terminal by asking for the missing ones.
-async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliError> {
+async fn complete(
+    context: &Setup,
+    connector: &Connector,
+    arguments: &Add,
+) -> Result<NewProfile, CliError> {
     let can_ask = input::has_person(context.no_input);
     let said = source(&arguments.source, &arguments.name)?;
     let is_complete = is_complete(arguments)?;
@@ -240,34 +239,53 @@ async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliErr
             "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
         ));
     }
-    let base_url = match &arguments.base_url {
-        Some(url) => url.clone(),
-        None => input::line("Base URL, for example https://api.example.com:").await?,
-    };
-    let environment = match &arguments.environment {
-        Some(tag) => tag.clone(),
-        None if is_complete => String::new(),
-        None => input::line("Environment: Customer, Testing, or Enter to leave it unset:").await?,
-    };
-    let api_key = match said {
-        Some(source) => source,
-        None => ask_source(&arguments.name).await?,
-    };
     // As with the key file, a relative path is relative to the current folder.
     let ca_file = arguments.ca_file.as_ref().map(std::path::absolute);
     let ca_file = ca_file
         .transpose()
         .map_err(|error| CliError::Usage(format!("--ca-file: {error}")))?;
-    Ok(NewProfile {
+    let base_url = match &arguments.base_url {
+        Some(url) => url.clone(),
+        None => input::line("Base URL, for example https://api.example.com:").await?,
+    };
+    let tag = |text: &String| EnvironmentTag::parse(text);
+    let mut new = NewProfile {
         name: arguments.name.clone(),
         base_url,
         path: arguments.path.clone(),
-        // An unknown word is refused together with the other invalid values.
-        environment: (!environment.is_empty()).then(|| EnvironmentTag::parse(&environment)),
-        api_key,
+        environment: arguments.environment.as_ref().map(tag),
+        api_key: said.unwrap_or(KeySource::Unset),
         ca_file,
         read_only: false,
-    })
+    };
+    if is_complete {
+        return Ok(new);
+    }
+    no_wrong_answer(connector, &new)?;
+    if new.environment.is_none() {
+        let question = "Environment: Customer, Testing, or Enter to leave it unset:";
+        let answer = Some(input::line(question).await?).filter(|answer| !answer.is_empty());
+        new.environment = answer.as_ref().map(tag);
+        no_wrong_answer(connector, &new)?;
+    }
+    if new.api_key == KeySource::Unset {
+        new.api_key = ask_source(&arguments.name).await?;
+    }
+    Ok(new)
+}
+
+/// Refuses what was answered so far, before more is asked. The source of the key may be an answer that is still missing.
+fn no_wrong_answer(connector: &Connector, new: &NewProfile) -> Result<(), CliError> {
+    match connector.plan(new) {
+        Err(NotAdded::Edit(EditError::Wrong(mut problems))) => {
+            problems.retain(|(field, _)| *field != Field::ApiKey);
+            if problems.is_empty() {
+                return Ok(());
+            }
+            Err(EditError::Wrong(problems).into())
+        }
+        planned => planned.map(drop).map_err(stop_of),
+    }
 }
 
 /// Whether nothing has to be asked for.
@@ -318,10 +336,24 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
         }
         "command" => {
             let line = input::line("Command, for example pass show eu-live:").await?;
-            KeySource::Command(line.split_whitespace().map(str::to_owned).collect())
+            KeySource::Command(words(&line)?)
         }
         "keyring" => KeySource::Keyring(profile.to_owned()),
         other => return Err(CliError::Usage(no_source(other).into())),
+    })
+}
+
+/// The words of a typed command: between blanks, or as the configuration has them. Quotes are not read, which would leave them
+/// in the words.
+fn words(line: &str) -> Result<Vec<String>, CliError> {
+    let is_list = line.starts_with('[');
+    if !is_list && !line.contains(['"', '\'', '\\']) {
+        return Ok(line.split_whitespace().map(str::to_owned).collect());
+    }
+    serde_json::from_str(line).map_err(|_| {
+        CliError::Usage(
+            "a command with quotes is expected as in the configuration file: [\"pass\", \"show\", \"eu live\"]; nothing was saved".into(),
+        )
     })
 }
 
@@ -391,6 +423,22 @@ mod tests {
         if let Some(home) = std::env::home_dir() {
             let file = key_file(Path::new("~/eu.key"), "the API key file").expect("a path");
             assert_eq!(file, KeySource::File(home.join("eu.key")));
+        }
+    }
+
+    #[test]
+    fn a_typed_command_with_quotes_is_read_as_the_configuration_has_it() {
+        let read = |line: &str| words(line).ok();
+        let expected = ["pass", "show", "eu live"].map(str::to_owned).to_vec();
+        assert_eq!(read(r#"["pass", "show", "eu live"]"#), Some(expected));
+        assert_eq!(read(" echo  a-key "), read(r#"["echo", "a-key"]"#));
+        for line in [
+            r#"pass show "eu live""#,
+            "pass show 'eu'",
+            r"pass eu\ live",
+            "[pass]",
+        ] {
+            assert_eq!(read(line), None, "{line}");
         }
     }
 

@@ -90,7 +90,9 @@ pub(super) async fn run(context: &Setup, arguments: Behaviour) -> Result<Exit, C
     let facts = if told.is_empty() {
         operations.facts().await?
     } else {
-        operations.state_facts(told).await?
+        let facts = operations.state_facts(told).await?;
+        output::note_change();
+        facts
     };
     print(&session, &facts)?;
     Ok(Exit::Done)

@@ -154,6 +154,7 @@ async fn one(
         same(&operations, named, arguments.no_verify).await?
     };
     let mut bound = operations.answer_binding(answer).await?;
+    output::note_change();
     if let Some(id) = &arguments.verify_with {
         if bound.on_trial {
             operations.prove(id).await?;

@@ -98,6 +98,7 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
             let info = store
                 .revoke_key(id)
                 .map_err(|error| storage.explain(error))?;
+            output::note_change();
             let environment = visible(&info.environment);
             let text = || format!("revoked API key {id} of environment {environment}");
             output::either(global.json, || object(&info), text)

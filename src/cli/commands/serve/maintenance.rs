@@ -23,6 +23,7 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
     shared
         .set_up(role)
         .map_err(|error| storage.explain(error))?;
+    output::note_change();
     let storage = shared.to_string();
     let may = |role| format!("; {} may serve from it", visible(role));
     let text = || format!("set up {storage}{}", role.map(may).unwrap_or_default());
@@ -40,6 +41,7 @@ shape! {
 pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
     let copied =
         store::backup(database, to).map_err(|error| CliError::from_store(database, error))?;
+    output::note_change();
     let (file, bytes) = (to.display().to_string(), copied.bytes);
     let (groups, keys) = (copied.groups, copied.keys);
     output::either(

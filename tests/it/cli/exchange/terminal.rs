@@ -165,6 +165,19 @@ async fn profile_add_asks_for_each_value() {
         assert_eq!(ended, Some(code), "{shown}");
         assert_eq!(config().expect("there"), text);
     }
+    // Nothing more is asked once an answer is wrong.
+    for (add, steps, why) in [
+        ("profile add us", [("Base URL", "ftp://x\r")], "base_url"),
+        (
+            "profile add us --base-url https://x.example.com",
+            [("Environment:", "Life\r")],
+            "environment",
+        ),
+    ] {
+        let (shown, ended) = dialogue(&home, add, &steps);
+        assert_eq!(ended, Some(2), "{shown}");
+        assert!(shown.contains(why) && !shown.contains(of_key), "{shown}");
+    }
     // A profile that cannot be reached is written only when a person confirms it.
     for (typed, code, asked) in [("n\r", 1, &[][..]), ("y\r", 0, &facts)] {
         let steps = [
