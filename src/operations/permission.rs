@@ -5,7 +5,10 @@ use std::fmt;
 
 use super::{Failure, Guarded, Operations, Role};
 use crate::{
-    config::{guard, profile::Profile},
+    config::{
+        guard,
+        profile::{KeySource, Profile},
+    },
     domain::batch::BatchKind,
 };
 
@@ -27,6 +30,8 @@ pub enum Refused<'p, D> {
     Directory(D),
     ReadOnly,
     Guard(Guarded, &'p str),
+    /// The profile has no API key, or it cannot be read.
+    NoKey,
     /// The profile of this name, which began the work, is missing or belongs to another environment.
     NoProfile(&'p str),
     /// The profile of this name has no hand-off command.
@@ -41,6 +46,7 @@ impl<D: fmt::Display> fmt::Display for Refused<'_, D> {
             Self::Guard(operation, reason) => {
                 write!(f, "{} is forbidden: {reason}", operation.as_str())
             }
+            Self::NoKey => f.write_str("this profile has no readable API key"),
             Self::NoProfile(name) => write!(
                 f,
                 "profile \"{name}\", which started it, is missing or belongs to another environment"
@@ -95,10 +101,18 @@ impl NextStep<'_> {
         if let Some(why) = directory {
             return Some(Refused::Directory(why));
         }
-        let guards = &profile?.guards;
-        let forbidden = |&operation| Some((operation, guard::forbidden(guards, operation)?));
-        let (operation, reason) = needed.iter().find_map(forbidden)?;
-        Some(Refused::Guard(operation, reason))
+        let profile = profile?;
+        let forbidden =
+            |&operation| Some((operation, guard::forbidden(&profile.guards, operation)?));
+        if let Some((operation, reason)) = needed.iter().find_map(forbidden) {
+            return Some(Refused::Guard(operation, reason));
+        }
+        (self.sends_a_change() && profile.api_key == KeySource::Unset).then_some(Refused::NoKey)
+    }
+
+    /// Whether it sends a change to the service. Abandoning a rotation only writes to the directory.
+    pub fn sends_a_change(self) -> bool {
+        matches!(self, Self::Change(needed) if needed != [Guarded::Abandon])
     }
 }
 
@@ -116,7 +130,8 @@ impl Operations {
                 profile: name(),
                 reason: reason.to_owned(),
             }),
-            Some(Refused::NoProfile(_) | Refused::NoHandOff(_)) | None => Ok(()),
+            // Reading the key says why there is none.
+            Some(Refused::NoKey | Refused::NoProfile(_) | Refused::NoHandOff(_)) | None => Ok(()),
         }
     }
 

@@ -409,7 +409,9 @@ impl App {
         if is_here || self.context.profiles.get(profile.0).is_none() {
             return;
         }
+        self.context.is_switching = true;
         self.go_home();
+        self.context.is_switching = false;
         if let Some(Pane::List(list)) = self.stack.first_mut() {
             self.context
                 .views

@@ -115,7 +115,7 @@ pub const IMPOSSIBLE: [(&str, &str, &str); 3] = [
     (
         "delete a group",
         "remove destroy drop erase",
-        "the service cannot delete groups",
+        "the service cannot delete groups; to lock one out, rotate its token",
     ),
     (
         "undo a rotation",

@@ -103,7 +103,7 @@ pub trait View {
         None
     }
     /// Like [`Self::disabled`], and what holds on every page: the place has nothing to refresh, or the directory, which is
-    /// only read, does not allow the action.
+    /// only read, does not allow the action, or it needs an API key that the profile does not have.
     fn why_not(&self, action: Action, context: &Context) -> Option<String> {
         let why = match action {
             Action::Refresh if !self.focus().has(action) => Some("nothing to refresh"),
@@ -111,7 +111,11 @@ pub trait View {
             _ if writes_directory(self.focus(), action) => context.view_only_reason(),
             _ => None,
         };
-        why.map_or_else(|| self.disabled(action, context), |why| Some(why.into()))
+        // The page of a token begins with reading it; one that was found may be of another profile.
+        let reads_token = action == Action::Token && self.focus() != Focus::WhoseFound;
+        let why = why.map(str::to_owned);
+        let why = why.or_else(|| context.why_no_key().filter(|_| reads_token));
+        why.or_else(|| self.disabled(action, context))
     }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
@@ -149,7 +153,8 @@ pub trait View {
     }
     /// What was typed here, is no draft, and would be lost with the pane: a sentence without its end.
     fn unsaved(&self) -> Option<String> {
-        None
+        let is_typed = self.confirm().is_some_and(Confirm::has_input);
+        is_typed.then(|| "what was typed for the confirmation would be lost".into())
     }
     /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {

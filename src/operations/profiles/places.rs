@@ -87,6 +87,11 @@ impl Operations {
         !matches!(self.profile().api_key, KeySource::Command(_)) || self.0.key.get().is_some()
     }
 
+    /// Whether the API key cannot be read; not if reading it would run a command.
+    pub async fn lacks_key(&self) -> bool {
+        self.key_is_at_hand() && self.api_key().await.is_err()
+    }
+
     /// The fingerprint of the API key; `None` if the key cannot be read. Determined once, because reading it may run a
     /// command.
     async fn key_fingerprint(&self) -> Option<Fingerprint> {

@@ -25,6 +25,8 @@ pub enum RowTest {
     Operation,
     /// Everything that can be asked of a group.
     Group,
+    /// `draft`, asked of the row rather than of its group.
+    Draft,
 }
 
 /// What a row answers to these tests.
@@ -33,6 +35,7 @@ pub struct RowFacts<'r> {
     pub at: Option<Timestamp>,
     pub by: Option<&'r str>,
     pub operation: Option<Operation>,
+    pub is_draft: bool,
 }
 
 /// How a filter of rows is read.
@@ -55,6 +58,8 @@ enum Asked {
     /// The start of the name of the operator.
     By(String),
     Operation(Operation),
+    /// Whether it is a draft.
+    Draft,
     Word(String),
 }
 
@@ -113,8 +118,16 @@ impl RowQuery {
                 return Err(format!("did you mean {meant}:? In quotes it is a word"));
             }
         }
+        if rules.tests.contains(&RowTest::Draft) && !piece.quoted && lowered(&piece.text) == "draft"
+        {
+            self.asked.push((Asked::Draft, piece.negated));
+            return Ok(());
+        }
         let found = Reader::new(rules.limit, rules.views).piece(piece, &mut Vec::new())?;
-        let is_word = found.tests.is_empty() && !piece.text.starts_with('@');
+        // Where no group can be asked, `old`, `fav` and `draft` are words like any other.
+        let asks_group = rules.tests.contains(&RowTest::Group);
+        let is_bare = !asks_group && !piece.text.contains([':', '<', '>', '=']);
+        let is_word = (found.tests.is_empty() || is_bare) && !piece.text.starts_with('@');
         if is_word {
             if !piece.quoted && looks_like_a_test(&piece.text) {
                 self.doubtful.push(format!("{}: {NOT_A_TEST}", piece.text));
@@ -123,7 +136,7 @@ impl RowQuery {
                 let word = Asked::Word(lowered(&piece.text));
                 self.asked.push((word, piece.negated));
             }
-        } else if rules.tests.contains(&RowTest::Group) {
+        } else if asks_group {
             self.wrong.extend_from_slice(&found.wrong);
             self.group.add(found, piece.negated);
         } else {
@@ -144,6 +157,7 @@ impl RowQuery {
             Asked::By(start) => by.starts_with(start) != *negated,
             Asked::Operation(operation) if *negated => facts.operation != Some(*operation),
             Asked::Operation(_) => facts.operation.is_some_and(is_one_of_them),
+            Asked::Draft => facts.is_draft != *negated,
             Asked::Word(word) => text.contains(word) != *negated,
         })
     }
@@ -155,6 +169,7 @@ impl RowQuery {
             RowTest::Operator => "by:li",
             RowTest::Operation => "operation:rotate",
             RowTest::Group => "label:vip, age>90d",
+            RowTest::Draft => "draft",
         });
         examples.collect::<Vec<_>>().join(", ")
     }
@@ -211,6 +226,7 @@ mod tests {
             at: "2026-11-20T08:00:00Z".parse().ok(),
             by: Some("Li@bastion2"),
             operation: Some(Operation::Rotate),
+            is_draft: false,
         };
         for (filter, is_found) in [
             ("", true),
@@ -235,6 +251,34 @@ mod tests {
             assert_eq!(parsed(filter, &ALL).wrong, Vec::<String>::new(), "{filter}");
         }
         assert!(!admits("since:7d", RowFacts::default(), ""), "no time");
+    }
+
+    #[test]
+    fn a_draft_is_asked_of_the_row_and_words_without_a_group_are_words() {
+        let draft = RowFacts {
+            is_draft: true,
+            ..RowFacts::default()
+        };
+        for (filter, of_draft, of_others) in [
+            ("draft", true, false),
+            ("-Draft", false, true),
+            ("\"draft\"", true, true),
+        ] {
+            let query = parsed(filter, &[RowTest::Group, RowTest::Draft]);
+            let text = || "the draft of acme".to_owned();
+            assert_eq!(query.admits(draft, text), of_draft, "{filter}");
+            assert_eq!(
+                query.admits(RowFacts::default(), text),
+                of_others,
+                "{filter}"
+            );
+        }
+        for word in ["draft", "old", "fav"] {
+            let query = parsed(word, &[RowTest::Time]);
+            assert_eq!(query.wrong, Vec::<String>::new());
+            assert!(query.admits(RowFacts::default(), || format!("the {word} one")));
+            assert!(!query.admits(RowFacts::default(), || "acme".into()));
+        }
     }
 
     #[test]

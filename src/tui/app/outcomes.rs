@@ -323,6 +323,12 @@ impl App {
             self.context.note_open(extras.open);
             self.context.note_at_work(&extras.at_work);
             self.context.live.place_name = extras.place_name;
+            let here = self.context.current;
+            if extras.lacks_key {
+                self.context.keyless.insert(here);
+            } else {
+                self.context.keyless.remove(&here);
+            }
             self.context.annotations.of = extras.annotations.into();
             self.context.annotations.take_views(extras.saved_views);
         }

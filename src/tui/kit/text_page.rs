@@ -171,9 +171,10 @@ impl TextPage {
     pub fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
         let last = self.last_scroll(area.height);
         let scroll = scroll.min(last);
-        // The note has a row of its own, so that it hides nothing.
-        let is_noted = scroll < last && area.height > 2;
-        let height = usize::from(area.height) - usize::from(is_noted);
+        // The note has a row of its own, so that it hides nothing; if there is only one row, what its text leaves.
+        let is_noted = scroll < last && area.height > 0;
+        let own_row = usize::from(is_noted && area.height > 1);
+        let height = usize::from(area.height) - own_row;
         for (index, line) in self.lines.iter().skip(scroll).take(height).enumerate() {
             let row = paint::row(area, index as u16);
             let mut x = row.x;
@@ -188,7 +189,10 @@ impl TextPage {
             let width = (note.len() as u16).min(area.width);
             let row = paint::row(area, area.height - 1);
             let style = self.theme.cursor_row();
-            paint::text(buffer, row.right() - width, row.y, width, &note, style);
+            let texts = self.lines[scroll].iter().map(|(text, _)| columns(text));
+            if own_row > 0 || texts.sum::<usize>() + note.len() <= usize::from(area.width) {
+                paint::text(buffer, row.right() - width, row.y, width, &note, style);
+            }
         }
     }
 }

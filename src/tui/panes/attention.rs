@@ -64,7 +64,12 @@ impl Rows for Concerns {
     const PLACE: Focus = Focus::Attention;
     const TITLE: &'static str = "Attention";
     const ROW: &'static str = "item";
-    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
+    const TESTS: &'static [RowTest] = &[
+        RowTest::Time,
+        RowTest::Operator,
+        RowTest::Group,
+        RowTest::Draft,
+    ];
     const HAS_SCOPE: bool = true;
     const WORKING: Option<&'static str> = None;
 
@@ -101,6 +106,7 @@ impl Rows for Concerns {
             at: row.since,
             by: row.by.as_deref(),
             operation: None,
+            is_draft: matches!(row.kind, ConcernKind::Draft(..)),
         }
     }
 

@@ -82,6 +82,8 @@ pub struct BatchPane {
     aim: BatchAim,
     /// Its number, if the page was opened for a batch of the journal.
     number: Option<BatchId>,
+    /// The title of its run, which stays when this console follows another run.
+    title: String,
 }
 
 impl BatchPane {
@@ -125,6 +127,7 @@ impl BatchPane {
             stored: None,
             aim: BatchAim::Look,
             number: None,
+            title: String::new(),
         }
     }
 
@@ -180,6 +183,13 @@ impl BatchPane {
     }
 }
 
+/// The batch and its reason; its kind as long as its number is not known.
+fn title(run: &BatchRun) -> String {
+    let reason = run.reason.as_ref().filter(|_| run.batch.is_some());
+    let reason = reason.map_or_else(String::new, |reason| format!("  {reason}"));
+    run.title() + &reason
+}
+
 impl View for BatchPane {
     fn focus(&self) -> Focus {
         if self.file.is_asked() {
@@ -197,14 +207,11 @@ impl View for BatchPane {
         if let Stage::Resume(resumption, _) = &self.stage {
             return format!("Batch {}", resumption.batch.id.0);
         }
-        let run = self.run(context);
-        let number = run.and_then(|run| run.batch);
-        let Some((run, number)) = run.zip(number) else {
-            return "Bulk rotation".into();
-        };
-        let reason = run.reason.as_deref();
-        let reason = reason.map_or_else(String::new, |reason| format!("  {reason}"));
-        format!("Batch {}{reason}", number.0)
+        match self.run(context) {
+            Some(run) => title(run),
+            None if self.title.is_empty() => "Bulk rotation".into(),
+            None => self.title.clone(),
+        }
     }
 
     fn status(&self, context: &Context) -> String {
@@ -392,16 +399,23 @@ impl View for BatchPane {
             Stage::Planning(ticket) => context.cancel(ticket),
             Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
                 let key = |place, action| context.keys.key(place, action);
-                let list = key(Focus::List, Action::Batches);
+                let all = key(Focus::Batches, Action::NextField);
+                let mut steps = format!("{} on the list", key(Focus::List, Action::Batches));
                 let paused = self.run(context).filter(|_| self.is_paused(context));
                 let text = if let Some(run) = paused {
                     let waiting = run.counts().not_started.saturating_sub(run.under_way());
                     let open = key(Focus::Batches, Action::Enter);
                     let resume = key(Focus::BulkRun, Action::Pause);
-                    let how = format!("{list} on the list, {open}, then {resume} resumes it");
+                    if context.is_switching {
+                        steps += &format!(", {all}");
+                    }
+                    let how = format!("{steps}, {open}, then {resume} resumes it");
                     format!("The batch stays paused, {waiting} waiting: {how}")
                 } else {
-                    format!("The batch continues; {list} on the list shows it")
+                    if context.is_switching {
+                        steps += &format!(", then {all}");
+                    }
+                    format!("The batch continues; {steps} shows it")
                 };
                 context.say(Severity::Info, text);
             }
@@ -457,6 +471,7 @@ impl View for BatchPane {
             self.is_under_way = is_under_way;
             return;
         }
+        let title = title(run);
         let rows = run.rows.iter().enumerate();
         let mut shown: Vec<_> = rows
             .filter(|(_, row)| !self.failed_only || row.is_failed())
@@ -467,8 +482,7 @@ impl View for BatchPane {
         let at = shown.iter().position(|at| Some(*at) == self.on());
         let at = at.filter(|_| self.cursor.at > 0).unwrap_or(self.cursor.at);
         self.cursor.at = at.min(shown.len().saturating_sub(1));
-        self.shown = shown;
-        self.basis = basis;
+        (self.shown, self.basis, self.title) = (shown, basis, title);
         self.is_under_way = is_under_way;
     }
 

@@ -139,8 +139,11 @@ impl Rows for Batches {
         true
     }
 
-    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Row> {
-        self.rows.iter().collect()
+    /// A paused one first: it needs a person.
+    fn all<'a>(&'a self, context: &'a Context) -> Vec<&'a Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|(_, batch)| !is_paused(batch, context));
+        rows
     }
 
     fn key((profile, batch): &Row) -> (ProfileIndex, BatchId) {
@@ -151,11 +154,11 @@ impl Rows for Batches {
         Some(*profile)
     }
 
-    /// The newest unfinished one, preferring one's own.
+    /// The newest that waits for a person, preferring one's own.
     fn first_rank((_, batch): &Row, context: &Context) -> usize {
-        match is_unfinished(batch, context) {
+        match is_unfinished(batch, context) || is_paused(batch, context) {
             true if batch.by == context.operator => 0,
-            is_unfinished => 2 - usize::from(is_unfinished),
+            waits => 2 - usize::from(waits),
         }
     }
 
@@ -167,6 +170,7 @@ impl Rows for Batches {
                 BatchKind::Rotate => Operation::Rotate,
                 BatchKind::Edit(_) => Operation::Update,
             }),
+            ..RowFacts::default()
         }
     }
 
@@ -391,7 +395,11 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
     let theme = context.theme;
     let counts = &batch.counts;
     if let Some(run) = running(batch, context) {
-        return ("/", run.word().to_owned(), theme.focus());
+        let word = run.word().to_owned();
+        return match is_paused(batch, context) {
+            true => ("!", word, theme.warning()),
+            false => ("/", word, theme.focus()),
+        };
     }
     let told = batch.last_run_in_words(|at| context.when(at));
     if let Some((runner, told)) = batch.runner.as_ref().zip(told.clone())

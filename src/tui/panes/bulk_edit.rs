@@ -204,7 +204,7 @@ impl BulkEdit {
 impl View for BulkEdit {
     fn unsaved(&self) -> Option<String> {
         let typed = |row| !self.fields.0.typed(row).is_empty();
-        let is_typed = typed(Row::Key) || typed(Row::To);
+        let is_typed = typed(Row::Key) || typed(Row::To) || self.confirm.has_input();
         is_typed.then(|| "the bulk edit is not sent".into())
     }
 

@@ -39,10 +39,6 @@ impl Export {
         let Some(path) = self.file.path() else {
             return;
         };
-        if self.ids.is_empty() {
-            self.file.refuse("there is no group to write");
-            return;
-        }
         let (path, columns) = match path_and_columns(&path) {
             Ok(read) => read,
             Err(why) => {

@@ -116,6 +116,7 @@ impl Rows for History {
             at: Some(row.entry.at),
             by: Some(&row.entry.by),
             operation: Some(row.entry.operation),
+            ..RowFacts::default()
         }
     }
 

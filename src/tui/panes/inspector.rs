@@ -59,7 +59,6 @@ impl Rows for Requests {
     fn facts(row: &Exchange) -> RowFacts<'_> {
         RowFacts {
             at: Some(row.at),
-            by: None,
             operation: match row.recorded.call {
                 Call::GetOrCreate => Some(Operation::Get),
                 Call::Create => Some(Operation::Create),
@@ -67,6 +66,7 @@ impl Rows for Requests {
                 Call::Rotate => Some(Operation::Rotate),
                 Call::Probe => None,
             },
+            ..RowFacts::default()
         }
     }
 

@@ -428,6 +428,7 @@ impl View for List {
             Action::RotateMarked => self.why_no_batch(context),
             Action::EditMarked => self.why_no_bulk_edit(context),
             Action::MarkAll => self.why_none_to_mark(context),
+            Action::WriteFile if self.marks.is_empty() => self.why_none_to_mark(context),
             Action::WriteFile => self.why_no_marking(context),
             Action::NextField
                 if self.filter.is_typing()

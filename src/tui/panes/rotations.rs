@@ -78,6 +78,7 @@ impl Rows for Rotations {
             at: Some(row.started_at),
             by: Some(&row.by),
             operation: Some(Operation::Rotate),
+            ..RowFacts::default()
         }
     }
 

@@ -182,6 +182,7 @@ async fn list(operations: &Operations, context: &JobContext) -> Result<Outcome, 
         open: open.into_iter().map(state).collect(),
         at_work,
         place_name: operations.place_name().await?,
+        lacks_key: operations.lacks_key().await,
         annotations,
         saved_views,
     });

@@ -221,6 +221,11 @@ impl Confirm {
         (!reason.is_empty()).then(|| reason.to_owned())
     }
 
+    /// Whether a reason or words are typed.
+    pub fn has_input(&self) -> bool {
+        self.reason().is_some() || !self.typed.is_empty()
+    }
+
     pub fn verb(&self) -> Option<&'static str> {
         self.verb
     }

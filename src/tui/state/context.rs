@@ -18,13 +18,16 @@ use super::{
     notices::Notices,
 };
 use crate::{
-    config::{HandOffCommand, profile::Profile},
+    config::{
+        HandOffCommand,
+        profile::{KeySource, Profile},
+    },
     domain::{
         BatchKind, EditPlan, Token, UserGroupId, batch::Plan, capitalised, proposal::Selection,
         rotation::State,
     },
     operations::{
-        BatchId, Guarded, NextStep, PlaceProblem, RotationId, RotationRow,
+        BatchId, Guarded, NextStep, PlaceProblem, Refused, RotationId, RotationRow,
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -140,6 +143,8 @@ pub struct Context {
     pub runner_gone_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
+    /// Profiles whose API key could not be read when their groups were.
+    pub keyless: BTreeSet<ProfileIndex>,
     /// Questions to answer before anything is sent to a profile, as far as known.
     pub place_problems: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The running bulk rotation, or the last one of this session.
@@ -147,6 +152,8 @@ pub struct Context {
     /// Number of unfinished or failed things in each profile, as far as known.
     pub(super) attention: BTreeMap<ProfileIndex, usize>,
     next_ticket: u64,
+    /// Another profile is being switched to: what is left now belongs to this one.
+    pub is_switching: bool,
     pub navigations: Vec<Navigation>,
     pub effects: Vec<Effect>,
 }
@@ -193,12 +200,14 @@ impl Context {
             is_directory_back: false,
             runner_gone_at: None,
             wrong_environment: BTreeSet::new(),
+            keyless: BTreeSet::new(),
             place_problems: BTreeMap::new(),
             bulk: None,
             draft_to_open: None,
             loads_drafts_of_others: false,
             attention: BTreeMap::new(),
             next_ticket: 1,
+            is_switching: false,
             navigations: Vec::new(),
             effects: Vec::new(),
         }
@@ -482,10 +491,21 @@ impl Context {
 
     /// The reason for not allowing a step in a profile.
     pub fn why_not(&self, profile: ProfileIndex, step: NextStep<'_>) -> Option<String> {
+        let is_keyless = self.keyless.contains(&profile);
         let Some(profile) = self.profiles.get(profile.0) else {
             return Some("no profile is chosen".into());
         };
         let refused = step.refused(Some(profile), self.view_only_reason());
+        let keyless = (is_keyless && step.sends_a_change()).then_some(Refused::NoKey);
+        refused.or(keyless).map(|refused| refused.to_string())
+    }
+
+    /// The reason for not reading anything from the service in this profile, if it has no API key.
+    pub fn why_no_key(&self) -> Option<String> {
+        let is_unset = |profile: &Profile| profile.api_key == KeySource::Unset;
+        let is_keyless = self.keyless.contains(&self.current);
+        let refused =
+            (is_keyless || self.profile().is_some_and(is_unset)).then_some(Refused::<&str>::NoKey);
         refused.map(|refused| refused.to_string())
     }
 

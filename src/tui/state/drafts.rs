@@ -92,6 +92,12 @@ impl Drafts {
         self.others.get(key).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the group has drafts of one's own and of others, or of another console.
+    pub fn is_contested(&self, key: &Key) -> bool {
+        let own = self.unsent.get(key).filter(|unsent| unsent.is_own);
+        own.is_some() && !self.others(key).is_empty()
+    }
+
     /// Whether it is news that this person also has a draft of the group.
     pub fn is_news(&mut self, key: &Key, by: &str) -> bool {
         self.told.insert((key.clone(), by.to_owned()))

@@ -49,6 +49,8 @@ pub struct ListingExtras {
     pub open: Vec<(UserGroupId, State)>,
     pub at_work: Vec<ActiveChange>,
     pub place_name: Option<String>,
+    /// The API key of the profile cannot be read.
+    pub lacks_key: bool,
     pub annotations: BTreeMap<UserGroupId, Annotation>,
     pub saved_views: Vec<SavedView>,
 }

@@ -125,6 +125,15 @@ fn an_alarm_is_counted_and_leads_to_the_dialog_that_acknowledges_it() {
 }
 
 #[test]
+fn the_filter_for_drafts_finds_the_drafts_whatever_groups_they_are_of() {
+    let mut scene = attention(vec![unknown(TESTING), draft(PRODUCTION, "globex")]);
+    scene.walk("<tab>/draft<enter>");
+    scene.shows("d draft").hides("rotation unknown");
+    scene.walk("/-draft<enter>");
+    scene.hides("d draft").shows("rotation unknown");
+}
+
+#[test]
 fn an_unknown_rotation_is_settled_in_two_keys() {
     let mut scene = opened();
     assert_eq!(scene.started("r"), Job::Settle);

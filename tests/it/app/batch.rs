@@ -359,9 +359,11 @@ fn a_paused_run_that_is_left_stays_paused_and_says_how_to_resume_it() {
         ended_at: None,
         ..stored(BATCH)
     };
-    let all = Outcome::AllBatches(vec![(ProfileIndex(TESTING), own)]);
+    let here = ProfileIndex(TESTING);
+    let all = Outcome::AllBatches(vec![(here, stored(BatchId(8))), (here, own)]);
     scene.answer_to(|job| *job == Job::AllBatches, all);
-    scene.shows("1 unfinished of 1");
+    // It needs a person, so it is first although it is older.
+    scene.shows_all(["1 unfinished of 2", ">   !   7", "    +   8"]);
     scene.keys("R");
     scene.says("this batch is paused: Enter, then p resumes it");
     scene.later(1).keys("<enter>");
@@ -370,7 +372,7 @@ fn a_paused_run_that_is_left_stays_paused_and_says_how_to_resume_it() {
     scene.keys("<esc>");
     scene
         .at("Batches")
-        .shows("0 unfinished of 1")
+        .shows("0 unfinished of 2")
         .says("The batch continues; 5 on the list shows it");
 }
 
@@ -391,6 +393,44 @@ fn another_profile_neither_shows_the_run_nor_starts_one() {
         .hides("5 shows it");
     finish(&mut scene, None);
     scene.says("in testing");
+}
+
+#[test]
+fn leaving_a_run_for_another_profile_says_how_to_reach_it_from_there() {
+    for (keys, said) in [
+        ("", "The batch continues; 5 on the list, then Tab shows it"),
+        (
+            "p",
+            "The batch stays paused, 0 waiting: 5 on the list, Tab, Enter, then p resumes it",
+        ),
+    ] {
+        let (mut scene, _) = half_way();
+        scene.keys(keys);
+        scene.keys("P<down><enter>");
+        let mut messages = scene.app.context.messages.all();
+        assert!(messages.any(|message| message.text == said), "{said}");
+    }
+}
+
+#[test]
+fn the_title_of_a_run_is_its_own_although_another_has_replaced_it() {
+    let (mut scene, _) = half_way();
+    let title = |scene: &Scene| scene.app.top().title(&scene.app.context);
+    assert_eq!(title(&scene), "Batch 7  leak");
+    scene.app.context.bulk = None;
+    assert_eq!(title(&scene), "Batch 7  leak");
+    let (mut scene, _) = running();
+    let change = BulkChange::mapping("40", Some("214"), None).expect("a change");
+    let run = scene.app.context.bulk.as_mut().expect("it runs");
+    run.kind = BatchKind::Edit(change);
+    assert_eq!(title(&scene), "Bulk edit");
+}
+
+#[test]
+fn in_the_smallest_window_the_check_says_that_there_is_more() {
+    let mut scene = Scene::walked(TESTING, "*T");
+    scene.msg(Msg::Resize(40, 10));
+    scene.shows_all(["2 ready, 0 skipped", "PgDn: ", "rotate 2 in testing"]);
 }
 
 #[test]

@@ -129,6 +129,21 @@ fn another_profile_does_not_discard_what_was_typed() {
             "night",
             "the name that is being typed is not saved",
         ),
+        (
+            "*T<shift-tab>leaked",
+            "leaked",
+            "what was typed for the confirmation would be lost",
+        ),
+        (
+            "*Trotate 2 in",
+            "rotate 2 in",
+            "what was typed for the confirmation would be lost",
+        ),
+        (
+            "tT<shift-tab>leaked",
+            "leaked",
+            "what was typed for the confirmation would be lost",
+        ),
     ] {
         let mut scene = three();
         scene.walk(keys).walk("<f6><down><enter>");

@@ -292,8 +292,12 @@ fn the_draft_that_was_asked_about_is_loaded_although_another_is_newer_by_then() 
     };
     let of_li = || kept("li@desk7", "by Li", 0);
     let mut scene = after(5, "li@desk7");
+    scene.shows("> d ");
     scene.keys("ex");
     find(&mut scene, vec![of_li()]);
+    scene.keys("<esc>");
+    scene.shows("> D ");
+    scene.keys("e");
     scene.walk("<f9>").shows("y loads the draft of li@desk7");
     find(&mut scene, vec![of_li(), kept("ben@desk8", "by Ben", 9)]);
     scene.walk("y").says("Loaded the draft of li@desk7");

@@ -6,10 +6,7 @@ use super::prelude::*;
 #[test]
 fn the_first_line_is_what_is_meant() {
     for (word, first) in [
-        (
-            "delete",
-            "delete a group (the service cannot delete groups)",
-        ),
+        ("delete", "delete a group (the service cannot delete groups"),
         ("leaked", "W                  find the group of a token"),
         ("copy", "y                  copy ID, name or more"),
         ("undo", "2                  history of this profile"),
@@ -44,9 +41,11 @@ fn what_is_not_possible_says_why_and_does_nothing() {
     for opening in ["?", ":"] {
         let mut scene = Scene::on(TESTING);
         scene.walk(opening).hides("cannot delete");
-        scene.walk("delete a group");
+        scene.walk("delete");
+        let instead = "the service cannot delete groups; to lock one out, rotate its token";
+        scene.shows(instead);
         assert_eq!(scene.keys("<enter>"), []);
-        scene.says("the service cannot delete groups");
+        scene.says(instead);
     }
 }
 

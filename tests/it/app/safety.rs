@@ -2,7 +2,9 @@
 
 use ratatui::style::Color;
 
-use super::prelude::*;
+use groupdesk::{config::profile::KeySource, tui::state::ListingExtras};
+
+use super::{groups::group, prelude::*};
 
 fn guarded(profile: usize, operation: Operation, rule: Rule) -> Scene {
     let mut scene = Scene::on(profile);
@@ -35,6 +37,37 @@ fn a_forbidden_action_is_dimmed_and_says_why() {
         .walk("onew-one<enter>")
         .at("Open")
         .shows("create is forbidden: two people look");
+}
+
+#[test]
+fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
+    let mut unset = Scene::on(TESTING);
+    unset.app.context.profiles[TESTING].api_key = KeySource::Unset;
+    let mut unreadable = Scene::on(TESTING);
+    let groups = vec![group("acme-eu", 1), group("globex", 2)];
+    let mut listed = Outcome::listed(groups);
+    if let Outcome::Listed(listing) = &mut listed {
+        listing.extras = Some(ListingExtras {
+            lacks_key: true,
+            ..ListingExtras::default()
+        });
+    }
+    unreadable.open("r", listed);
+    let why = "this profile has no readable API key";
+    for mut scene in [unset, unreadable] {
+        scene.hides("e edit").hides("t token");
+        for keys in ["e", "E", "t", "*T", "B"] {
+            assert_eq!(scene.keys(keys), [], "{keys}");
+            scene.at("List").says(&format!("Not available: {why}"));
+            scene.later(1);
+        }
+        scene.walk("onew-id<enter>").at("Open").shows(why);
+        scene.walk("<esc>?readable").shows(&format!("({why})"));
+        scene.walk("<esc>a").at("Note");
+        scene.walk("<esc>2").at("History");
+        scene.walk("<esc><enter>").at("Group");
+        assert_eq!((scene.writes().len(), scene.drafts()), (0, 0));
+    }
 }
 
 #[test]
@@ -193,6 +226,7 @@ fn what_is_not_possible_says_why_and_leads_nowhere() {
     let table = [
         (TESTING, "T", "List", "nothing is marked; t: this row"),
         (TESTING, "B", "List", "nothing is marked"),
+        (TESTING, "/no-such-group<enter>w", "List", "Not available: no group is listed"),
         (READ_ONLY, "e", "List", "Not available: this profile is read-only"),
         (READ_ONLY, "<enter>e", "Group", "Not available: this profile is read-only"),
         (READ_ONLY, "E", "List", "read-only"),

@@ -59,7 +59,7 @@ impl Rows for Things {
         RowFacts {
             by: Some(row.1),
             operation: Some(Operation::Rotate),
-            at: None,
+            ..RowFacts::default()
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn draw(
         Some(1) => format!("{verb} 1 group"),
         Some(groups) => format!("{verb} {groups} groups"),
         None if matches!(pane.stage, Stage::Resume(..)) => "Resume".to_owned(),
-        None => "Bulk rotation".to_owned(),
+        None => pane.title(context),
     };
     let inner = page(buffer, area, &title, context.theme);
     if let Some(run) = pane.run(context) {

@@ -136,7 +136,8 @@ pub(super) fn impossible() -> impl Iterator<Item = Line> {
         action: LineAction::Impossible,
         keys: String::new(),
         help: what.into(),
-        setting: String::new(),
+        // In full where the line is cut.
+        setting: why.into(),
         name: String::new(),
         synonyms: words.into(),
         disabled_reason: Some(why.into()),

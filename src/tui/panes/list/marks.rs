@@ -3,7 +3,7 @@
 //!
 //! The flag before a row: what needs attention there, the most serious one first.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use ratatui::style::Style;
 
@@ -233,16 +233,19 @@ impl List {
 }
 
 pub(super) struct Flags<'a> {
-    drafts: HashSet<&'a str>,
+    /// The groups with a draft, and whether somebody else, or another console, has one as well.
+    drafts: HashMap<&'a str, bool>,
     context: &'a Context,
 }
 
 impl<'a> Flags<'a> {
     pub(super) fn of(context: &'a Context) -> Self {
-        let drafts = context.drafts.of(context.current);
-        let drafts = drafts
-            .iter()
-            .map(|unsent| unsent.draft.user_group_id.as_str());
+        let here = context.current;
+        let drafts = context.drafts.of(here).into_iter().map(|unsent| {
+            let id = &unsent.draft.user_group_id;
+            let is_contested = context.drafts.is_contested(&(here, id.clone()));
+            (id.as_str(), is_contested)
+        });
         Self {
             drafts: drafts.collect(),
             context,
@@ -259,7 +262,7 @@ impl<'a> Flags<'a> {
     }
 
     /// `x` failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere,
-    /// `d` draft, `+` new.
+    /// `D` drafts of several, `d` draft, `+` new.
     pub(super) fn flag(&self, id: &str) -> Option<(&'static str, Style)> {
         if self.is_empty() {
             return None;
@@ -280,10 +283,12 @@ impl<'a> Flags<'a> {
         } else if let Some(news) = self.context.live.news_of(id) {
             let sign = if news.fields.is_empty() { "+" } else { "~" };
             Some((sign, theme.news()))
-        } else if self.drafts.contains(id) {
-            Some(("d", theme.label()))
         } else {
-            None
+            let sign = |is_contested: &bool| match is_contested {
+                true => ("D", theme.warning()),
+                false => ("d", theme.label()),
+            };
+            self.drafts.get(id).map(sign)
         }
     }
 }
