@@ -64,16 +64,7 @@ impl App {
     /// Opens on the list of the current profile, or on the welcome screen if there is no profile.
     pub fn new(mut context: Context, config_file: String) -> Self {
         let bottom = if context.profile().is_some() {
-            // First, because the person is waiting for it.
-            let list = List::start(&mut context);
-            context.start(Job::OpenRotations);
-            context.start(Job::Batches);
-            context.start(Job::Attention { whole: false });
-            context.read_drafts();
-            if context.hands_off_to().is_some() {
-                context.start(Job::DueHandOffs);
-            }
-            Pane::List(Box::new(list))
+            open_list(&mut context)
         } else {
             Pane::Welcome(Welcome { config_file })
         };
@@ -98,6 +89,12 @@ impl App {
     /// The pane with the focus.
     pub fn top(&self) -> &dyn View {
         self.stack.last().expect("the bottom pane stays").view()
+    }
+
+    /// The pane with the focus, and the context that it acts on.
+    fn top_mut(&mut self) -> (&mut dyn View, &mut Context) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        (pane.view_mut(), &mut self.context)
     }
 
     /// The next time at which something changes on the screen, or has to be done, without any event; `None`: never.
@@ -194,20 +191,17 @@ impl App {
     }
 
     fn input(&mut self, key: KeyEvent) {
-        let pane = self.stack.last_mut().expect("the bottom pane stays");
-        pane.view_mut().input(key, &mut self.context);
+        let (pane, context) = self.top_mut();
+        pane.input(key, context);
     }
 
     /// Pastes into the focused field of the top pane; says so if there is none.
     fn paste_now(&mut self, text: &str) {
         // Says so again if this one is refused as well.
-        let now = self.context.now;
-        let refused = Condition::PasteRefused;
-        self.context.messages.resolve_condition(now, refused);
-        let pane = self.stack.last_mut().expect("the bottom pane stays");
-        if !pane.view_mut().paste(text, &mut self.context) {
-            self.context
-                .say(Severity::Info, "Not pasted: there is no field here");
+        self.context.resolve(Condition::PasteRefused);
+        let (pane, context) = self.top_mut();
+        if !pane.paste(text, context) {
+            context.say(Severity::Info, "Not pasted: there is no field here");
         }
     }
 
@@ -266,24 +260,23 @@ impl App {
     /// only way from a key to something that is asked about first.
     fn confirm(&mut self, action: Action) -> bool {
         let why_not = self.top().why_not(Action::Confirm, &self.context);
-        let pane = self.stack.last_mut().expect("the bottom pane stays");
-        let pane = pane.view_mut();
+        let (pane, context) = self.top_mut();
         let Some(confirm) = pane.confirm_mut() else {
             return false;
         };
-        match (confirm.act(action, &self.context.keys), why_not) {
+        match (confirm.act(action, &context.keys), why_not) {
             (Step::Ignored, _) => return false,
             (Step::Handled, _) => {}
-            (Step::Says(text), _) => self.context.refuse(text),
-            (Step::Confirmed, None) => pane.carry_out(&mut self.context),
+            (Step::Says(text), _) => context.refuse(text),
+            (Step::Confirmed, None) => pane.carry_out(context),
             (Step::Confirmed, Some(why)) => confirm.refuse(&format!("{why}; nothing was sent")),
         }
         true
     }
 
     fn act(&mut self, action: Action) {
-        let pane = self.stack.last_mut().expect("the bottom pane stays");
-        pane.view_mut().act(action, &mut self.context);
+        let (pane, context) = self.top_mut();
+        pane.act(action, context);
     }
 
     /// Closes the panes one by one, so that each can save its content.
@@ -355,8 +348,8 @@ impl App {
             Navigation::Run(command) => self.run(command),
             Navigation::CancelRead(ticket) => self.cancel_job(ticket),
             Navigation::Confirmed => {
-                let pane = self.stack.last_mut().expect("the bottom pane stays");
-                pane.view_mut().confirmed(&mut self.context);
+                let (pane, context) = self.top_mut();
+                pane.confirmed(context);
             }
             Navigation::TokenOf(profile, id) => {
                 self.navigate_to(Navigation::Pop);
@@ -428,19 +421,25 @@ impl App {
         self.context.is_directory_back = false;
         self.context.last_answer = None;
         self.context.settle_again_at = None;
-        let list = List::start(&mut self.context);
-        self.context.start(Job::OpenRotations);
-        self.context.start(Job::Batches);
-        self.context.start(Job::Attention { whole: false });
-        self.context.read_drafts();
         self.context.to_hand_off.clear();
-        if self.context.hands_off_to().is_some() {
-            self.context.start(Job::DueHandOffs);
-        }
-        self.stack = vec![Pane::List(Box::new(list))];
+        self.stack = vec![open_list(&mut self.context)];
         if let Some(profile) = self.context.profile() {
             let text = format!("Now in {} ({})", profile.name, profile.environment_word());
             self.context.say(Severity::Info, text);
         }
     }
+}
+
+/// Opens the list of the current profile, and reads what belongs to it.
+fn open_list(context: &mut Context) -> Pane {
+    // First, because the person is waiting for it.
+    let list = List::start(context);
+    context.start(Job::OpenRotations);
+    context.start(Job::Batches);
+    context.start(Job::Attention { whole: false });
+    context.read_drafts();
+    if context.hands_off_to().is_some() {
+        context.start(Job::DueHandOffs);
+    }
+    Pane::List(Box::new(list))
 }

@@ -7,8 +7,9 @@ use tokio::{sync::watch, time::Instant};
 use crate::domain::batch::{Halt, StopCause};
 
 /// What a run should do with the items it has not started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RunCommand {
+    #[default]
     Go,
     /// Begin nothing new until [`Control::resume`].
     Pause,

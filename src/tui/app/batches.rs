@@ -24,14 +24,9 @@ use crate::{
 impl App {
     pub(super) fn news(&mut self, ticket: Ticket, news: Vec<BatchEvent>) {
         let now = self.context.now;
-        let is_wrong = news.iter().any(|one| match one {
-            BatchEvent::Ended(ended) => ended.wrong_environment,
-            BatchEvent::Started(_)
-            | BatchEvent::Throttled(_)
-            | BatchEvent::NoDirectory(_)
-            | BatchEvent::Halted(_)
-            | BatchEvent::Finished(_) => false,
-        });
+        let is_wrong =
+            |one: &BatchEvent| matches!(one, BatchEvent::Ended(ended) if ended.wrong_environment);
+        let is_wrong = news.iter().any(is_wrong);
         if let Some(run) = self.batch_of(ticket) {
             let profile = run.profile;
             run.take(news, now);
@@ -46,12 +41,10 @@ impl App {
         let Some(run) = self.batch_of(ticket) else {
             return;
         };
-        if let Outcome::BulkEnded(report) = outcome {
-            run.finished(report.clone());
-        } else if let Outcome::Failed(error) = outcome {
-            run.end_with_error(error.text.clone());
-        } else {
-            return;
+        match outcome {
+            Outcome::BulkEnded(report) => run.finished(report.clone()),
+            Outcome::Failed(error) => run.end_with_error(error.text.clone()),
+            _ => return,
         }
         if is_here {
             // The rotations have updated the directory, so the list on the screen is out of date.
@@ -116,22 +109,17 @@ impl App {
             .filter(|batch| batch.ended_at.is_none() && !batch.is_run())
             .filter(|batch| Some(batch.id) != running);
         if let Some(newest) = unfinished.next() {
-            let counts = &newest.counts;
+            let (id, counts) = (newest.id.0, &newest.counts);
             let key = self.context.keys.key(Focus::List, Action::Batches);
             let resume = self.context.keys.key(Focus::Batches, Action::Resume);
-            let left = counts.not_started + counts.unknown;
-            let text = if left == 0 {
-                format!(
-                    "Batch {} is not closed: nothing is left. {key} lists it, {resume} closes it",
-                    newest.id.0
-                )
-            } else {
-                format!(
-                    "Batch {} is unfinished: {} of {} left. {key} lists it, {resume} resumes it",
-                    newest.id.0,
-                    left,
-                    counts.planned(),
-                )
+            let text = match counts.not_started + counts.unknown {
+                0 => format!(
+                    "Batch {id} is not closed: nothing is left. {key} lists it, {resume} closes it"
+                ),
+                left => format!(
+                    "Batch {id} is unfinished: {left} of {} left. {key} lists it, {resume} resumes it",
+                    counts.planned()
+                ),
             };
             self.context.say(Severity::Warning, text);
         }
@@ -179,9 +167,7 @@ impl App {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
             self.context.now + wait + SignedDuration::from_secs(1)
         });
-        let now = self.context.now;
-        let messages = &mut self.context.messages;
-        messages.resolve_condition(now, Condition::OpenRotations);
+        self.context.resolve(Condition::OpenRotations);
         if !settled.is_empty() {
             let is_conflict = |row: &&RotationRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
@@ -206,9 +192,8 @@ impl App {
                 first.why,
                 if open.len() == 1 { "it" } else { "them" }
             );
-            let open = (Condition::OpenRotations, Severity::Unknown);
-            let about = self.context.about;
-            self.context.messages.say_condition(now, open, text, about);
+            self.context
+                .say_condition(Condition::OpenRotations, Severity::Unknown, text);
         }
     }
 
@@ -218,10 +203,8 @@ impl App {
             .iter()
             .filter(|change| change.state.is_open())
             .collect();
-        let now = self.context.now;
         let Some(first) = open.first() else {
-            let messages = &mut self.context.messages;
-            messages.resolve_condition(now, Condition::OpenChanges);
+            self.context.resolve(Condition::OpenChanges);
             self.context
                 .say(Severity::Done, "All open changes are resolved");
             return;
@@ -232,16 +215,13 @@ impl App {
             counted(open.len(), "change"),
             first.user_group_id
         );
-        let open = (Condition::OpenChanges, Severity::Unknown);
-        let about = self.context.about;
-        self.context.messages.say_condition(now, open, text, about);
+        self.context
+            .say_condition(Condition::OpenChanges, Severity::Unknown, text);
     }
 
     /// The person has abandoned a rotation: earlier messages about it do not apply any more.
     pub(super) fn abandoned(&mut self) {
-        let now = self.context.now;
-        let messages = &mut self.context.messages;
-        messages.resolve_condition(now, Condition::OpenRotations);
+        self.context.resolve(Condition::OpenRotations);
     }
 
     /// Settles again once waiting may have helped, and reads batches again whose runner has not been heard of.
@@ -251,12 +231,7 @@ impl App {
         if self.context.runner_gone_at.take_if(is_due).is_some() {
             self.follow_journal();
         }
-        if self
-            .context
-            .settle_again_at
-            .is_some_and(|at| self.context.now >= at)
-        {
-            self.context.settle_again_at = None;
+        if self.context.settle_again_at.take_if(is_due).is_some() {
             self.context.start(Job::Settle);
         }
     }

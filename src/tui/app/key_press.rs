@@ -65,19 +65,15 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return;
         }
-        let now = self.context.now;
-        self.context.messages.key(now);
+        self.context.messages.key(self.context.now);
         let focus = self.top().focus();
         let press = self.context.keys.press(focus, key);
         if press != Press::Do(Action::Cancel) && self.discard_key() {
             return;
         }
         if self.top().is_preparing() && is_text(key) {
-            self.context.messages.refuse(
-                now,
-                "Still checking; keys typed before the result do nothing",
-            );
-            return;
+            let text = "Still checking; keys typed before the result do nothing";
+            return self.context.refuse(text);
         }
         self.refused = None;
         let was_refused = std::mem::take(&mut self.refused_before);
@@ -89,8 +85,7 @@ impl App {
         {
             // It was typed to confirm what the key before it did not open.
             let text = format!("{shown} did nothing: the key before it was refused");
-            self.context.messages.refuse(now, text);
-            return;
+            return self.context.refuse(text);
         }
         let blind = self.what_is_blind(press, focus);
         match press {
@@ -135,11 +130,10 @@ impl App {
         self.refused_before = self.refused.is_some();
         let is_strong = blind.is_some() || upper_case(key).is_some();
         let why = self.refused.take().filter(|_| is_strong);
-        self.discarded_keys = why.map(|why| DiscardedKeys {
-            until: self.context.now + LOOK_PAUSE,
-            why,
-            count: 0,
-        });
+        self.discarded_keys = None;
+        if let Some(why) = why {
+            self.discard_after(why);
+        }
     }
 
     /// Shows why the key did nothing.
@@ -172,14 +166,12 @@ impl App {
         };
         discarded_keys.until = now + LOOK_PAUSE;
         discarded_keys.count += 1;
-        let text = match discarded_keys.count {
-            1 => format!("{}. The key after it did nothing", discarded_keys.why),
-            count => format!(
-                "{}. The {count} keys after it did nothing",
-                discarded_keys.why
-            ),
+        let keys = match discarded_keys.count {
+            1 => "key".to_owned(),
+            count => format!("{count} keys"),
         };
-        self.context.messages.refuse(now, text);
+        let text = format!("{}. The {keys} after it did nothing", discarded_keys.why);
+        self.context.refuse(text);
         true
     }
 
@@ -258,12 +250,11 @@ impl App {
         }
         let at = Position::new(event.column, event.row);
         let (action, times) = footer::moves(self.top(), &self.context, event);
-        let pane = self.stack.last_mut().expect("the bottom pane stays");
-        let pane = pane.view_mut();
         match event.kind {
             MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
                 for _ in 0..times {
-                    if !pane.wheel(at, action, &mut self.context) {
+                    let (pane, context) = self.top_mut();
+                    if !pane.wheel(at, action, context) {
                         return self.repeat(action, times);
                     }
                 }
@@ -272,9 +263,8 @@ impl App {
                 if let Some(action) = footer::clicked(at, self.top(), &self.context) {
                     return self.press(action);
                 }
-                let pane = self.stack.last_mut().expect("the bottom pane stays");
-                let pane = pane.view_mut();
-                let click = pane.click(at, &mut self.context);
+                let (pane, context) = self.top_mut();
+                let click = pane.click(at, context);
                 if click == Click::Elsewhere {
                     self.repeat(action, times);
                 }

@@ -238,13 +238,9 @@ impl App {
             return;
         }
         let key = (profile, id.clone());
-        if self
-            .context
-            .drafts
-            .get(&key)
-            .is_some_and(|unsent| unsent.is(sent))
-        {
-            self.context.drafts.remove(&key);
+        let drafts = &mut self.context.drafts;
+        if drafts.get(&key).is_some_and(|unsent| unsent.is(sent)) {
+            drafts.remove(&key);
         }
         for pane in &mut self.stack {
             if let Pane::Edit(edit) = pane
@@ -340,76 +336,75 @@ impl App {
             Some(other) if profile != self.context.current => format!(" in {}", other.name),
             _ => String::new(),
         };
-        match outcome {
-            Outcome::Done(done) => match done.ending {
-                Ending::Found => {}
-                Ending::Rotated | Ending::Recovered => {
+        let done = |text: String| (Severity::Done, text);
+        let (severity, text) = match outcome {
+            Outcome::Done(read) if read.ending == Ending::Found => return,
+            Outcome::Done(changed) => {
+                let mut text = format!("{}{place}", token::describe(changed));
+                let has_token = matches!(changed.ending, Ending::Rotated | Ending::Recovered);
+                if has_token {
                     let key = self.context.keys.key(Focus::List, Action::Token);
-                    let text = format!(
-                        "{}{place}; {key} on the group shows the new token",
-                        token::describe(done)
-                    );
-                    self.context.say(Severity::Done, text);
-                    self.after_rotation(profile, done);
+                    text += &format!("; {key} on the group shows the new token");
                 }
-                _ => {
-                    let text = format!("{}{place}", token::describe(done));
-                    self.context.say(Severity::Done, text);
-                    for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-                        self.context.say(Severity::Error, warning.to_string());
-                    }
-                    self.after_rotation(profile, done);
+                self.context.say(Severity::Done, text);
+                let alarms = changed.warnings.iter().filter(|one| one.is_alarm());
+                for alarm in alarms.filter(|_| !has_token) {
+                    self.context.say(Severity::Error, alarm.to_string());
                 }
-            },
-            Outcome::TokenWritten(path) => {
-                self.context
-                    .say(Severity::Done, format!("Token saved to {}", path.display()));
+                return self.after_rotation(profile, changed);
             }
+            Outcome::TokenWritten(path) => done(format!("Token saved to {}", path.display())),
             Outcome::HandedOff(Some(handed)) => {
                 let (severity, text) = describe(handed);
-                self.context.say(severity, format!("{text}{place}"));
+                (severity, format!("{text}{place}"))
             }
             Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
-                self.context.say_error(&JobError {
+                return self.context.say_error(&JobError {
                     text: format!("{}{place}", error.text),
                     ..error.clone()
                 });
             }
             Outcome::Annotated(changed, change) => {
-                let text = groups::saved(changed, change);
-                self.context.say(Severity::Done, format!("{text}{place}"));
+                done(format!("{}{place}", groups::saved(changed, change)))
             }
             Outcome::NoteChanged(_, now) => {
-                let text = InvalidAnnotation::NoteChanged(now.clone()).to_string();
-                self.context.say(Severity::Error, format!("{text}{place}"));
+                let text = InvalidAnnotation::NoteChanged(now.clone());
+                (Severity::Error, format!("{text}{place}"))
             }
-            Outcome::SavedViews(_, text) => self.context.say(Severity::Done, text.clone()),
-            Outcome::BulkEnded(_) => self.say_batch_ended(&place),
-            Outcome::Exported(count, path) => {
-                self.context.say(Severity::Done, exported(*count, path));
-            }
-            Outcome::ReportWritten(path) => {
-                let text = format!("Report saved to {}", path.display());
-                self.context.say(Severity::Done, text);
-            }
+            Outcome::SavedViews(_, text) => done(text.clone()),
+            Outcome::BulkEnded(_) => return self.say_batch_ended(&place),
+            Outcome::Exported(count, path) => done(exported(*count, path)),
+            Outcome::ReportWritten(path) => done(format!("Report saved to {}", path.display())),
             Outcome::ProfileAdded(index, profile, _) => {
                 let key = self.context.keys.key(Focus::List, Action::Profiles);
                 let text = format!("Profile {} is saved; {key} switches to it", profile.name);
                 self.context.say(Severity::Done, text);
-                self.leave_welcome(*index);
+                return self.leave_welcome(*index);
             }
             Outcome::NotAdded(problems) => {
                 for (_, what) in problems {
                     self.context.say(Severity::Error, what.clone());
                 }
+                return;
             }
             Outcome::Abandoned(row) => {
-                let text = format!(
-                    "Rotation of {} closed without a result{place}",
-                    row.user_group_id
-                );
-                self.context.say(Severity::Done, text);
+                let id = &row.user_group_id;
+                done(format!("Rotation of {id} closed without a result{place}"))
             }
+            Outcome::PlaceBound(bound) => {
+                let key = if bound.on_trial {
+                    "; its API key is not verified yet"
+                } else {
+                    ""
+                };
+                let name = profile_name(profile, &self.context);
+                let environment = visible(&bound.name);
+                done(format!(
+                    "Profile {name} now uses environment {environment}{key}"
+                ))
+            }
+            Outcome::Proven => done(format!("The API key is verified; requests are sent{place}")),
+            Outcome::Acknowledged => done(format!("Acknowledged; requests are sent again{place}")),
             Outcome::Listed(_)
             | Outcome::Found(_)
             | Outcome::SimilarIds(_)
@@ -435,50 +430,23 @@ impl App {
             | Outcome::EditPlanned(_)
             | Outcome::Checked(_)
             | Outcome::Proof(_)
-            | Outcome::HandedOff(None) => {}
-            Outcome::PlaceBound(bound) => {
-                let key = if bound.on_trial {
-                    "; its API key is not verified yet"
-                } else {
-                    ""
-                };
-                let text = format!(
-                    "Profile {} now uses environment {}{key}",
-                    profile_name(profile, &self.context),
-                    visible(&bound.name)
-                );
-                self.context.say(Severity::Done, text);
-            }
-            Outcome::Proven => {
-                let text = format!("The API key is verified; requests are sent{place}");
-                self.context.say(Severity::Done, text);
-            }
-            Outcome::Acknowledged => {
-                let text = format!("Acknowledged; requests are sent again{place}");
-                self.context.say(Severity::Done, text);
-            }
-        }
+            | Outcome::HandedOff(None) => return,
+        };
+        self.context.say(severity, text);
     }
 
     pub(super) fn job_panicked(&mut self, ticket: Ticket) {
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
+        let label = &running.job.label;
         let (severity, text) = if running.job.is_write {
-            let text = format!(
-                "UNKNOWN: {}. Internal error, stopped; read the group",
-                running.job.label
-            );
             self.batch_lost(ticket);
+            let text = format!("UNKNOWN: {label}. Internal error, stopped; read the group");
             (Severity::Unknown, text)
         } else {
-            (
-                Severity::Error,
-                format!(
-                    "Not done: {}. Internal error, stopped; try again",
-                    running.job.label
-                ),
-            )
+            let text = format!("Not done: {label}. Internal error, stopped; try again");
+            (Severity::Error, text)
         };
         if self.draft_lost(ticket) {
             return;

@@ -50,19 +50,17 @@ impl std::fmt::Debug for LookedUp {
 impl Context {
     /// Says that a text was a token and what to do with it.
     pub fn say_token(&mut self) {
-        let key = self.keys.key(Focus::List, Action::Whose);
-        let text = format!(
-            "That is a token, or looks like one: nothing was entered. {key} finds its group"
-        );
-        self.say(Severity::Warning, text);
+        self.say_is_token("nothing was entered. ");
     }
 
     /// The same of a text that stays in its field.
     fn say_token_stays(&mut self) {
+        self.say_is_token("it stays in the field, and is neither sent nor saved. Remove it; ");
+    }
+
+    fn say_is_token(&mut self, what: &str) {
         let key = self.keys.key(Focus::List, Action::Whose);
-        let text = format!(
-            "That is a token, or looks like one: it stays in the field, and is neither sent nor saved. Remove it; {key} finds its group"
-        );
+        let text = format!("That is a token, or looks like one: {what}{key} finds its group");
         self.say(Severity::Warning, text);
     }
 
@@ -183,9 +181,8 @@ impl App {
         };
         if matches!(outcome, Outcome::SecretFound(true)) {
             let is_here = self.top().focus() == typed.focus;
-            let pane = self.stack.last_mut().expect("the bottom pane stays");
-            let pane = pane.view_mut();
-            if is_here && pane.hold_back(&typed.text, &mut self.context) {
+            let (pane, context) = self.top_mut();
+            if is_here && pane.hold_back(&typed.text, context) {
                 self.word = Zeroizing::default();
                 self.context.say_token();
                 self.keep_draft();

@@ -35,9 +35,7 @@ impl App {
         if profile != self.context.current {
             return;
         }
-        let now = self.context.now;
-        let messages = &mut self.context.messages;
-        messages.resolve_condition(now, Condition::DirectoryOutage);
+        self.context.resolve(Condition::DirectoryOutage);
         let before = self.context.outage.take();
         let was_unread = before.is_some_and(|before| !before.why.can_be_read());
         self.context.is_directory_back |=
@@ -84,9 +82,7 @@ impl App {
         self.context.note_at_work(&changes.at_work);
         if self.context.open.is_empty() {
             self.context.settle_again_at = None;
-            let now = self.context.now;
-            let messages = &mut self.context.messages;
-            messages.resolve_condition(now, Condition::OpenRotations);
+            self.context.resolve(Condition::OpenRotations);
         }
         if self.context.drafts.differ(profile, &changes.drafts) {
             self.context.read_drafts();

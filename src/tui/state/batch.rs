@@ -122,7 +122,7 @@ impl BatchRow {
 }
 
 /// The current run, or the last one that ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
@@ -171,28 +171,14 @@ impl BatchRun {
             ticket,
             profile,
             reason,
-            by: None,
             started_at: now,
-            kind: BatchKind::Rotate,
-            batch: None,
             rows: groups.iter().map(BatchRow::new).collect(),
-            command: RunCommand::Go,
-            version: 0,
-            held_until: None,
-            no_directory_until: None,
-            halt: None,
-            report: None,
-            error: None,
-            runner: None,
-            was_seen: false,
             counts: Counts {
                 not_started: groups.len(),
                 ..Counts::default()
             },
-            under_way: 0,
-            begun_with: 0,
-            spent: SignedDuration::ZERO,
             going_since: Some(now),
+            ..Self::default()
         }
     }
 

@@ -62,9 +62,7 @@ impl Context {
 
     /// Reports that a pasted text was refused, until the next one is taken.
     pub fn say_paste_refused(&mut self, why: String) {
-        let refused = (Condition::PasteRefused, Severity::Warning);
-        self.messages
-            .say_condition(self.now, refused, why, self.about);
+        self.say_condition(Condition::PasteRefused, Severity::Warning, why);
     }
 
     /// Whether nothing can be read, so that what is shown is from memory.

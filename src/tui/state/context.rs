@@ -389,14 +389,24 @@ impl Context {
 
     /// Reports why a job failed. If the directory is unavailable, that holds until its state changes.
     pub fn say_error(&mut self, error: &JobError) {
-        let severity = error.severity();
+        let (severity, text) = (error.severity(), error.text.clone());
         if error.is_directory_outage {
-            let outage = (Condition::DirectoryOutage, severity);
-            self.messages
-                .say_condition(self.now, outage, error.text.clone(), self.about);
+            self.say_condition(Condition::DirectoryOutage, severity, text);
         } else {
-            self.say(severity, error.text.clone());
+            self.say(severity, text);
         }
+    }
+
+    /// Reports a condition, which holds until it is resolved or reported again.
+    pub fn say_condition(&mut self, condition: Condition, severity: Severity, text: String) {
+        let held = (condition, severity);
+        self.messages
+            .say_condition(self.now, held, text, self.about);
+    }
+
+    /// The condition does not hold any more.
+    pub fn resolve(&mut self, condition: Condition) {
+        self.messages.resolve_condition(self.now, condition);
     }
 
     /// Copies a text that is not secret.

@@ -116,42 +116,39 @@ impl Live {
 
 /// What somebody changed between two versions of a group, who and when; `None` if no value differs.
 pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Option<GroupNews> {
-    let mut changed = Vec::new();
-    let mut note = |field, who: Option<(Timestamp, Option<&String>)>| {
-        if let Some((at, by)) = who {
-            changed.push((at, field, by.cloned()));
-        }
-    };
     let rotated = new.last_rotated.as_ref();
     let token = differs(old.fingerprint.as_ref(), new.fingerprint.as_ref());
-    note(
-        ChangedField::Token,
-        token.map(|(at, by)| rotated.map_or((at, by), |last| (last.at, last.by.as_ref()))),
-    );
-    note(
-        ChangedField::Name,
-        differs(old.name.as_ref(), new.name.as_ref()),
-    );
-    note(
-        ChangedField::Mapping,
-        differs(old.mapping.as_ref(), new.mapping.as_ref()),
-    );
-    note(
-        ChangedField::Properties,
-        differs(old.properties.as_ref(), new.properties.as_ref()),
-    );
-    note(
-        ChangedField::Team,
-        differs(old.team_id.as_ref(), new.team_id.as_ref()),
-    );
-    note(
-        ChangedField::Tag,
-        differs(old.environment_tag.as_ref(), new.environment_tag.as_ref()),
-    );
-    let (at, _, by) = changed.iter().max_by_key(|(at, ..)| *at)?.clone();
+    let token = token.map(|known| rotated.map_or(known, |last| (last.at, last.by.as_ref())));
+    let changes = [
+        (ChangedField::Token, token),
+        (
+            ChangedField::Name,
+            differs(old.name.as_ref(), new.name.as_ref()),
+        ),
+        (
+            ChangedField::Mapping,
+            differs(old.mapping.as_ref(), new.mapping.as_ref()),
+        ),
+        (
+            ChangedField::Properties,
+            differs(old.properties.as_ref(), new.properties.as_ref()),
+        ),
+        (
+            ChangedField::Team,
+            differs(old.team_id.as_ref(), new.team_id.as_ref()),
+        ),
+        (
+            ChangedField::Tag,
+            differs(old.environment_tag.as_ref(), new.environment_tag.as_ref()),
+        ),
+    ];
+    let changed = changes.into_iter();
+    let changed = changed.filter_map(|(field, who)| who.map(|(at, by)| (at, field, by)));
+    let changed: Vec<_> = changed.collect();
+    let (at, _, by) = *changed.iter().max_by_key(|(at, ..)| *at)?;
     Some(GroupNews {
         fields: changed.into_iter().map(|(_, field, _)| field).collect(),
-        by,
+        by: by.cloned(),
         at,
         shown,
     })

@@ -240,8 +240,7 @@ pub(super) async fn run(
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
     let options = options_again(operations, retries).await?;
-    let begun = operations.begin_batch_with(plan, reason, options).await;
-    let batch = begun.map_err(failed)?;
+    let batch = operations.begin_batch_with(plan, reason, options).await?;
     drive(operations, batch, &[], context).await
 }
 
@@ -254,8 +253,7 @@ pub(super) async fn edit(
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
     let options = options_again(operations, retries).await?;
-    let begun = operations.begin_edit_with(plan, None, options).await;
-    let batch = begun.map_err(failed)?;
+    let batch = operations.begin_edit_with(plan, None, options).await?;
     drive(operations, batch, &[], context).await
 }
 
@@ -300,9 +298,9 @@ pub(super) async fn plan_edit(
 }
 
 async fn check_ready(operations: &Operations, context: &JobContext) -> Result<(), JobError> {
-    operations.ready().await.map_err(failed)?;
+    operations.ready().await?;
     if context.command.borrow().is_stop() {
-        return Err(job_error("stopped before anything was sent"));
+        return Err(JobError::of("stopped before anything was sent"));
     }
     Ok(())
 }
@@ -328,13 +326,12 @@ async fn drive(
     let options = options.map_err(Failure::NothingSent)?;
     let mut run = operations
         .run_batch_without(batch, left_out, RunLimits::of(options), None)
-        .await
-        .map_err(failed)?;
+        .await?;
     steer(&run.control, *context.command.borrow_and_update());
     let report = follow(&mut run.progress, &run.control, &mut context).await;
     report
         .map(Outcome::BulkEnded)
-        .ok_or_else(|| job_error("Internal error, stopped"))
+        .ok_or_else(|| JobError::of("Internal error, stopped"))
 }
 
 async fn follow(
@@ -373,12 +370,4 @@ fn steer(control: &Control, command: RunCommand) {
         RunCommand::Pause => control.pause(),
         RunCommand::Stop(cause) => control.stop(cause),
     }
-}
-
-fn failed(failure: Failure) -> JobError {
-    failure.into()
-}
-
-fn job_error(text: &str) -> JobError {
-    JobError::of(text)
 }
