@@ -63,7 +63,7 @@ pub fn run(data: &[u8]) {
 fn parse(text: &str) -> Query {
     let query = Query::parse(text, Some(Duration::from_hours(90 * 24)));
     for wrong in &query.wrong {
-        is_hidden_free(&wrong.to_string());
+        is_hidden_free(wrong);
     }
     assert!(query.words.iter().all(|word| !word.text.is_empty()));
     assert!(query.is_within(&query));

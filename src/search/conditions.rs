@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use super::{
     Entry, SearchRequest,
     normalize::{is_same, lower},
-    query::{Condition, Flag, Number, Query},
+    query::{Condition, Number, Query},
     words::{MatchScore, Words},
 };
 use crate::domain::age;
@@ -91,8 +91,8 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
         Condition::Note(word) => annotation()
             .and_then(|annotation| annotation.note.as_deref())
             .is_some_and(|note| word.as_ref().is_none_or(|word| word.is_in(note))),
-        Condition::Flag(Flag::Changed) => request.extras.changed.contains(entry.id()),
-        Condition::Flag(Flag::New) => request.extras.new.contains(entry.id()),
+        Condition::Changed => request.extras.changed.contains(entry.id()),
+        Condition::New => request.extras.new.contains(entry.id()),
         Condition::Draft => request.extras.drafts.contains(entry.id()),
         Condition::By(start) => entry.operators().any(|by| starts_with(by, start)),
     }

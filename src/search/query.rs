@@ -87,15 +87,6 @@ impl Number {
     }
 }
 
-/// What others did to a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flag {
-    /// Another console changed it while this one was open.
-    Changed,
-    /// It was added in the meantime.
-    New,
-}
-
 /// A condition. Texts are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
@@ -131,7 +122,10 @@ pub enum Condition {
     Favourite,
     /// The group has a note, which contains the text if one is given.
     Note(Option<Word>),
-    Flag(Flag),
+    /// Another console changed the group while this one was open.
+    Changed,
+    /// The group was added in the meantime.
+    New,
     /// The group has a draft.
     Draft,
     /// The start of the name of an operator who sent a value of the group or rotated its token.
@@ -179,13 +173,14 @@ impl Query {
 
     /// Whether the result depends on notes, labels, drafts or flags.
     pub fn uses_extras(&self) -> bool {
-        use Condition::{Draft, Favourite, Flag, Label, Note};
-        self.any_condition(&|test| matches!(test, Label(_) | Favourite | Note(_) | Flag(_) | Draft))
+        use Condition::{Draft, Favourite, Label, Note};
+        let is_annotation = |test: &_| matches!(test, Label(_) | Favourite | Note(_) | Draft);
+        self.is_flagged() || self.any_condition(&is_annotation)
     }
 
     /// Whether it asks for flags, which only a console has.
     pub fn is_flagged(&self) -> bool {
-        self.any_condition(&|test| matches!(test, Condition::Flag(_)))
+        self.any_condition(&|test| matches!(test, Condition::Changed | Condition::New))
     }
 
     fn any_condition(&self, is_one: &dyn Fn(&Condition) -> bool) -> bool {

@@ -216,7 +216,7 @@ fn numbers_compare_and_a_minus_negates() {
             Condition::Note(Some(word("call", true))),
             Condition::Draft,
             Condition::By("li".into()),
-            Condition::Flag(Flag::New),
+            Condition::New,
         ]
     );
     assert_eq!(query.without, [parse("label:vip")]);
