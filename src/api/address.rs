@@ -25,10 +25,9 @@ impl Address {
     /// that continues the host name, plain HTTP to other machines.
     pub fn of(profile: &Profile) -> Result<Self, ClientError> {
         let wrong = |setting| {
-            move |why| ClientError::Address {
-                profile: profile.name.clone(),
-                setting,
-                why,
+            let name = &profile.name;
+            move |why: InvalidAddress| {
+                ClientError::Unusable(format!("`{setting}` of profile {name} {why}"))
             }
         };
         let base = base_url(&profile.base_url, profile.allow_plain_http);
@@ -114,15 +113,20 @@ mod tests {
 
     #[test]
     fn an_address_that_would_lead_the_key_astray_is_refused_with_its_setting() {
-        let refused = |base, path| match Address::of(&profile(base, path)) {
-            Err(ClientError::Address { setting, why, .. }) => (setting, why),
-            other => panic!("{other:?}"),
+        let refused = |base, path| Address::of(&profile(base, path));
+        let wrong = |setting: &str, why: InvalidAddress| {
+            Err(ClientError::Unusable(format!(
+                "`{setting}` of profile eu {why}"
+            )))
         };
-        let wrong = refused("https://u:canary@example.com", "/");
-        assert_eq!(wrong, ("base_url", InvalidAddress::Credentials));
-        let wrong = refused("http://10.0.0.1", "/");
-        assert_eq!(wrong, ("base_url", InvalidAddress::PlainHttp));
-        let wrong = refused("https://example.com", ".evil.example/");
-        assert_eq!(wrong, ("path", InvalidAddress::PathWithoutSlash));
+        let with_password = refused("https://u:canary@example.com", "/");
+        assert_eq!(
+            with_password,
+            wrong("base_url", InvalidAddress::Credentials)
+        );
+        let plain = refused("http://10.0.0.1", "/");
+        assert_eq!(plain, wrong("base_url", InvalidAddress::PlainHttp));
+        let longer = refused("https://example.com", ".evil.example/");
+        assert_eq!(longer, wrong("path", InvalidAddress::PathWithoutSlash));
     }
 }

@@ -83,12 +83,10 @@ impl Verdict {
                 ..
             } => {
                 let who = who_refused(*stated, via.as_deref());
-                let code = code
-                    .as_ref()
-                    .map_or_else(String::new, |code| format!(", {code}"));
-                let words = words
-                    .as_ref()
-                    .map_or_else(String::new, |words| format!(": {words}"));
+                let part = |before: &str, text: Option<&String>| {
+                    text.map_or_else(String::new, |text| format!("{before}{text}"))
+                };
+                let (code, words) = (part(", ", code.as_ref()), part(": ", words.as_ref()));
                 Some(format!("{who} refused (HTTP {status}{code}){words}"))
             }
             Self::Unclear(unclear) => Some(unclear.what()),
@@ -97,24 +95,20 @@ impl Verdict {
 
     /// What happened and what to do next; `None` for a success.
     pub fn explain(&self) -> Option<String> {
-        match self {
-            Self::Success(_) => None,
-            Self::SameToken(_) => self.what().map(|what| {
-                format!(
-                    "{what}: apparently nothing was rotated; read the group, and ask the administrator of the service"
-                )
-            }),
+        let what = self.what()?;
+        Some(match self {
+            Self::Success(_) => what,
+            Self::SameToken(_) => format!(
+                "{what}: apparently nothing was rotated; read the group, and ask the administrator of the service"
+            ),
             Self::Refused {
                 status,
                 stated,
                 retry_after,
                 ..
-            } => self.what().map(|what| {
-                let next = advice(*status, *stated, *retry_after);
-                format!("{what}; {next}")
-            }),
-            Self::Unclear(unclear) => Some(unclear.to_string()),
-        }
+            } => format!("{what}; {}", advice(*status, *stated, *retry_after)),
+            Self::Unclear(unclear) => unclear.to_string(),
+        })
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -20,6 +20,7 @@ use reqwest::{
 use rustls::ClientConfig;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use tower_layer::layer_fn;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -37,13 +38,12 @@ use super::{
         judge,
     },
     facts::{self, StatedFacts},
-    failure::{Call, CallError, ClientError, NotSent, Sending, is_refused_by_proxy},
-    masking::SeenTokens,
+    failure::{Call, CallError, ClientError, NotSent, Route, is_refused_by_proxy},
     proxied::{self, ProxyFault},
     receiving::{announced, read, text},
     recording::{ClientInfo, Listener, ReceivedAnswer, Recorder},
     retry_after::retry_after,
-    send_by::{CheckSendByLayer, SendBy},
+    send_by::{CheckSendBy, SendBy},
     sent,
     tls::{client_config, provider},
     wire::{GroupRequest, RotateRequest},
@@ -62,28 +62,19 @@ pub struct Client {
 }
 
 pub(super) struct Inner {
-    /// The name of the profile.
-    profile: String,
     pub(super) address: Address,
-    key: SecretString,
+    /// With the API key and the tokens of this client.
+    info: ClientInfo,
+    pub(super) route: Route,
     authorization: HeaderValue,
     /// For reads, over pooled connections.
     reads: reqwest::Client,
     /// For writes, each over a connection of its own (docs/design/rotation.md, rule 1).
     writes: reqwest::Client,
-    timeout: Duration,
-    /// How long establishing a connection may take.
-    pub(super) connect_timeout: Duration,
-    /// Whether the profile names certificate authorities, trusted in addition to those of the system.
-    has_own_authorities: bool,
     /// How connections are secured, for https.
     pub(super) tls: Option<Arc<ClientConfig>>,
-    /// The proxy of the environment that is used.
-    pub(super) proxy: Option<Proxy>,
-    /// Its name, if it sees plain HTTP: then it may answer in the place of the service.
+    /// The name of the proxy, if it sees plain HTTP: then it may answer in the place of the service.
     plain_proxy: Option<String>,
-    /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
-    seen: Mutex<SeenTokens>,
 }
 
 impl fmt::Debug for Client {
@@ -121,13 +112,17 @@ impl Client {
         let ca_file = profile.ca_file.as_deref();
         // A file that cannot be used is a mistake, also where nothing is encrypted.
         let tls = (is_encrypted || ca_file.is_some()).then(|| client_config(ca_file));
-        let tls = tls.transpose().map_err(|why| match ca_file {
-            Some(file) => ClientError::CaFile {
-                profile: name(),
-                file: shown(&file.to_string_lossy()),
-                why,
-            },
-            None => ClientError::Tls,
+        let tls = tls.transpose().map_err(|why| {
+            ClientError::Unusable(match ca_file {
+                Some(file) => format!(
+                    "`ca_file` of profile {} cannot be used ({}): {why}",
+                    profile.name,
+                    shown(&file.to_string_lossy())
+                ),
+                None => "HTTPS cannot be used because no CA certificates were found; \
+                         install your system's ca-certificates package, or set SSL_CERT_FILE"
+                    .into(),
+            })
         })?;
         let tls = tls.filter(|_| is_encrypted);
         let proxy = proxy_of(profile, &address)?;
@@ -138,27 +133,34 @@ impl Client {
             let base = base.timeout(profile.timeout);
             Ok(base.connect_timeout(connect_timeout))
         };
-        let build =
-            |builder: reqwest::ClientBuilder| builder.build().map_err(|_| ClientError::Build);
-        let inner = Inner {
+        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(not_built);
+        let info = ClientInfo {
             profile: name(),
+            url: address.url.clone(),
+            proxied: proxy.is_some(),
+            key,
+            seen: Mutex::default(),
+        };
+        let inner = Inner {
             reads: build(base()?.pool_idle_timeout(IDLE))?,
             writes: build(
                 base()?
                     .pool_max_idle_per_host(0)
                     .http1_only()
-                    .connector_layer(CheckSendByLayer),
+                    .connector_layer(layer_fn(CheckSendBy)),
             )?,
-            timeout: profile.timeout,
-            connect_timeout,
-            has_own_authorities: ca_file.is_some(),
+            route: Route {
+                host: address.host.clone(),
+                timeout: profile.timeout,
+                connect_timeout,
+                own_authorities: ca_file.is_some(),
+                proxy,
+            },
+            info,
             tls,
             plain_proxy,
-            proxy,
             address,
-            key,
             authorization,
-            seen: Mutex::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -170,12 +172,7 @@ impl Client {
     /// Whether a text has 16 characters in a row of a token that this client sent or received, and that were not in what
     /// was there before.
     pub fn has_part_of_token(&self, parts: &Parts, before: Option<&Parts>) -> bool {
-        let seen = self
-            .inner
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        parts.are_of(seen.parts(), before)
+        parts.are_of(self.inner.info.seen().parts(), before)
     }
 
     /// Returns the same client, with `listener` notified of its exchanges.
@@ -256,14 +253,7 @@ impl Client {
     ) -> Result<Reply, CallError> {
         let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
-            let client = ClientInfo {
-                profile: &self.inner.profile,
-                url: self.inner.address.url.as_str(),
-                proxied: self.inner.proxy.is_some(),
-                key: self.inner.key.expose_secret(),
-                seen: &self.inner.seen,
-            };
-            Recorder::begin(listener, client, (call, expectation), &body)
+            Recorder::begin(listener, &self.inner.info, (call, expectation), &body)
         });
         let mut received = None;
         let exchange = self.inner.exchange(call, body, expectation, &mut received);
@@ -287,21 +277,12 @@ impl Inner {
         expectation: &Expected<'_>,
         received: &mut Option<ReceivedAnswer>,
     ) -> Result<Reply, CallError> {
-        let (client, method) = match call {
-            Call::GetOrCreate => (&self.reads, Method::GET),
-            Call::Create => (&self.writes, Method::GET),
-            Call::Update | Call::Probe => (&self.writes, Method::PUT),
-            Call::Rotate => (&self.writes, Method::POST),
+        let client = match call {
+            Call::GetOrCreate => &self.reads,
+            Call::Create | Call::Update | Call::Probe | Call::Rotate => &self.writes,
         };
-        let sending = Sending {
-            call,
-            host: &self.address.host,
-            timeout: self.timeout,
-            connect_timeout: self.connect_timeout,
-            own_authorities: self.has_own_authorities,
-            proxy: self.proxy.as_ref(),
-        };
-        let secrets = [self.key.expose_secret()];
+        let method: Method = call.method().parse().expect("a method");
+        let secrets = [self.info.key.expose_secret()];
         let scrub = Scrub::of(&secrets);
         let begun = Instant::now();
         let sent = client
@@ -313,7 +294,7 @@ impl Inner {
         let mut response = match sent {
             Ok(response) => response,
             Err(error) => {
-                let failed = sending.failed(&error, None, &scrub);
+                let failed = self.route.failed(call, &error, None, &scrub);
                 let is_refused = is_refused_by_proxy(&error);
                 return Err(self.named_by_proxy(failed, is_refused).await);
             }
@@ -338,7 +319,7 @@ impl Inner {
                     via: self.plain_proxy.as_deref(),
                     body: &received.body,
                 };
-                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut seen = self.info.seen();
                 if let Expected::Rotation { old, .. } = expectation {
                     seen.note(old.expose());
                 }
@@ -355,7 +336,7 @@ impl Inner {
                 },
                 via: self.plain_proxy.clone(),
             }),
-            Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
+            Err(error) => return Err(self.route.failed(call, &error, Some(status), &scrub)),
         };
         Ok(Reply {
             verdict,
@@ -367,14 +348,14 @@ impl Inner {
 
     /// Adds the status that the proxy answered.
     async fn named_by_proxy(&self, mut failed: CallError, is_refused: bool) -> CallError {
-        if let (Some(proxy), true) = (&self.proxy, is_refused)
+        if let (Some(proxy), true) = (&self.route.proxy, is_refused)
             && let CallError::NotSent {
                 why: NotSent::Proxy { why, .. },
                 ..
             } = &mut failed
         {
             let (host, port) = self.address.host_and_port();
-            match proxied::status(proxy, host, port).await {
+            match proxied::status(&self.reads, proxy, host, port).await {
                 Some(407) => *why = ProxyFault::Login,
                 Some(status) => *why = ProxyFault::Status(status),
                 None => {}
@@ -391,11 +372,17 @@ fn proxy_of(profile: &Profile, address: &Address) -> Result<Option<Proxy>, Clien
     }
     let (host, port) = address.host_and_port();
     let found = Proxy::of(address.url.scheme(), host, port, intake::text::variable);
-    found.map_err(|wrong| ClientError::Proxy {
-        profile: profile.name.clone(),
-        variable: wrong.variable,
-        why: wrong.why,
+    found.map_err(|wrong| {
+        ClientError::Unusable(format!(
+            "{}, which profile {} uses with proxy_from_environment, {}",
+            wrong.variable, profile.name, wrong.why
+        ))
     })
+}
+
+fn not_built(_: reqwest::Error) -> ClientError {
+    let why = "the HTTP client cannot be built; check the proxy settings of the environment";
+    ClientError::Unusable(why.into())
 }
 
 fn base(
@@ -415,7 +402,7 @@ fn base(
     // Which one is used is decided here, so that a failure can name it.
     builder = builder.no_proxy();
     if let Some(proxy) = proxy {
-        builder = builder.proxy(proxied::setting(proxy).map_err(|_| ClientError::Build)?);
+        builder = builder.proxy(proxied::setting(proxy).map_err(not_built)?);
     }
     if let (Some(name), Some(places)) = (address.url.domain(), address.pinned(0)) {
         builder = builder.resolve_to_addrs(name, &places);

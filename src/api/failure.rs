@@ -4,17 +4,11 @@
 use std::{error::Error as _, fmt::Write, io, time::Duration};
 
 use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
-use crate::{config::address::InvalidAddress, intake::proxy::Proxy};
+use crate::intake::proxy::Proxy;
 
 /// Why a profile cannot be used at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    #[error("`{setting}` of profile {profile} {why}")]
-    Address {
-        profile: String,
-        setting: &'static str,
-        why: InvalidAddress,
-    },
     #[error("the API key of profile {0} is empty; check where its `api_key` comes from")]
     NoKey(String),
     #[error(
@@ -22,25 +16,9 @@ pub enum ClientError {
          check where its `api_key` comes from"
     )]
     Key(String),
-    #[error(
-        "HTTPS cannot be used because no CA certificates were found; \
-         install your system's ca-certificates package, or set SSL_CERT_FILE"
-    )]
-    Tls,
-    #[error("`ca_file` of profile {profile} cannot be used ({file}): {why}")]
-    CaFile {
-        profile: String,
-        file: String,
-        why: String,
-    },
-    #[error("{variable}, which profile {profile} uses with proxy_from_environment, {why}")]
-    Proxy {
-        profile: String,
-        variable: &'static str,
-        why: &'static str,
-    },
-    #[error("the HTTP client cannot be built; check the proxy settings of the environment")]
-    Build,
+    /// Its address, certificates or proxy.
+    #[error("{0}")]
+    Unusable(String),
 }
 
 /// Which operation was called.
@@ -175,15 +153,15 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-fn after(status: Option<u16>) -> String {
-    status.map_or_else(String::new, |status| {
-        format!(" (it began with HTTP {status})")
-    })
-}
-
 fn lost(status: Option<u16>, why: Lost, via: Option<&str>) -> String {
-    let via = via.map_or_else(String::new, |proxy| format!(", through the proxy {proxy}"));
-    format!("{why}{}{via}", after(status))
+    let mut what = why.to_string();
+    if let Some(status) = status {
+        let _ = write!(what, " (it began with HTTP {status})");
+    }
+    if let Some(proxy) = via {
+        let _ = write!(what, ", through the proxy {proxy}");
+    }
+    what
 }
 
 fn next(call: Call) -> &'static str {
@@ -201,22 +179,24 @@ fn next(call: Call) -> &'static str {
     }
 }
 
-/// What is needed to classify an error.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sending<'a> {
-    pub(super) call: Call,
-    pub(super) host: &'a str,
+/// The way to the service, to name what failed on it.
+pub(super) struct Route {
+    /// Host, with the port unless it is the default.
+    pub(super) host: String,
     pub(super) timeout: Duration,
+    /// How long establishing a connection may take.
     pub(super) connect_timeout: Duration,
-    /// Whether the profile names its own certificate authorities.
+    /// Whether the profile names certificate authorities, trusted in addition to those of the system.
     pub(super) own_authorities: bool,
-    pub(super) proxy: Option<&'a Proxy>,
+    /// The proxy of the environment that is used.
+    pub(super) proxy: Option<Proxy>,
 }
 
-impl Sending<'_> {
+impl Route {
     /// Only an error while connecting, or while building the request, proves that nothing was sent.
     pub(super) fn failed(
         &self,
+        call: Call,
         error: &reqwest::Error,
         status: Option<u16>,
         scrub: &Scrub<'_>,
@@ -225,30 +205,30 @@ impl Sending<'_> {
             self.not_connected(error, scrub)
         } else if error.is_builder() {
             NotSent::Other {
-                host: self.host.to_owned(),
+                host: self.host.clone(),
                 words: "the request cannot be built".to_owned(),
             }
         } else {
             return CallError::Lost {
-                call: self.call,
+                call,
                 status,
                 why: self.lost(error),
-                via: self.proxy.map(Proxy::named),
+                via: self.proxy.as_ref().map(Proxy::named),
             };
         };
         CallError::NotSent {
-            host: self.host.to_owned(),
+            host: self.host.clone(),
             why,
         }
     }
 
     fn not_connected(&self, error: &reqwest::Error, scrub: &Scrub<'_>) -> NotSent {
-        let mut host = self.host.to_owned();
+        let mut host = self.host.clone();
         let kind = io_error(error).map(io::Error::kind);
         if chain(error).any(<dyn std::error::Error>::is::<TooLate>) {
             return NotSent::Late(host);
         }
-        if let Some(proxy) = self.proxy
+        if let Some(proxy) = &self.proxy
             && let Some(why) = proxy_fault(error, kind)
         {
             return NotSent::Proxy {
@@ -258,7 +238,7 @@ impl Sending<'_> {
             };
         }
         // It may be the proxy that spoils what goes through it.
-        if let Some(proxy) = self.proxy {
+        if let Some(proxy) = &self.proxy {
             let _ = write!(host, " through the proxy {}", proxy.named());
         }
         if error.is_timeout() {

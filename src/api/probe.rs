@@ -5,6 +5,8 @@
 //! none here, so a service can only refuse it; `OPTIONS` is often answered by a proxy that never sees the key.
 
 use std::{
+    io::ErrorKind,
+    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -83,7 +85,7 @@ impl Client {
     pub async fn probe(&self) -> Probe {
         let mut steps = Vec::new();
         // A proxy resolves and connects by itself.
-        if self.inner.proxy.is_none()
+        if self.inner.route.proxy.is_none()
             && let Err(text) = self.reach(&mut steps).await
         {
             return Probe {
@@ -114,65 +116,51 @@ impl Client {
     /// Tries name resolution and connection separately, so that a failure can be named and timed.
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
         let (host, port) = self.inner.address.host_and_port();
-        let begun = Instant::now();
-        let addresses: Vec<_> = match self.inner.address.pinned(port) {
-            Some(pinned) => pinned.to_vec(),
-            None => {
-                match timeout(self.inner.connect_timeout, lookup_host((bare(host), port))).await {
-                    Ok(Ok(addresses)) => addresses.collect(),
-                    Ok(Err(_)) | Err(_) => Vec::new(),
-                }
-            }
-        };
-        let mut step = |what: String, begun: Instant, result: Result<String, String>| {
-            let failed = result.clone().err();
+        let (name, patience) = (bare(host), self.inner.route.connect_timeout);
+        let mut begun = Instant::now();
+        let mut step = |what: String, result: Result<String, &'static str>| {
+            let why = result.as_ref().err().copied();
             steps.push(Step {
                 what,
                 took: begun.elapsed(),
-                result,
+                result: result.map_err(str::to_owned),
             });
-            failed.map_or(Ok(()), Err)
+            begun = Instant::now();
+            why
         };
-        let result = match addresses.first() {
-            Some(address) => Ok(address.ip().to_string()),
-            None => Err("not found".into()),
+        let addresses: Vec<_> = match self.inner.address.pinned(port) {
+            Some(pinned) => pinned.to_vec(),
+            None => match timeout(patience, lookup_host((name, port))).await {
+                Ok(Ok(addresses)) => addresses.collect(),
+                Ok(Err(_)) | Err(_) => Vec::new(),
+            },
         };
         // An IP address needs no name resolution.
-        if bare(host).parse::<std::net::IpAddr>().is_err() {
-            step(format!("name {host}"), begun, result).map_err(|_| {
-            format!("The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent.")
-        })?;
+        if name.parse::<IpAddr>().is_err() {
+            let first = addresses.first().map(|address| address.ip().to_string());
+            if step(format!("name {host}"), first.ok_or("not found")).is_some() {
+                return Err(format!(
+                    "The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent."
+                ));
+            }
         }
-        let begun = Instant::now();
-        let connected = timeout(
-            self.inner.connect_timeout,
-            TcpStream::connect(&addresses[..]),
-        )
-        .await;
-        let mut stream = None;
-        let result = match connected {
-            Ok(Ok(connected)) => {
-                stream = Some(connected);
-                Ok("connected".into())
-            }
-            Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                Err("refused".into())
-            }
-            Ok(Err(_)) => Err("failed".into()),
-            Err(_) => Err("no response in time".into()),
+        let stream = match timeout(patience, TcpStream::connect(&addresses[..])).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => Err("refused"),
+            Ok(Err(_)) => Err("failed"),
+            Err(_) => Err("no response in time"),
         };
-        step(format!("connection to port {port}"), begun, result).map_err(|why| {
-            format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
-        })?;
-        if let (Some(stream), Some(tls)) = (stream, self.inner.tls.clone()) {
-            let begun = Instant::now();
-            let shaking = shake_hands(tls, bare(host), stream);
-            if let Ok(Some(version)) = timeout(self.inner.connect_timeout, shaking).await {
-                steps.push(Step {
-                    what: "TLS".into(),
-                    took: begun.elapsed(),
-                    result: Ok(version),
-                });
+        let connected = stream.as_ref().map(|_| "connected".into());
+        let connected = connected.map_err(|why| *why);
+        if let Some(why) = step(format!("connection to port {port}"), connected) {
+            return Err(format!(
+                "No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent."
+            ));
+        }
+        if let (Ok(stream), Some(tls)) = (stream, self.inner.tls.clone()) {
+            let shaking = shake_hands(tls, name, stream);
+            if let Ok(Some(version)) = timeout(patience, shaking).await {
+                step("TLS".into(), Ok(version));
             }
         }
         Ok(())
@@ -194,17 +182,26 @@ fn bare(host: &str) -> &str {
 }
 
 fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, String) {
-    match result {
-        Ok(reply) => finding_of_verdict(&reply.verdict, has_slash),
+    match result.as_ref().map(|reply| &reply.verdict) {
+        Ok(Verdict::Refused {
+            status,
+            stated,
+            words,
+            via,
+            ..
+        }) => {
+            let (finding, text) = finding_of_refusal(*status, *stated, words.as_deref(), has_slash);
+            (finding, text + &beside(via.as_deref().filter(|_| !stated)))
+        }
+        Ok(Verdict::Unclear(unclear)) => finding_of_unclear(unclear),
+        Ok(Verdict::Success(_) | Verdict::SameToken(_)) => (Finding::Strange, SUCCESS.into()),
         Err(CallError::NotSent { why, .. }) => {
             let next = match why {
                 NotSent::Tls { .. } | NotSent::Proxy { .. } => why.next(),
                 _ => "check the base URL and the network",
             };
-            (
-                Finding::NotReached,
-                format!("Not reached: {why}. To do: {next}. Nothing was sent."),
-            )
+            let text = format!("Not reached: {why}. To do: {next}. Nothing was sent.");
+            (Finding::NotReached, text)
         }
         Err(error @ CallError::Lost { .. }) => (
             Finding::NoAnswer,
@@ -213,23 +210,6 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
                 error.what()
             ),
         ),
-    }
-}
-
-fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
-    match verdict {
-        Verdict::Refused {
-            status,
-            stated,
-            words,
-            via,
-            ..
-        } => {
-            let (finding, text) = finding_of_refusal(*status, *stated, words.as_deref(), has_slash);
-            (finding, text + &beside(via.as_deref().filter(|_| !stated)))
-        }
-        Verdict::Unclear(unclear) => finding_of_unclear(unclear),
-        Verdict::Success(_) | Verdict::SameToken(_) => (Finding::Strange, SUCCESS.into()),
     }
 }
 

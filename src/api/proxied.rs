@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::header::AUTHORIZATION;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -65,8 +66,14 @@ pub(super) fn setting(proxy: &Proxy) -> reqwest::Result<reqwest::Proxy> {
     })
 }
 
-/// Asks the proxy once more for the connection and returns the status of its answer. Nothing of ours is sent to it.
-pub(super) async fn status(proxy: &Proxy, host: &str, port: u16) -> Option<u16> {
+/// Asks the proxy once more for the connection and returns the status of its answer. Nothing of ours is sent to it. `client`
+/// only writes the login, as it does for its own connections.
+pub(super) async fn status(
+    client: &reqwest::Client,
+    proxy: &Proxy,
+    host: &str,
+    port: u16,
+) -> Option<u16> {
     if proxy.is_encrypted {
         return None;
     }
@@ -74,9 +81,11 @@ pub(super) async fn status(proxy: &Proxy, host: &str, port: u16) -> Option<u16> 
         let mut stream = TcpStream::connect(&proxy.address).await.ok()?;
         let mut request = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n");
         if let Some(login) = &proxy.login {
-            let login = format!("{}:{}", *login.user, *login.password);
-            request.push_str("Proxy-Authorization: Basic ");
-            request.push_str(&base64(login.as_bytes()));
+            let asked = client.get(format!("http://{}", proxy.address));
+            let asked = asked.basic_auth(&*login.user, Some(&*login.password));
+            let asked = asked.build().ok()?;
+            request.push_str("Proxy-Authorization: ");
+            request.push_str(asked.headers().get(AUTHORIZATION)?.to_str().ok()?);
             request.push_str("\r\n");
         }
         request.push_str("\r\n");
@@ -90,40 +99,4 @@ pub(super) async fn status(proxy: &Proxy, host: &str, port: u16) -> Option<u16> 
         line.split(' ').nth(1)?.trim().parse().ok()
     };
     timeout(PATIENCE, asked).await.ok()?
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let groups = bytes.chunks(3).map(|group| {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        let letter = |at: usize| {
-            let index = bits >> (18 - 6 * at) & 63;
-            if at <= group.len() {
-                char::from(LETTERS[index as usize])
-            } else {
-                '='
-            }
-        };
-        [letter(0), letter(1), letter(2), letter(3)]
-    });
-    groups.flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_that_of_rfc_4648() {
-        for (text, expected) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("ana:p@ss", "YW5hOnBAc3M="),
-        ] {
-            assert_eq!(base64(text.as_bytes()), expected);
-        }
-    }
 }

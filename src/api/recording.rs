@@ -4,13 +4,14 @@
 use std::{
     fmt,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use reqwest::header::{self, HeaderMap, HeaderName};
+use reqwest::{Url, header::HeaderMap};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::mpsc;
 
 use super::{
@@ -26,19 +27,17 @@ pub use super::{
 use crate::domain::group::UserGroupId;
 
 /// Response headers that are informative; any other could contain a session.
-const SAFE_HEADERS: [HeaderName; 9] = [
-    header::CONTENT_TYPE,
-    header::CONTENT_LENGTH,
-    header::CONTENT_ENCODING,
-    header::DATE,
-    header::SERVER,
-    header::VIA,
-    header::LOCATION,
-    header::RETRY_AFTER,
-    header::ALLOW,
-];
-/// Headers by which operators of a service find a request again.
-const REQUEST_IDS: [&str; 4] = [
+const SAFE_HEADERS: [&str; 13] = [
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "date",
+    "server",
+    "via",
+    "location",
+    "retry-after",
+    "allow",
+    // Operators of a service find a request again by these.
     "x-request-id",
     "x-correlation-id",
     "x-amzn-requestid",
@@ -124,17 +123,25 @@ pub(super) struct ReceivedAnswer {
 }
 
 /// What a recording needs to know of its client.
-pub(super) struct ClientInfo<'c> {
-    pub(super) profile: &'c str,
-    pub(super) url: &'c str,
+pub(super) struct ClientInfo {
+    pub(super) profile: String,
+    pub(super) url: Url,
+    /// Whether a proxy from the environment may be used.
     pub(super) proxied: bool,
-    pub(super) key: &'c str,
-    pub(super) seen: &'c Mutex<SeenTokens>,
+    pub(super) key: SecretString,
+    /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
+    pub(super) seen: Mutex<SeenTokens>,
+}
+
+impl ClientInfo {
+    pub(super) fn seen(&self) -> MutexGuard<'_, SeenTokens> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An exchange in progress; if this is dropped, the exchange was given up.
 pub(super) struct Recorder<'c> {
-    client: ClientInfo<'c>,
+    client: &'c ClientInfo,
     listener: &'c Listener,
     begun: Instant,
     /// Until it is sent to the listener.
@@ -144,7 +151,7 @@ pub(super) struct Recorder<'c> {
 impl<'c> Recorder<'c> {
     pub(super) fn begin(
         listener: &'c Listener,
-        client: ClientInfo<'c>,
+        client: &'c ClientInfo,
         (call, expected): (Call, &Expected<'_>),
         body: &[u8],
     ) -> Self {
@@ -153,18 +160,18 @@ impl<'c> Recorder<'c> {
             Expected::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
         };
         let recorded = {
-            let mut seen = client.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = client.seen();
             if let Expected::Rotation { old, .. } = expected {
                 seen.note(old.expose());
             }
-            let mask = seen.mask(client.key, id);
+            let mask = seen.mask(client.key.expose_secret(), id);
             RecordedExchange {
                 number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
                 about: listener.about,
-                profile: client.profile.to_owned(),
+                profile: client.profile.clone(),
                 call,
                 id: id.map(|id| mask.mask_if_secret(id)),
-                url: mask.mask_text(client.url),
+                url: mask.mask_text(client.url.as_str()),
                 request: mask.mask_body(body),
                 proxied: client.proxied,
                 status: None,
@@ -198,15 +205,11 @@ impl<'c> Recorder<'c> {
             return;
         };
         recorded.duration = self.begun.elapsed();
-        let mut seen = self
-            .client
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.client.seen();
         if let Some(received) = received {
             seen.note_secrets_of(&received.body);
         }
-        let mask = seen.mask(self.client.key, recorded.id.as_deref());
+        let mask = seen.mask(self.client.key.expose_secret(), recorded.id.as_deref());
         if let Some(received) = received {
             recorded.status = Some(received.status);
             recorded.headers = safe_headers(&received.headers, &mask);
@@ -252,15 +255,11 @@ fn kind_and_words(result: Result<&Verdict, &CallError>) -> (ExchangeKind, String
 }
 
 fn safe_headers(headers: &HeaderMap, mask: &Mask<'_>) -> Vec<(String, String)> {
-    let ids = REQUEST_IDS.into_iter().map(HeaderName::from_static);
-    SAFE_HEADERS
-        .into_iter()
-        .chain(ids)
-        .filter_map(|name| {
-            let value = String::from_utf8_lossy(headers.get(&name)?.as_bytes()).into_owned();
-            let mut value = mask.mask_text(&value);
-            value.truncate(value.floor_char_boundary(LONGEST_HEADER));
-            Some((name.as_str().to_owned(), value))
-        })
-        .collect()
+    let kept = SAFE_HEADERS.into_iter().filter_map(|name| {
+        let value = String::from_utf8_lossy(headers.get(name)?.as_bytes());
+        let mut value = mask.mask_text(&value);
+        value.truncate(value.floor_char_boundary(LONGEST_HEADER));
+        Some((name.to_owned(), value))
+    });
+    kept.collect()
 }

@@ -1,6 +1,8 @@
 //! Finds secrets in a text: verbatim, encoded, and after names that denote secrets. The callers decide what to do with
 //! them.
 
+use std::ops::Range;
+
 /// Replaces a secret.
 pub const MASK: &str = "****";
 /// Shorter texts are never secrets, except after a name that denotes one.
@@ -25,18 +27,24 @@ pub(super) fn names_a_secret(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-/// Lower-casing ASCII keeps every byte position, so positions found in the copy are valid in the text itself.
-pub(super) fn replace_secret(text: &str, secret: &str, hidden: &str) -> String {
-    let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
+/// The text with something else in the place of these parts, which are in order and apart.
+fn replaced<S: AsRef<str>>(text: &str, parts: impl Iterator<Item = (Range<usize>, S)>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, _) in low.match_indices(&wanted) {
-        kept.push_str(&text[from..at]);
-        kept.push_str(hidden);
-        from = at + wanted.len();
+    for (part, by) in parts {
+        kept.push_str(&text[from..part.start]);
+        kept.push_str(by.as_ref());
+        from = part.end;
     }
     kept.push_str(&text[from..]);
     kept
+}
+
+/// Lower-casing ASCII keeps every byte position, so positions found in the copy are valid in the text itself.
+pub(super) fn replace_secret(text: &str, secret: &str, hidden: &str) -> String {
+    let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
+    let found = low.match_indices(&wanted);
+    replaced(text, found.map(|(at, _)| (at..at + wanted.len(), hidden)))
 }
 
 /// With something else in the place of every run of hex digits that is as long as a token, unless it `may_stay`.
@@ -45,19 +53,16 @@ pub(super) fn replace_hex_runs(
     hidden: &str,
     may_stay: impl Fn(&str) -> bool,
 ) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
-        kept.push_str(&rest[..start]);
-        let run = &rest[start..];
-        let is_over = |c: char| !c.is_ascii_hexdigit();
-        let (hex, after) = run.split_at(run.find(is_over).unwrap_or(run.len()));
-        let is_token = hex.len() >= TOKEN_LIKE && !may_stay(hex);
-        kept.push_str(if is_token { hidden } else { hex });
-        rest = after;
-    }
-    kept.push_str(rest);
-    kept
+    let mut end = 0;
+    let is_alike = |a: &u8, b: &u8| a.is_ascii_hexdigit() == b.is_ascii_hexdigit();
+    let runs = text.as_bytes().chunk_by(is_alike);
+    let tokens = runs.filter_map(|run| {
+        let start = end;
+        end += run.len();
+        let is_long = run.len() >= TOKEN_LIKE && run[0].is_ascii_hexdigit();
+        (is_long && !may_stay(&text[start..end])).then_some((start..end, hidden))
+    });
+    replaced(text, tokens)
 }
 
 /// The text with its escapes resolved, in every way that makes another text of it.
@@ -75,32 +80,20 @@ pub(super) fn decoded_variants(text: &str) -> impl Iterator<Item = String> {
 /// Resolves escapes such as `%63`, `\u0063` or `&#99;` that encode ASCII. Without a number of `digits` there are any, and
 /// a semicolon ends them.
 fn decoded(text: &str, before: &str, digits: usize, radix: u32) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(before) {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + before.len()..];
-        let end = || {
-            code.find(|c: char| !c.is_digit(radix))
-                .unwrap_or(code.len())
-        };
-        let length = if digits > 0 { digits } else { end() };
-        let number = code
-            .get(..length)
-            .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), radix).ok());
-        if let Some(byte) = number.filter(u8::is_ascii) {
-            plain.push(char::from(byte));
-            rest = &code[length..];
-            if digits == 0 {
-                rest = rest.strip_prefix(';').unwrap_or(rest);
-            }
-        } else {
-            plain.push_str(before);
-            rest = code;
-        }
-    }
-    plain.push_str(rest);
-    plain
+    let escapes = text.match_indices(before).filter_map(|(at, _)| {
+        let start = at + before.len();
+        let code = &text[start..];
+        let is_over = |c: char| !c.is_digit(radix);
+        let any = || code.find(is_over).unwrap_or(code.len());
+        let length = if digits > 0 { digits } else { any() };
+        let number = code.get(..length)?.trim_start_matches('0');
+        let byte = u8::from_str_radix(number, radix).ok();
+        let byte = byte.filter(u8::is_ascii)?;
+        let is_closed = digits == 0 && code[length..].starts_with(';');
+        let end = start + length + usize::from(is_closed);
+        Some((at..end, char::from(byte).to_string()))
+    });
+    replaced(text, escapes)
 }
 
 /// Hides what follows `"token": "` and `token=`, even if it is not terminated.
@@ -109,50 +102,38 @@ pub(super) fn mask_after_names(text: &str) -> String {
     // Cache the next occurrence of each word, so that the text is searched only once for each.
     let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());
     let mut ends = SECRET_WORDS.map(|word| next(word, 0));
-    let mut kept = String::with_capacity(text.len());
     let mut from = 0;
-    loop {
-        for (end, word) in ends.iter_mut().zip(SECRET_WORDS) {
-            if end.is_some_and(|end| end < from + word.len()) {
-                *end = next(word, from);
+    let next_value = || {
+        loop {
+            for (end, word) in ends.iter_mut().zip(SECRET_WORDS) {
+                if end.is_some_and(|end| end < from + word.len()) {
+                    *end = next(word, from);
+                }
+            }
+            let name = ends.iter().flatten().min().copied()?;
+            let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
+            let between = text[name..].trim_start_matches(is_name);
+            let rest = between.trim_start_matches(|c| "\"'\\ \t\r\n:=>".contains(c));
+            let between = &between[..between.len() - rest.len()];
+            from = text.len() - rest.len();
+            if !between.contains([':', '=']) {
+                continue;
+            }
+            let is_quoted = between.trim_end_matches('\\').ends_with(['"', '\'']);
+            let is_end = |c: char| {
+                "\"'\\".contains(c) || !is_quoted && (c.is_whitespace() || "<>&,;}])".contains(c))
+            };
+            let word = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+            // Prose such as `current_token: this field is required` stays.
+            let is_secret = is_quoted
+                || word.len() >= 20
+                || word.len() >= SHORTEST && word.contains(|c: char| c.is_ascii_digit());
+            if is_secret && !word.is_empty() && !word.starts_with(MASK) {
+                let start = from;
+                from += word.len();
+                return Some((start..from, MASK));
             }
         }
-        let Some(found) = ends.iter().flatten().min().copied() else {
-            break;
-        };
-        let rest = &text[found..];
-        let name = rest
-            .find(|c: char| !(c.is_alphanumeric() || "_-".contains(c)))
-            .unwrap_or(rest.len());
-        let separator = &rest[name..];
-        let value = separator
-            .find(|c: char| !"\"'\\ \t\r\n:=>".contains(c))
-            .unwrap_or(separator.len());
-        let between = &separator[..value];
-        let value_at = found + name + value;
-        kept.push_str(&text[from..value_at]);
-        from = value_at;
-        if !between.contains([':', '=']) {
-            continue;
-        }
-        let is_quoted = between.trim_end_matches('\\').ends_with(['"', '\'']);
-        let rest = &text[value_at..];
-        let end = if is_quoted {
-            rest.find(['"', '\'', '\\']).unwrap_or(rest.len())
-        } else {
-            rest.find(|c: char| c.is_whitespace() || "\"'<>&,;}])\\".contains(c))
-                .unwrap_or(rest.len())
-        };
-        let word = &rest[..end];
-        // Prose such as `current_token: this field is required` stays.
-        let is_secret = is_quoted
-            || word.len() >= 20
-            || word.len() >= SHORTEST && word.contains(|c: char| c.is_ascii_digit());
-        if is_secret && !word.is_empty() && !word.starts_with(MASK) {
-            kept.push_str(MASK);
-            from = value_at + end;
-        }
-    }
-    kept.push_str(&text[from..]);
-    kept
+    };
+    replaced(text, std::iter::from_fn(next_value))
 }

@@ -9,7 +9,6 @@ use std::{
     task::{Context, Poll},
 };
 
-use tower_layer::Layer;
 use tower_service::Service;
 
 /// Tells whether it is too late to send.
@@ -46,20 +45,9 @@ tokio::task_local! {
 #[error("the deadline for sending has passed")]
 pub(super) struct TooLate;
 
-/// Checks the deadline once the connection is established.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CheckSendByLayer;
-
-impl<S> Layer<S> for CheckSendByLayer {
-    type Service = CheckSendBy<S>;
-
-    fn layer(&self, connect: S) -> CheckSendBy<S> {
-        CheckSendBy(connect)
-    }
-}
-
+/// Makes connections with this, and checks the deadline once one is established.
 #[derive(Debug, Clone)]
-pub(super) struct CheckSendBy<S>(S);
+pub(super) struct CheckSendBy<S>(pub(super) S);
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 

@@ -173,7 +173,7 @@ pub fn with_certificate(
 }
 
 fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
-    let bytes = Zeroizing::new(contents(file).map_err(|error| error.to_string())?);
+    let bytes = Zeroizing::new(contents(file)?);
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     match metadata.mode() & 0o077 {
         0 => Ok(bytes),
@@ -183,7 +183,7 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
 
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let pem = pem::plain(&contents(file).map_err(|error| error.to_string())?);
+    let pem = pem::plain(&contents(file)?);
     let wrong = "it contains no PEM certificate (-----BEGIN CERTIFICATE-----); \
                  to convert DER: openssl x509 -inform der -in FILE";
     let sections = pem::certificates(&pem);
@@ -200,26 +200,27 @@ fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     certificates.collect()
 }
 
-fn contents(file: &Path) -> io::Result<Vec<u8>> {
+fn contents(file: &Path) -> Result<Vec<u8>, String> {
+    let words = |error: io::Error| error.to_string();
     let file = File::options()
         .read(true)
         // A FIFO must not block before it is refused.
         .custom_flags(OFlags::NONBLOCK.bits() as i32)
-        .open(file)?;
-    let metadata = file.metadata()?;
+        .open(file)
+        .map_err(words)?;
+    let metadata = file.metadata().map_err(words)?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file; use another"));
+        return Err("it is not a regular file; use another".into());
     }
     // Whoever can write to this file decides whom the API key is sent to.
     if metadata.mode() & 0o002 != 0 {
-        return Err(io::Error::other(
-            "every user can write to it; remove that permission with chmod o-w",
-        ));
+        return Err("every user can write to it; remove that permission with chmod o-w".into());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    let mut file = file.take(LARGEST_FILE + 1);
+    file.read_to_end(&mut bytes).map_err(words)?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(io::Error::other("it is larger than 1 MiB; use another"));
+        return Err("it is larger than 1 MiB; use another".into());
     }
     Ok(bytes)
 }

@@ -3,7 +3,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::error_message::Scrub;
+use super::{error_message::Scrub, who_refused};
 
 /// An answer that does not tell whether the call succeeded. The request was sent in every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,9 +85,14 @@ impl fmt::Display for Ambiguous {
             (Kind::Redirect { hint, .. }, _) => {
                 write!(f, "{what}, so apparently nothing was done; {hint}")
             }
-            (Kind::OtherGroup { rotation, .. }, _) => {
-                write!(f, "{what}; {}", other_group(*rotation))
-            }
+            (Kind::OtherGroup { rotation: true, .. }, _) => write!(
+                f,
+                "{what}; the token sent may belong to that group, and may be rotated; read both groups before anything else"
+            ),
+            (Kind::OtherGroup { .. }, _) => write!(
+                f,
+                "{what}; a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
+            ),
             (Kind::ServerError { .. }, _) => write!(
                 f,
                 "{what}; the request was sent and may have taken effect; read the group before trying again"
@@ -116,16 +121,13 @@ impl Ambiguous {
     }
 
     fn kind_in_words(&self) -> String {
-        let status = self.status;
+        let (status, via) = (self.status, self.via.as_deref());
         match &self.kind {
             Kind::ServerError { words, .. } => {
-                let who = self.via.as_deref().map_or_else(
-                    || "the service".to_owned(),
-                    |proxy| format!("the service or the proxy {proxy}"),
-                );
+                let who = who_refused(via.is_none(), via);
                 format!(
                     "{who} failed with HTTP {status}{}",
-                    quoted(words.as_deref())
+                    and_says(words.as_deref())
                 )
             }
             Kind::Redirect { to, .. } => {
@@ -134,36 +136,40 @@ impl Ambiguous {
             }
             Kind::OddStatus => format!("HTTP {status} is not a response of this API"),
             Kind::Empty => format!("the response (HTTP {status}) is empty"),
-            Kind::WebPage => format!(
-                "the response is a web page instead of JSON (HTTP {status}): {}, a login page or a wrong path",
-                self.via.as_deref().map_or_else(
-                    || "a proxy".to_owned(),
-                    |proxy| format!("the proxy {proxy}")
+            Kind::WebPage => {
+                let proxy = via.map_or("a proxy".into(), |proxy| format!("the proxy {proxy}"));
+                format!(
+                    "the response is a web page instead of JSON (HTTP {status}): {proxy}, a login page or a wrong path"
                 )
-            ),
+            }
             Kind::NotJson {
                 line,
                 column,
                 early,
-            } => format!(
-                "the response (HTTP {status}) is not JSON: it {}",
-                broken(*line, *column, *early)
-            ),
+            } => {
+                let breaks = if *early {
+                    "ends too early, at"
+                } else {
+                    "breaks at"
+                };
+                format!(
+                    "the response (HTTP {status}) is not JSON: it {breaks} line {line}, column {column}"
+                )
+            }
             Kind::Twice { line, column } => format!(
                 "the response (HTTP {status}) has a key twice, at line {line}, column {column}, \
                  so it is not trusted"
             ),
-            Kind::NotAnAnswer { words } => format!(
-                "the response (HTTP {status}) is JSON but {}",
-                quoted_or(
-                    words.as_deref(),
-                    "does not have the shape of this interface"
-                )
+            Kind::NotAnAnswer { words: None } => format!(
+                "the response (HTTP {status}) is JSON but does not have the shape of this interface"
             ),
-            Kind::SuccessMissing { words } => format!(
-                "the response (HTTP {status}) has no `success`{}",
-                quoted(words.as_deref())
-            ),
+            Kind::NotAnAnswer { words: Some(words) } => {
+                format!("the response (HTTP {status}) is JSON but says \"{words}\"")
+            }
+            Kind::SuccessMissing { words } => {
+                let says = and_says(words.as_deref());
+                format!("the response (HTTP {status}) has no `success`{says}")
+            }
             Kind::SuccessOdd { was } => {
                 format!("`success` is {was}, neither 1 nor 0 (HTTP {status})")
             }
@@ -237,33 +243,31 @@ pub enum RedirectHint {
 
 /// The target of a redirect, cleaned for display, and what to do about it.
 pub(super) fn redirect(url: &str, location: Option<&str>, scrub: &Scrub<'_>) -> AmbiguousKind {
-    let here = reqwest::Url::parse(url).ok();
-    let there = match (&here, location) {
-        (Some(here), Some(location)) => here.join(location).ok(),
-        _ => None,
+    let to = |location| {
+        let here = reqwest::Url::parse(url).ok()?;
+        let there = here.join(location).ok()?;
+        Some((hint(&here, &there), shown(there, scrub)))
     };
-    let hint = match (&here, &there) {
-        (Some(here), Some(there)) => hint(here, there),
-        _ => RedirectHint::Check,
+    let unreadable = || {
+        let to = "an address that cannot be read".to_owned();
+        (RedirectHint::Check, to)
     };
-    let to = match (there, location) {
-        (Some(there), _) => Some(shown(there, scrub)),
-        (None, Some(_)) => Some("an address that cannot be read".to_owned()),
-        (None, None) => None,
-    };
+    let (hint, to) = location
+        .map(|location| to(location).unwrap_or_else(unreadable))
+        .unzip();
+    let hint = hint.unwrap_or(RedirectHint::Check);
     Kind::Redirect { to, hint }
 }
 
 fn hint(here: &reqwest::Url, there: &reqwest::Url) -> RedirectHint {
-    let same_place = here.host() == there.host() && here.query() == there.query();
+    let is_host = here.host() == there.host() && here.query() == there.query();
+    let is_origin = is_host && here.origin() == there.origin();
     let (from, to) = (here.path(), there.path());
-    if !same_place {
-        RedirectHint::Check
-    } else if here.origin() == there.origin() && to.strip_suffix('/') == Some(from) {
+    if is_origin && to.strip_suffix('/') == Some(from) {
         RedirectHint::AddSlash
-    } else if here.origin() == there.origin() && from.strip_suffix('/') == Some(to) {
+    } else if is_origin && from.strip_suffix('/') == Some(to) {
         RedirectHint::DropSlash
-    } else if here.scheme() == "http" && there.scheme() == "https" && from == to {
+    } else if is_host && (here.scheme(), there.scheme()) == ("http", "https") && from == to {
         RedirectHint::UseHttps
     } else {
         RedirectHint::Check
@@ -282,28 +286,8 @@ fn shown(mut there: reqwest::Url, scrub: &Scrub<'_>) -> String {
     scrub.clean(there.as_str())
 }
 
-fn quoted(words: Option<&str>) -> String {
+fn and_says(words: Option<&str>) -> String {
     words.map_or_else(String::new, |words| format!(" and says \"{words}\""))
-}
-
-fn quoted_or(words: Option<&str>, silent: &str) -> String {
-    words.map_or_else(|| silent.to_owned(), |words| format!("says \"{words}\""))
-}
-
-fn broken(line: usize, column: usize, early: bool) -> String {
-    if early {
-        format!("ends too early, at line {line}, column {column}")
-    } else {
-        format!("breaks at line {line}, column {column}")
-    }
-}
-
-fn other_group(rotation: bool) -> &'static str {
-    if rotation {
-        "the token sent may belong to that group, and may be rotated; read both groups before anything else"
-    } else {
-        "a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
-    }
 }
 
 #[cfg(test)]

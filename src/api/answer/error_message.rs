@@ -138,13 +138,13 @@ fn sentence(map: &Map<String, Value>) -> Option<String> {
 
 /// A text, a list of errors, an error object, or an object of fields with their errors.
 fn error_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Array(errors) => joined(errors.iter().filter_map(|error| match error {
-            Value::Object(map) => sentence(map).or_else(|| fields(map)),
-            other => scalar(other),
-        })),
+    let one = |error: &Value| match error {
         Value::Object(map) => sentence(map).or_else(|| fields(map)),
         other => scalar(other),
+    };
+    match value {
+        Value::Array(errors) => joined(errors.iter().filter_map(one)),
+        value => one(value),
     }
 }
 
