@@ -32,7 +32,7 @@ use connections::Responder;
 use observe::Observer;
 use operators::OperatorState;
 use store::Store;
-pub use tls::{Tls, TlsError};
+pub use tls::Tls;
 
 /// Maximum number of connections to the operators' listener; more have to wait, or replace an idle one.
 const OPERATORS: usize = 64;
@@ -118,16 +118,17 @@ impl Service {
             observer: Some(Arc::clone(&observer)),
             tls: setup.tls,
         };
-        let operators = OperatorState::new(
-            Arc::clone(&observer),
+        let operators = OperatorState {
+            observer,
             store,
-            (Arc::clone(&slots), limits.in_flight),
-        );
+            slots,
+            slot_count: limits.in_flight,
+            last_probe: Arc::default(),
+        };
         let listening = Listening::start(listen, responder, limits)?;
         Ok(Running {
             address: listening.address,
             listening,
-            observer,
             operators,
         })
     }
@@ -175,7 +176,6 @@ pub struct Running {
     /// Its address; the port is the real one, also if 0 was requested.
     pub address: SocketAddr,
     listening: Listening,
-    observer: Arc<Observer>,
     operators: OperatorState,
 }
 
@@ -203,7 +203,7 @@ impl Running {
 
     /// Marks the service as not ready and asks callers to reconnect, but still answers them.
     pub fn drain(&self) {
-        self.observer.drain();
+        self.operators.observer.drain();
     }
 
     /// Accepts no new requests, finishes those in progress within [`Limits::grace`], and returns.

@@ -21,6 +21,7 @@ use super::{
     secret,
     store::{Access, Store},
 };
+use crate::db::Tx;
 
 /// Path of the OpenAPI description of the interface.
 pub(super) const DESCRIPTION_PATH: &str = "/openapi.json";
@@ -70,7 +71,10 @@ impl RequestSlots {
             .ok_or(Refusal::Overloaded)?;
         let slot = Arc::clone(&self.slots).try_acquire_owned();
         let slot = slot.map_err(|_| Refusal::Overloaded)?;
-        let (key, caller) = authenticate(store, key).await?;
+        let presented = secret::hash(key);
+        let recognise = move |tx: &Tx<'_>| keys::recognise(tx, &presented);
+        let recognised = store.execute(Access::Short, recognise).await?;
+        let (key, caller) = recognised.ok_or(Refusal::Unauthorized)?;
         if let Some(rates) = &self.rates {
             rates
                 .take(key.number, Instant::now())
@@ -82,14 +86,6 @@ impl RequestSlots {
             _slot: slot,
         })
     }
-}
-
-async fn authenticate(store: &Store, key: &[u8]) -> Result<(KeyLabel, Caller), Refusal> {
-    let presented = secret::hash(key);
-    let recognised = store
-        .execute(Access::Short, move |tx| keys::recognise(tx, &presented))
-        .await?;
-    recognised.ok_or(Refusal::Unauthorized)
 }
 
 /// The key of `Authorization: Token <KEY>`; the scheme is case-insensitive.

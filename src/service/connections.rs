@@ -215,7 +215,7 @@ async fn connection(
     // If not, the client spoke no TLS, did not trust the certificate, or sent nothing.
     let Ok(Ok(mut stream)) = shaken else {
         if let Some(observer) = &responder.observer {
-            observer.metrics.failed_handshake();
+            observer.metrics.failed_handshakes.inc();
         }
         return;
     };

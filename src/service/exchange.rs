@@ -77,7 +77,7 @@ async fn require_host(State(hosts): State<Hosts>, request: Request, next: Next) 
 /// The description is the same for everybody and no secret, so it needs no key.
 async fn described(request: Request) -> Response {
     if [Method::GET, Method::HEAD].contains(request.method()) {
-        let mut response = with_body(StatusCode::OK, DESCRIPTION.into());
+        let mut response = answered(StatusCode::OK, JSON, DESCRIPTION);
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         return response;
@@ -98,7 +98,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         details.key(admitted.key.clone());
     }
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
-        Ok(answer) => with_body(StatusCode::OK, text(&answer)),
+        Ok(answer) => answered(StatusCode::OK, JSON, text(&answer)),
         Err(refusal) => refuse(&refusal, &body),
     };
     if shared.states_facts {
@@ -129,20 +129,17 @@ async fn exchange(
             details.user_group_id(id);
         }
     };
+    let wanted = || {
+        let wanted = request::group(&body)?;
+        about(&wanted.user_group_id);
+        Ok::<_, Refusal>(wanted)
+    };
     let change = match *method {
-        Method::GET => {
-            let wanted = request::group(&body)?;
-            about(&wanted.user_group_id);
-            Change::GetOrCreate {
-                wanted,
-                new_token: secret::random()?,
-            }
-        }
-        Method::PUT => {
-            let wanted = request::group(&body)?;
-            about(&wanted.user_group_id);
-            Change::Update(wanted)
-        }
+        Method::GET => Change::GetOrCreate {
+            wanted: wanted()?,
+            new_token: secret::random()?,
+        },
+        Method::PUT => Change::Update(wanted()?),
         _ => Change::Rotate {
             current: request::current_token(&body)?,
             new_token: secret::random()?,
@@ -200,7 +197,7 @@ pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
 /// Answers at once, however much of the body has arrived: `connections` makes sure that the refusal reaches a client
 /// that is still sending.
 fn refuse(refusal: &Refusal, body: &Body) -> Response {
-    let mut response = with_body(refusal.status(), refusal_text(refusal));
+    let mut response = answered(refusal.status(), JSON, refusal_text(refusal));
     response.extensions_mut().insert(Verdict(refusal.code()));
     let headers = response.headers_mut();
     let its_own = match refusal {
@@ -231,11 +228,11 @@ fn text(answer: &ResponseBody) -> Vec<u8> {
     serde_json::to_vec(answer).unwrap_or_else(|_| br#"{"success":0}"#.to_vec())
 }
 
-fn with_body(status: StatusCode, text: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(text));
+pub(super) fn answered(status: StatusCode, kind: HeaderValue, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, JSON);
+    headers.insert(header::CONTENT_TYPE, kind);
     // Answers contain tokens, and a GET can change things.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

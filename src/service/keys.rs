@@ -117,16 +117,6 @@ impl Caller {
         let is_fresh = |at: i64| (at - now).abs() < USE_IS_FRESH;
         self.last_used_at.is_some_and(is_fresh)
     }
-
-    /// A caller that may do everything in an environment.
-    pub(super) fn of(environment: i64, tag: Option<String>) -> Self {
-        Self {
-            environment,
-            tag,
-            read_only: false,
-            last_used_at: None,
-        }
-    }
 }
 
 /// Returns when a new key ends, or why there can be no such key. Needs no database.

@@ -9,7 +9,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::keys::KeyLabel;
+use super::{keys::KeyLabel, store::Store};
 
 /// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 13] = [
@@ -20,13 +20,13 @@ const BUCKETS: [f64; 13] = [
 const PREFIX: &str = "groupdesk_service";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
+pub(super) struct RequestLabels {
     operation: &'static str,
     result: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct KeyLabels {
+pub(super) struct KeyLabels {
     key: i64,
     /// Empty if it has none.
     name: String,
@@ -37,25 +37,13 @@ struct OperationLabel {
     operation: &'static str,
 }
 
-/// Values that are read when metrics are requested, rather than counted.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CurrentValues {
-    pub(super) in_flight: usize,
-    pub(super) waiting_writes: usize,
-    pub(super) storage_failures: u64,
-    pub(super) decided_commits: u64,
-    /// Number of connections to the storage, and of busy ones.
-    pub(super) connections: (usize, usize),
-    pub(super) ready: bool,
-}
-
 /// Makes the metrics: for each its field, its type, and its name and meaning for operators.
 macro_rules! metrics {
     ($($field:ident: $type:ty = $name:literal, $meaning:literal;)+) => {
         pub(super) struct Metrics {
             registry: Registry,
             durations: Family<OperationLabel, Histogram>,
-            $($field: $type,)+
+            $(pub(super) $field: $type,)+
         }
 
         impl Metrics {
@@ -112,29 +100,28 @@ impl Metrics {
         self.keys.get_or_create(&labels).inc();
     }
 
-    pub(super) fn lost_line(&self) {
-        self.lost_lines.inc();
-    }
-
-    pub(super) fn failed_handshake(&self) {
-        self.failed_handshakes.inc();
+    /// Takes over what is read when metrics are requested, rather than counted.
+    pub(super) fn set(&self, store: &Store, in_flight: usize, ready: bool) {
+        let (connections, busy) = store.connections();
+        for (gauge, count) in [
+            (&self.in_flight, in_flight),
+            (&self.waiting_writes, store.pending_writes()),
+            (&self.connections, connections),
+            (&self.busy_connections, busy),
+            (&self.ready, ready.into()),
+        ] {
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        for (counter, count) in [
+            (&self.storage_failures, store.failures()),
+            (&self.decided_commits, store.decided_commits()),
+        ] {
+            counter.inner().store(count, Ordering::Relaxed);
+        }
     }
 
     /// All metrics as OpenMetrics text.
-    pub(super) fn text(&self, now: CurrentValues) -> String {
-        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        self.in_flight.set(number(now.in_flight));
-        self.waiting_writes.set(number(now.waiting_writes));
-        let found = [
-            (&self.storage_failures, now.storage_failures),
-            (&self.decided_commits, now.decided_commits),
-        ];
-        for (counter, count) in found {
-            counter.inner().store(count, Ordering::Relaxed);
-        }
-        self.connections.set(number(now.connections.0));
-        self.busy_connections.set(number(now.connections.1));
-        self.ready.set(now.ready.into());
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);

@@ -128,7 +128,7 @@ impl Observer {
             user_group_id: details.user_group_id.get().map(String::as_str),
         });
         if !written {
-            self.metrics.lost_line();
+            self.metrics.lost_lines.inc();
         }
     }
 }
@@ -208,7 +208,6 @@ mod tests {
     use tower_service::Service;
 
     use super::*;
-    use crate::service::metrics::CurrentValues;
 
     #[test]
     fn a_caller_that_leaves_is_counted() {
@@ -227,7 +226,7 @@ mod tests {
                 .poll(&mut Context::from_waker(Waker::noop()));
             assert!(polled.is_pending());
         }
-        let counted = observer.metrics.text(CurrentValues::default());
+        let counted = observer.metrics.text();
         let sample = "requests_total{operation=\"get_or_create\",result=\"caller_left\"} 1";
         assert!(counted.contains(sample), "{counted}");
     }
@@ -238,7 +237,7 @@ mod tests {
         let log = AccessLog::start(false, move |_| line.recv().is_ok());
         let observer = Observer::new("/api/user", Some(log.expect("a thread")));
         let lost = |observer: &Observer| {
-            let counted = observer.metrics.text(CurrentValues::default());
+            let counted = observer.metrics.text();
             let mut lines = counted.lines();
             let sample = "groupdesk_service_access_log_lost_lines_total ";
             let found = lines.find_map(|line| line.strip_prefix(sample));

@@ -5,9 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::Body,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode},
     response::Response,
     routing::get,
 };
@@ -16,7 +15,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{metrics::CurrentValues, observe::Observer, store::Store};
+use super::{exchange::answered, observe::Observer, store::Store};
 
 /// How long the result of a storage check is reused, so that frequent requests do not cause frequent writes.
 const PROBE_LIFETIME: Duration = Duration::from_secs(1);
@@ -28,33 +27,19 @@ const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 /// When the storage was checked, and the result.
-type LastProbe = Option<(Instant, Result<(), String>)>;
+pub(super) type LastProbe = Option<(Instant, Result<(), String>)>;
 
 #[derive(Debug, Clone)]
 pub(super) struct OperatorState {
-    observer: Arc<Observer>,
-    store: Store,
+    pub(super) observer: Arc<Observer>,
+    pub(super) store: Store,
     /// The request slots, and their total number.
-    slots: Arc<Semaphore>,
-    slot_count: usize,
-    last_probe: Arc<Mutex<LastProbe>>,
+    pub(super) slots: Arc<Semaphore>,
+    pub(super) slot_count: usize,
+    pub(super) last_probe: Arc<Mutex<LastProbe>>,
 }
 
 impl OperatorState {
-    pub(super) fn new(
-        observer: Arc<Observer>,
-        store: Store,
-        (slots, slot_count): (Arc<Semaphore>, usize),
-    ) -> Self {
-        Self {
-            observer,
-            store,
-            slots,
-            slot_count,
-            last_probe: Arc::default(),
-        }
-    }
-
     /// Number of requests in progress.
     pub(super) fn in_flight(&self) -> usize {
         self.slot_count
@@ -90,12 +75,12 @@ pub(super) fn router(state: OperatorState) -> Router {
     Router::new()
         .route(
             "/live",
-            get(|| async { text(StatusCode::OK, TEXT, "yes\n") }),
+            get(|| async { answered(StatusCode::OK, TEXT, "yes\n") }),
         )
         .route("/ready", get(ready))
         .route("/metrics", get(metrics))
         .fallback(|| async {
-            text(
+            answered(
                 StatusCode::NOT_FOUND,
                 TEXT,
                 "not found; use /live, /ready or /metrics\n",
@@ -106,29 +91,14 @@ pub(super) fn router(state: OperatorState) -> Router {
 
 async fn ready(State(state): State<OperatorState>) -> Response {
     match state.is_ready().await {
-        Ok(()) => text(StatusCode::OK, TEXT, "yes\n"),
-        Err(why) => text(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{why}\n")),
+        Ok(()) => answered(StatusCode::OK, TEXT, "yes\n"),
+        Err(why) => answered(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{why}\n")),
     }
 }
 
 async fn metrics(State(state): State<OperatorState>) -> Response {
-    let now = CurrentValues {
-        ready: state.is_ready().await.is_ok(),
-        in_flight: state.in_flight(),
-        waiting_writes: state.store.pending_writes(),
-        storage_failures: state.store.failures(),
-        decided_commits: state.store.decided_commits(),
-        connections: state.store.connections(),
-    };
-    let counted = state.observer.metrics.text(now);
-    text(StatusCode::OK, METRICS, counted)
-}
-
-fn text(status: StatusCode, media_type: HeaderValue, body: impl Into<Body>) -> Response {
-    let mut response = Response::new(body.into());
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, media_type);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    let is_ready = state.is_ready().await.is_ok();
+    let metrics = &state.observer.metrics;
+    metrics.set(&state.store, state.in_flight(), is_ready);
+    answered(StatusCode::OK, METRICS, metrics.text())
 }

@@ -7,66 +7,64 @@ use axum::http::StatusCode;
 
 use super::{json::Malformed, store::StoreError};
 
-/// Why a request was not done. Codes are part of the interface; messages may change.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
-    #[error("the request line or a header cannot be read; check the client, or a proxy in between")]
-    Head,
+/// Makes the refusals: for each its status, its code and its message.
+macro_rules! refusals {
+    ($($(#[$about:meta])* $name:ident $(($($data:tt)+))? $({ $field:ident: $of:ty })? = $status:ident $code:literal, $message:literal;)+) => {
+        /// Why a request was not done. Codes are part of the interface; messages may change.
+        #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+        pub(super) enum Refusal {
+            $($(#[$about])* #[error($message)] $name $(($($data)+))? $({ $field: $of })?,)+
+        }
+
+        impl Refusal {
+            fn status_and_code(&self) -> (StatusCode, &'static str) {
+                match self {
+                    $(Self::$name { .. } => (StatusCode::$status, $code),)+
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    Head = BAD_REQUEST "malformed_request",
+        "the request line or a header cannot be read; check the client, or a proxy in between";
     /// There is no `Host` header, more than one, or one that is no valid host.
-    #[error("send exactly one Host header, with a name or an address and perhaps a port")]
-    Host,
-    #[error("this service does not accept the name in Host; use a name that was set with --host")]
-    UnknownHost,
+    Host = BAD_REQUEST "malformed_request",
+        "send exactly one Host header, with a name or an address and perhaps a port";
+    UnknownHost = BAD_REQUEST "unknown_host",
+        "this service does not accept the name in Host; use a name that was set with --host";
     /// Larger than [`super::connections::LONGEST_HEAD`], or too many headers.
-    #[error(
-        "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less"
-    )]
-    LargeHead,
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
-    #[error("the body is empty; send a JSON object")]
-    EmptyBody,
+    LargeHead = REQUEST_HEADER_FIELDS_TOO_LARGE "head_too_large",
+        "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less";
+    Malformed(#[from] Malformed) = BAD_REQUEST "malformed_json", "{0}";
+    EmptyBody = BAD_REQUEST "malformed_json", "the body is empty; send a JSON object";
     /// The body ended before its announced length, or its framing was broken.
-    #[error("the body did not arrive as a whole; send it again")]
-    BrokenBody,
+    BrokenBody = BAD_REQUEST "incomplete_body", "the body did not arrive as a whole; send it again";
     /// A field is missing, has the wrong type or exceeds a limit; the text names it.
-    #[error("{0}")]
-    Invalid(String),
-    #[error(
-        "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked"
-    )]
-    Unauthorized,
-    #[error("this API key may only read existing user groups; use a read-write key")]
-    ReadOnlyKey,
-    #[error("there is nothing at this path")]
-    UnknownPath,
-    #[error("no user group has this user_group_id in the environment of this API key")]
-    UnknownGroup,
-    #[error("no user group has this current_token in the environment of this API key")]
-    UnknownToken,
-    #[error("use GET to get or create, PUT to update, POST to rotate the token")]
-    Method,
-    #[error("the body took too long to arrive; send it again")]
-    SlowBody,
-    #[error(
+    Invalid(String) = BAD_REQUEST "invalid_request", "{0}";
+    Unauthorized = UNAUTHORIZED "unauthorized",
+        "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked";
+    ReadOnlyKey = FORBIDDEN "read_only_key", "this API key may only read existing user groups; use a read-write key";
+    UnknownPath = NOT_FOUND "not_found", "there is nothing at this path";
+    UnknownGroup = NOT_FOUND "unknown_user_group",
+        "no user group has this user_group_id in the environment of this API key";
+    UnknownToken = NOT_FOUND "unknown_token", "no user group has this current_token in the environment of this API key";
+    Method = METHOD_NOT_ALLOWED "method_not_allowed",
+        "use GET to get or create, PUT to update, POST to rotate the token";
+    SlowBody = REQUEST_TIMEOUT "request_timeout", "the body took too long to arrive; send it again";
+    TagRequired = CONFLICT "environment_tag_required",
         "another environment has a user group with this user_group_id; both may exist only if one environment is \
-         tagged Customer and the other Testing"
-    )]
-    TagRequired,
-    #[error(
-        "this token was current once and has been rotated; get the group to read its current token"
-    )]
-    TokenRetired,
-    #[error("the body is larger than 1 MiB; send less")]
-    TooLarge,
-    #[error("{0}")]
-    MediaType(&'static str),
-    #[error("too many requests; try again after Retry-After")]
-    Overloaded,
-    #[error("too many requests with this API key; wait {seconds} s, then try again")]
-    TooMany { seconds: u64 },
-    #[error("something failed inside the service; it is unclear whether the request was done")]
-    Internal,
+         tagged Customer and the other Testing";
+    TokenRetired = CONFLICT "token_retired",
+        "this token was current once and has been rotated; get the group to read its current token";
+    TooLarge = PAYLOAD_TOO_LARGE "body_too_large", "the body is larger than 1 MiB; send less";
+    MediaType(&'static str) = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type", "{0}";
+    Overloaded = SERVICE_UNAVAILABLE "overloaded", "too many requests; try again after Retry-After";
+    TooMany { seconds: u64 } = TOO_MANY_REQUESTS "rate_limited",
+        "too many requests with this API key; wait {seconds} s, then try again";
+    Internal = INTERNAL_SERVER_ERROR "internal_error",
+        "something failed inside the service; it is unclear whether the request was done";
 }
 
 impl Refusal {
@@ -82,32 +80,6 @@ impl Refusal {
 
     pub(super) fn code(&self) -> &'static str {
         self.status_and_code().1
-    }
-
-    fn status_and_code(&self) -> (StatusCode, &'static str) {
-        use StatusCode as Status;
-        match self {
-            Self::Head | Self::Host => (Status::BAD_REQUEST, "malformed_request"),
-            Self::UnknownHost => (Status::BAD_REQUEST, "unknown_host"),
-            Self::LargeHead => (Status::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
-            Self::Malformed(_) | Self::EmptyBody => (Status::BAD_REQUEST, "malformed_json"),
-            Self::BrokenBody => (Status::BAD_REQUEST, "incomplete_body"),
-            Self::Invalid(_) => (Status::BAD_REQUEST, "invalid_request"),
-            Self::Unauthorized => (Status::UNAUTHORIZED, "unauthorized"),
-            Self::ReadOnlyKey => (Status::FORBIDDEN, "read_only_key"),
-            Self::UnknownPath => (Status::NOT_FOUND, "not_found"),
-            Self::UnknownGroup => (Status::NOT_FOUND, "unknown_user_group"),
-            Self::UnknownToken => (Status::NOT_FOUND, "unknown_token"),
-            Self::Method => (Status::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Self::SlowBody => (Status::REQUEST_TIMEOUT, "request_timeout"),
-            Self::TagRequired => (Status::CONFLICT, "environment_tag_required"),
-            Self::TokenRetired => (Status::CONFLICT, "token_retired"),
-            Self::TooLarge => (Status::PAYLOAD_TOO_LARGE, "body_too_large"),
-            Self::MediaType(_) => (Status::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
-            Self::Overloaded => (Status::SERVICE_UNAVAILABLE, "overloaded"),
-            Self::TooMany { .. } => (Status::TOO_MANY_REQUESTS, "rate_limited"),
-            Self::Internal => (Status::INTERNAL_SERVER_ERROR, "internal_error"),
-        }
     }
 }
 

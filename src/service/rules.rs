@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    keys::{self, Caller, HeldKey, now},
+    keys::{self, HeldKey, now},
     refusal::Refusal,
     request::GroupFields,
     secret,
@@ -119,7 +119,7 @@ fn get_or_create(
         Some(others) => others,
         None => ask_others(tx, environment, id)?,
     };
-    if !caller.may_create(others)? {
+    if !may_create(caller.tag.as_deref(), others)? {
         return Ok(Err(Refusal::TagRequired));
     }
     let row = insert(tx, environment, wanted, new_token)?;
@@ -214,17 +214,15 @@ pub(super) fn ask_others<'t, 'c>(
     Ok(tx.ask(OTHERS, values![user_group_id, environment])?)
 }
 
-impl Caller {
-    /// Whether a group may be created here: every other environment that has its id must be the counterpart.
-    pub(super) fn may_create(&self, others: Asked<'_, '_, Option<String>>) -> Result<bool> {
-        let is_pair = |other: &Option<String>| {
-            matches!(
-                (self.tag.as_deref(), other.as_deref()),
-                (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
-            )
-        };
-        Ok(others.all()?.iter().all(is_pair))
-    }
+/// Whether a group may be created in an environment with this tag: every other one that has its id must be the counterpart.
+pub(super) fn may_create(tag: Option<&str>, others: Asked<'_, '_, Option<String>>) -> Result<bool> {
+    let is_pair = |other: &Option<String>| {
+        matches!(
+            (tag, other.as_deref()),
+            (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
+        )
+    };
+    Ok(others.all()?.iter().all(is_pair))
 }
 
 const FIND: &str = "\

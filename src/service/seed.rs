@@ -5,9 +5,9 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::{
-    keys::Caller,
     request::{self, GroupFields},
-    rules, secret,
+    rules::{self, StoredGroup},
+    secret,
     store::{Access, Result, Store, StoreError},
 };
 use crate::db::{Tx, values};
@@ -59,22 +59,28 @@ pub struct Seeder<'t, 'c>(&'t Tx<'c>);
 impl Seeder<'_, '_> {
     /// As [`Store::seed`].
     pub fn add(&self, environment: &str, groups: Vec<SeedGroup>) -> Result<Vec<Seeded>> {
-        let caller = environment_of(self.0, environment)?
-            .ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
+        let sql = "SELECT id, tag FROM environments WHERE name = $1";
+        let found: Option<(i64, Option<String>)> = self.0.one(sql, values![environment])?;
+        let found = found.ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
+        let environment = (found.0, found.1.as_deref());
         let seeded = groups.into_iter().enumerate();
         seeded
-            .map(|(index, group)| add(self.0, &caller, index + 1, group))
+            .map(|(index, group)| add(self.0, environment, index + 1, group))
             .collect()
     }
 }
 
-fn environment_of(tx: &Tx<'_>, name: &str) -> Result<Option<Caller>> {
-    let sql = "SELECT id, tag FROM environments WHERE name = $1";
-    let found: Option<(i64, Option<String>)> = tx.one(sql, values![name])?;
-    Ok(found.map(|(id, tag)| Caller::of(id, tag)))
-}
-
-fn add(tx: &Tx<'_>, caller: &Caller, number: usize, group: SeedGroup) -> Result<Seeded> {
+fn add(
+    tx: &Tx<'_>,
+    (environment, tag): (i64, Option<&str>),
+    number: usize,
+    group: SeedGroup,
+) -> Result<Seeded> {
+    let seeded = |row: StoredGroup, created| Seeded {
+        team_id: row.team_id,
+        token: row.token,
+        created,
+    };
     let refused = |why: String| StoreError::Seed { number, why };
     let wanted = GroupFields {
         user_group_id: group.user_group_id,
@@ -83,24 +89,16 @@ fn add(tx: &Tx<'_>, caller: &Caller, number: usize, group: SeedGroup) -> Result<
         properties: Some(group.properties),
     };
     request::within_limits(&wanted).map_err(refused)?;
-    let found = rules::ask_group(tx, caller.environment, &wanted.user_group_id)?;
+    let found = rules::ask_group(tx, environment, &wanted.user_group_id)?;
     if let Some(row) = found.one()? {
-        return Ok(Seeded {
-            team_id: row.team_id,
-            token: row.token,
-            created: false,
-        });
+        return Ok(seeded(row, false));
     }
-    let others = rules::ask_others(tx, caller.environment, &wanted.user_group_id)?;
-    if !caller.may_create(others)? {
+    let others = rules::ask_others(tx, environment, &wanted.user_group_id)?;
+    if !rules::may_create(tag, others)? {
         let why =
             "its id exists in another environment, and the two are not tagged Customer and Testing";
         return Err(refused(why.into()));
     }
-    let row = rules::insert(tx, caller.environment, &wanted, &secret::random()?)?;
-    Ok(Seeded {
-        team_id: row.team_id,
-        token: row.token,
-        created: true,
-    })
+    let row = rules::insert(tx, environment, &wanted, &secret::random()?)?;
+    Ok(seeded(row, true))
 }

@@ -6,7 +6,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
     time::Duration,
@@ -65,35 +65,52 @@ struct Inner {
     threads: Vec<Thread>,
     /// Set if it is not a file.
     server: Option<Server>,
-    /// Used for a server; the thread of a file has its own.
-    report: Option<ReportFailure>,
-    pending_writes: Arc<AtomicUsize>,
-    failures: Arc<AtomicU64>,
+    failures: Arc<Failures>,
+    pending_writes: Count,
     /// Number of writes to a server since it was opened.
     writes: AtomicU64,
+}
+
+/// Failures of the storage: counted, and reported.
+#[derive(Default)]
+struct Failures {
+    count: AtomicU64,
+    report: Option<ReportFailure>,
+}
+
+impl Failures {
+    fn reported_to(report: Option<ReportFailure>) -> Arc<Self> {
+        let count = AtomicU64::default();
+        Arc::new(Self { count, report })
+    }
+
+    /// Of other errors nothing is noted.
+    fn note(&self, error: &StoreError) {
+        if !error.is_of_the_storage() {
+            return;
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        if let Some(report) = &self.report {
+            report(error);
+        }
+    }
 }
 
 struct Thread {
     worker: Worker<SyncSender<Queued>>,
     /// Number of requests queued or in progress.
-    waiting: Arc<AtomicUsize>,
+    waiting: Count,
 }
 
 type Queued = Box<dyn Work<StoreError>>;
 
-/// Counts something until it is done or can no longer be done.
-struct Counted(Arc<AtomicUsize>);
+/// Counts its clones: each is held until something is done or can no longer be done.
+#[derive(Default, Clone)]
+struct Count(Arc<()>);
 
-impl Counted {
-    fn of(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+impl Count {
+    fn clones(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
     }
 }
 
@@ -113,11 +130,10 @@ impl Store {
         if options.is_ephemeral {
             connection.execute_batch(EPHEMERAL)?;
         }
-        let failures = Arc::<AtomicU64>::default();
+        let failures = Failures::reported_to(options.report);
         let database = File {
             path: path.to_owned(),
             busy_timeout: options.busy_timeout,
-            report: options.report,
             failures: Arc::clone(&failures),
         };
         let session = Session {
@@ -145,7 +161,7 @@ impl Store {
         Ok(Self(Arc::new(Inner {
             threads: (0..count).map(start).collect::<Result<_>>()?,
             server: Some(at.server.clone()),
-            report: options.report,
+            failures: Failures::reported_to(options.report),
             ..Inner::default()
         })))
     }
@@ -164,18 +180,18 @@ impl Store {
     /// Number of connections to a server (or the one thread of a file), and how many are busy.
     pub(super) fn connections(&self) -> (usize, usize) {
         let threads = &self.0.threads;
-        let is_busy = |thread: &&Thread| thread.waiting.load(Ordering::SeqCst) > 0;
+        let is_busy = |thread: &&Thread| thread.waiting.clones() > 0;
         (threads.len(), threads.iter().filter(is_busy).count())
     }
 
     /// Number of writes queued or in progress.
     pub fn pending_writes(&self) -> usize {
-        self.0.pending_writes.load(Ordering::SeqCst)
+        self.0.pending_writes.clones()
     }
 
     /// Number of storage failures since it was opened.
     pub fn failures(&self) -> u64 {
-        self.0.failures.load(Ordering::Relaxed)
+        self.0.failures.count.load(Ordering::Relaxed)
     }
 
     /// Writes something: only that proves that writes are accepted.
@@ -224,13 +240,13 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
         reply: impl FnOnce(Result<T>) + Send + 'static,
     ) -> Result<(&SyncSender<Queued>, Queued)> {
         let threads = self.0.threads.iter();
-        let idlest = threads.min_by_key(|thread| thread.waiting.load(Ordering::SeqCst));
+        let idlest = threads.min_by_key(|thread| thread.waiting.clones());
         let thread = idlest.ok_or(StoreError::Stopped)?;
         let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
         let is_write = access == Access::Write;
         let counted = (
-            Counted::of(&thread.waiting),
-            is_write.then(|| Counted::of(&self.0.pending_writes)),
+            thread.waiting.clone(),
+            is_write.then(|| self.0.pending_writes.clone()),
         );
         let sweeps = self.is_shared()
             && is_write
@@ -246,18 +262,11 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             }
             Ok(done)
         };
-        let failed = self.is_shared().then(|| {
-            let failures = Arc::clone(&self.0.failures);
-            (failures, self.0.report.clone())
-        });
+        // The thread of a file notes them itself.
+        let failures = self.is_shared().then(|| Arc::clone(&self.0.failures));
         let task = repeatable((access, false), work, move |result: Result<T>| {
-            if let (Err(error), Some((failures, report))) = (&result, failed)
-                && error.is_of_the_storage()
-            {
-                failures.fetch_add(1, Ordering::Relaxed);
-                if let Some(report) = report {
-                    report(error);
-                }
+            if let (Err(error), Some(failures)) = (&result, failures) {
+                failures.note(error);
             }
             drop(counted);
             reply(result);
@@ -271,7 +280,7 @@ fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread>
         worker.map_err(|error| StoreError::File(format!("no thread for the database: {error}")))?;
     Ok(Thread {
         worker,
-        waiting: Arc::default(),
+        waiting: Count::default(),
     })
 }
 

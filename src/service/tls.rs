@@ -15,27 +15,9 @@ use rustls::{
 };
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
+use zeroize::Zeroizing;
 
 use crate::intake::pem;
-
-/// Why a certificate or its key cannot be used; never contains their contents.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    #[error("{} cannot be read: {source}", file.display())]
-    Unreadable { file: PathBuf, source: io::Error },
-    #[error("everybody may read {}; run: chmod 600 {}", .0.display(), .0.display())]
-    Open(PathBuf),
-    #[error("{} contains no PEM certificate; use the file with the whole chain, server certificate first", .0.display())]
-    NoCertificate(PathBuf),
-    #[error("{} contains no unencrypted PEM private key; use the key file", .0.display())]
-    NoKey(PathBuf),
-    #[error("the key in {} does not match the first certificate in {}; use a matching pair", key.display(), cert.display())]
-    Strangers { cert: PathBuf, key: PathBuf },
-    #[error("{}: {why}", cert.display())]
-    Broken { cert: PathBuf, why: String },
-    #[error("the certificate in {} cannot be used: {why}", cert.display())]
-    Unusable { cert: PathBuf, why: String },
-}
 
 /// The certificate of the service, as last read.
 pub struct Tls {
@@ -45,8 +27,8 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads both files. Blocks.
-    pub fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
+    /// Reads both files. Blocks. The error says why they cannot be used, and never contains their contents.
+    pub fn read(cert: &Path, key: &Path) -> Result<Self, String> {
         Ok(Self {
             cert: cert.to_owned(),
             key: key.to_owned(),
@@ -55,7 +37,7 @@ impl Tls {
     }
 
     /// Reads both files again for future connections; after an error these get the previous ones. Blocks.
-    pub fn reload(&self) -> Result<(), TlsError> {
+    pub fn reload(&self) -> Result<(), String> {
         let config = read(&self.cert, &self.key)?;
         // Nothing panics while it holds the lock.
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
@@ -81,51 +63,43 @@ impl fmt::Debug for Tls {
     }
 }
 
-fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
-    let unreadable = |file: &Path, source| TlsError::Unreadable {
-        file: file.to_owned(),
-        source,
-    };
-    let chain = fs::read(cert).map_err(|error| unreadable(cert, error))?;
+fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
+    let (cert_file, key_file) = (cert.display(), key.display());
+    let chain = fs::read(cert).map_err(|error| format!("{cert_file} cannot be read: {error}"))?;
     let chain = pem::plain(&chain);
     let sections = pem::certificates(&chain);
     let count = sections.len();
     if count == 0 {
-        return Err(TlsError::NoCertificate(cert.to_owned()));
+        return Err(format!(
+            "{cert_file} contains no PEM certificate; use the file with the whole chain, server certificate first"
+        ));
     }
     let sections = sections.into_iter().enumerate().map(|(at, section)| {
-        CertificateDer::from_pem_slice(section).map_err(|_| TlsError::Broken {
-            cert: cert.to_owned(),
-            why: pem::broken(at + 1, count),
-        })
+        let read = CertificateDer::from_pem_slice(section);
+        read.map_err(|_| format!("{cert_file}: {}", pem::broken(at + 1, count)))
     });
     let chain = sections.collect::<Result<Vec<_>, _>>()?;
+    let unreadable = |error| format!("{key_file} cannot be read: {error}");
     // Read access for a group may be intended.
-    let metadata = fs::metadata(key).map_err(|error| unreadable(key, error))?;
-    if metadata.mode() & 0o007 != 0 {
-        return Err(TlsError::Open(key.to_owned()));
+    if fs::metadata(key).map_err(unreadable)?.mode() & 0o007 != 0 {
+        return Err(format!(
+            "everybody may read {key_file}; run: chmod 600 {key_file}"
+        ));
     }
-    let secret = fs::read(key).map(zeroize::Zeroizing::new);
-    let secret = secret.map_err(|error| unreadable(key, error))?;
-    let secret = PrivateKeyDer::from_pem_slice(&pem::plain(&secret))
-        .map_err(|_| TlsError::NoKey(key.to_owned()))?;
-    let unusable = |why: String| TlsError::Unusable {
-        cert: cert.to_owned(),
-        why,
-    };
-    let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| unusable(error.to_string()))?;
-    let config = builder
-        .with_no_client_auth()
-        .with_single_cert(chain, secret);
-    let mut config = config.map_err(|error| match error {
-        rustls::Error::InconsistentKeys(_) => TlsError::Strangers {
-            cert: cert.to_owned(),
-            key: key.to_owned(),
-        },
-        other => unusable(other.to_string()),
+    let secret = Zeroizing::new(fs::read(key).map_err(unreadable)?);
+    let secret = PrivateKeyDer::from_pem_slice(&pem::plain(&secret)).map_err(|_| {
+        format!("{key_file} contains no unencrypted PEM private key; use the key file")
     })?;
+    let unusable = |error| match error {
+        rustls::Error::InconsistentKeys(_) => format!(
+            "the key in {key_file} does not match the first certificate in {cert_file}; use a matching pair"
+        ),
+        other => format!("the certificate in {cert_file} cannot be used: {other}"),
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+    let builder = builder.with_safe_default_protocol_versions();
+    let builder = builder.map_err(unusable)?.with_no_client_auth();
+    let mut config = builder.with_single_cert(chain, secret).map_err(unusable)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

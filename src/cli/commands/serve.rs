@@ -300,7 +300,7 @@ fn tls(arguments: &Serve) -> Result<Option<Arc<Tls>>, CliError> {
     let (Some(cert), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) else {
         return Ok(None);
     };
-    let tls = Tls::read(cert, key).map_err(|error| CliError::Usage(error.to_string()))?;
+    let tls = Tls::read(cert, key).map_err(CliError::Usage)?;
     Ok(Some(Arc::new(tls)))
 }
 

@@ -96,9 +96,7 @@ impl StoreError {
                 | Self::OtherVersion { .. }
         )
     }
-}
 
-impl StoreError {
     pub(super) fn of_sqlite(error: &rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked};
         match error {

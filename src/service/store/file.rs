@@ -4,16 +4,13 @@
 use std::{
     any::Any,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
 use rusqlite::{Connection, MAIN_DB, Transaction, TransactionBehavior};
 
-use super::{ReportFailure, Result, StoreError};
+use super::{Failures, Result, StoreError};
 use crate::db::{
     Database,
     file::{self, Unfit},
@@ -32,8 +29,7 @@ const APPLICATION_ID: i64 = 0x6764_6753;
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) busy_timeout: Duration,
-    pub(super) report: Option<ReportFailure>,
-    pub(super) failures: Arc<AtomicU64>,
+    pub(super) failures: Arc<Failures>,
 }
 
 impl Database for File {
@@ -65,13 +61,7 @@ impl Database for File {
     }
 
     fn failed(&self, error: &StoreError) {
-        if !error.is_of_the_storage() {
-            return;
-        }
-        self.failures.fetch_add(1, Ordering::Relaxed);
-        if let Some(report) = &self.report {
-            report(error);
-        }
+        self.failures.note(error);
     }
 }
 
@@ -172,7 +162,6 @@ mod tests {
         let file = File {
             path: path.clone(),
             busy_timeout: Duration::ZERO,
-            report: None,
             failures: Arc::default(),
         };
         drop(Database::open(&file).expect("opened again"));

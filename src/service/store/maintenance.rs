@@ -202,10 +202,8 @@ fn keys(connection: &Connection) -> Result<CheckResult> {
     };
     let now = Timestamp::now().as_millisecond();
     let live = format!("SELECT count(*) FROM keys WHERE revoked_at IS NULL AND {ends} > {now}");
-    let (live, all) = (
-        count(connection, &live)?,
-        count(connection, "SELECT count(*) FROM keys")?,
-    );
+    let live = count(connection, &live)?;
+    let all = count(connection, "SELECT count(*) FROM keys")?;
     Ok(result("keys", true, format!("{live} of {all} are valid")))
 }
 
