@@ -16,6 +16,7 @@ mod views;
 mod words;
 
 use std::{
+    cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
     num::NonZero,
     ops::Range,
@@ -35,6 +36,7 @@ pub use query::{
 };
 use row::RowMaker;
 pub use row::{Entry, Row};
+use sorted::{compare, sorted};
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::MatchScore;
 pub use words::Words as Marker;
@@ -175,7 +177,7 @@ pub fn run_search(
     before: Option<&SearchResults>,
     is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Option<SearchResults> {
-    let order = sorted::all(index, &request.sort, request.reverse, before);
+    let order = all_sorted(index, &request.sort, request.reverse, before);
     if !is_wanted() {
         return None;
     }
@@ -239,6 +241,50 @@ pub fn run_search(
         hits: Some(hits),
         ..all
     })
+}
+
+/// All numbers of an index, sorted. An order that `before` has is only updated where groups changed since.
+fn all_sorted(
+    index: &Index,
+    sort: &SortBy,
+    reverse: bool,
+    before: Option<&SearchResults>,
+) -> Arc<[u32]> {
+    let mut changed = index.changed();
+    let before = before.filter(|before| {
+        before.index.has_same_numbers_as(index)
+            && (&before.request.sort, before.request.reverse) == (sort, reverse)
+    });
+    let (order, mut stale) = match before {
+        Some(before) if before.index == *index => return before.order.clone(),
+        Some(before) => (before.order.clone(), before.index.changed()),
+        None if (sort, reverse) == (&SortBy::Name, false) => {
+            (index.base.by_name.clone(), Vec::new())
+        }
+        None => (sorted(&index.base.rows, sort, reverse).into(), Vec::new()),
+    };
+    stale.extend(&changed);
+    if stale.is_empty() {
+        return order;
+    }
+    stale.sort_unstable();
+    let is_fresh = |number: &&u32| stale.binary_search(number).is_err();
+    let order: Vec<u32> = order.iter().filter(is_fresh).copied().collect();
+    let compare = |a: u32, b: u32| match (index.entry(a), index.entry(b)) {
+        (Some(a), Some(b)) => compare(a, b, sort, reverse),
+        _ => a.cmp(&b),
+    };
+    changed.sort_unstable_by(|a, b| compare(*a, *b));
+    let mut mended = Vec::with_capacity(order.len() + changed.len());
+    let mut rest = order.as_slice();
+    for number in changed {
+        let at = rest.partition_point(|other| compare(*other, number) == Ordering::Less);
+        mended.extend_from_slice(&rest[..at]);
+        mended.push(number);
+        rest = &rest[at..];
+    }
+    mended.extend_from_slice(rest);
+    mended.into()
 }
 
 /// Looked up only once, because the answer is read from files.

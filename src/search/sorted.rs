@@ -1,59 +1,14 @@
-//! Sorts groups by a column. Unknown values come last in either direction, and equal values are sorted by id. An
-//! existing order is only updated where groups changed.
+//! Sorts groups by a column. Unknown values come last in either direction, and equal values are sorted by id.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::cmp::Ordering;
 
 use jiff::Timestamp;
 
 use super::{
-    Index, SearchResults, SortBy, in_ranges, natural,
+    SortBy, in_ranges, natural,
     query::Number,
     row::{Entry, Row},
 };
-
-/// All numbers of an index, sorted. `before` is an earlier result that may save work.
-pub(super) fn all(
-    index: &Index,
-    sort: &SortBy,
-    reverse: bool,
-    before: Option<&SearchResults>,
-) -> Arc<[u32]> {
-    let mut changed = index.changed();
-    let before = before.filter(|before| {
-        before.index.has_same_numbers_as(index)
-            && (&before.request.sort, before.request.reverse) == (sort, reverse)
-    });
-    let (order, mut stale) = match before {
-        Some(before) if before.index == *index => return before.order.clone(),
-        Some(before) => (before.order.clone(), before.index.changed()),
-        None if (sort, reverse) == (&SortBy::Name, false) => {
-            (index.base.by_name.clone(), Vec::new())
-        }
-        None => (sorted(&index.base.rows, sort, reverse).into(), Vec::new()),
-    };
-    stale.extend(&changed);
-    if stale.is_empty() {
-        return order;
-    }
-    stale.sort_unstable();
-    let is_fresh = |number: &&u32| stale.binary_search(number).is_err();
-    let order: Vec<u32> = order.iter().filter(is_fresh).copied().collect();
-    let compare = |a: u32, b: u32| match (index.entry(a), index.entry(b)) {
-        (Some(a), Some(b)) => compare(a, b, sort, reverse),
-        _ => a.cmp(&b),
-    };
-    changed.sort_unstable_by(|a, b| compare(*a, *b));
-    let mut mended = Vec::with_capacity(order.len() + changed.len());
-    let mut rest = order.as_slice();
-    for number in changed {
-        let at = rest.partition_point(|other| compare(*other, number) == Ordering::Less);
-        mended.extend_from_slice(&rest[..at]);
-        mended.push(number);
-        rest = &rest[at..];
-    }
-    mended.extend_from_slice(rest);
-    mended.into()
-}
 
 /// The numbers of the rows, sorted by a column. The rows must be ordered by id.
 pub(super) fn sorted(rows: &[Row], sort: &SortBy, reverse: bool) -> Vec<u32> {
@@ -149,7 +104,7 @@ fn key_of(bytes: impl Iterator<Item = u8>) -> Key {
     key
 }
 
-fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
+pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
     let column = match (bytes(a, sort), bytes(b, sort)) {
         (Some(a), Some(b)) if reverse => b.cmp(a),
         (Some(a), Some(b)) => a.cmp(b),
@@ -163,10 +118,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{
-        known::KnownGroup,
-        testing::{group, told},
-        token::Fingerprint,
+    use crate::{
+        domain::{
+            known::KnownGroup,
+            testing::{group, told},
+            token::Fingerprint,
+        },
+        search::Index,
     };
 
     /// The part of the fingerprint that is shown ends with this byte.
@@ -199,9 +157,9 @@ mod tests {
             (SortBy::Token, true, "abcdef"),
             (SortBy::Id, true, "fedcba"),
         ] {
-            let numbers = all(&index, &sort, reverse, None);
-            let entries = numbers.iter().filter_map(|number| index.entry(*number));
-            let ids: String = entries.map(Row::id).collect();
+            let rows = &index.base.rows;
+            let numbers = sorted(rows, &sort, reverse).into_iter();
+            let ids: String = numbers.map(|number| rows[number as usize].id()).collect();
             assert_eq!(ids, expected, "{sort:?} {reverse}");
         }
     }

@@ -152,8 +152,8 @@ impl RowQuery {
         let text = LazyCell::new(|| lowered(&text()));
         let is_one_of_them = |operation| self.asked.contains(&(Asked::Operation(operation), false));
         self.asked.iter().all(|(asked, negated)| match asked {
-            Asked::Since(since) => facts.at.is_some_and(|at| at >= *since),
-            Asked::Until(until) => facts.at.is_some_and(|at| at < *until),
+            Asked::Since(since) => facts.at.as_ref().is_some_and(|at| at >= since),
+            Asked::Until(until) => facts.at.as_ref().is_some_and(|at| at < until),
             Asked::By(start) => by.starts_with(start) != *negated,
             Asked::Operation(operation) if *negated => facts.operation != Some(*operation),
             Asked::Operation(_) => facts.operation.is_some_and(is_one_of_them),
