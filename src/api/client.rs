@@ -179,9 +179,8 @@ impl Client {
     #[must_use]
     pub fn with_listener(&self, listener: Option<Listener>) -> Self {
         Self {
-            inner: Arc::clone(&self.inner),
             listener,
-            send_by: self.send_by.clone(),
+            ..self.clone()
         }
     }
 
@@ -351,7 +350,6 @@ impl Inner {
         if let (Some(proxy), true) = (&self.route.proxy, is_refused)
             && let CallError::NotSent {
                 why: NotSent::Proxy { why, .. },
-                ..
             } = &mut failed
         {
             let (host, port) = self.address.host_and_port();

@@ -60,7 +60,7 @@ impl Call {
 pub enum CallError {
     /// No connection was made: certainly nothing reached the service.
     #[error("{why}; nothing was sent; {}", .why.next())]
-    NotSent { host: String, why: NotSent },
+    NotSent { why: NotSent },
     /// The request, or part of it, may have reached the service.
     #[error("{}; {}", lost(*.status, *.why, .via.as_deref()), next(*.call))]
     Lost {
@@ -82,7 +82,7 @@ impl CallError {
     /// What happened, without advice.
     pub fn what(&self) -> String {
         match self {
-            Self::NotSent { why, .. } => why.to_string(),
+            Self::NotSent { why } => why.to_string(),
             Self::Lost {
                 status, why, via, ..
             } => lost(*status, *why, via.as_deref()),
@@ -216,10 +216,7 @@ impl Route {
                 via: self.proxy.as_ref().map(Proxy::named),
             };
         };
-        CallError::NotSent {
-            host: self.host.clone(),
-            why,
-        }
+        CallError::NotSent { why }
     }
 
     fn not_connected(&self, error: &reqwest::Error, scrub: &Scrub<'_>) -> NotSent {

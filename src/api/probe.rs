@@ -195,7 +195,7 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
         }
         Ok(Verdict::Unclear(unclear)) => finding_of_unclear(unclear),
         Ok(Verdict::Success(_) | Verdict::SameToken(_)) => (Finding::Strange, SUCCESS.into()),
-        Err(CallError::NotSent { why, .. }) => {
+        Err(CallError::NotSent { why }) => {
             let next = match why {
                 NotSent::Tls { .. } | NotSent::Proxy { .. } => why.next(),
                 _ => "check the base URL and the network",
