@@ -22,17 +22,16 @@ pub(crate) struct Tx<'c>(Engine<'c>);
 
 /// An answer that can be awaited.
 pub(crate) struct Asked<'t, 'c, T> {
-    tx: &'t Tx<'c>,
-    answer: Answer,
+    answer: Answer<'t, 'c>,
     of: PhantomData<T>,
 }
 
-enum Answer {
+enum Answer<'t, 'c> {
     Here(Rows),
     /// The number of the statement in the transaction.
-    Sent(usize),
+    Sent(&'t RefCell<ServerTransaction<'c>>, usize),
     /// Not read yet.
-    Later(Statement),
+    Later(&'c Connection, Statement),
 }
 
 impl<'c> Tx<'c> {
@@ -67,17 +66,13 @@ impl<'c> Tx<'c> {
         text: impl Into<Text>,
         values: Vec<Value>,
     ) -> Result<Asked<'_, 'c, T>> {
-        let text = record::with_columns::<T>(text.into());
-        let mut statement = Statement::new(text, values);
+        let statement = Statement::new(record::with_columns::<T>(text.into()), values);
         let answer = match &self.0 {
             Engine::Sqlite(connection) => Answer::Here(run(connection, &statement)?),
-            Engine::Server(transaction) => {
-                statement.is_asked = true;
-                Answer::Sent(transaction.borrow_mut().put(statement))
-            }
+            Engine::Server(transaction) => sent(transaction, statement),
         };
-        let (tx, of) = (self, PhantomData);
-        Ok(Asked { tx, answer, of })
+        let of = PhantomData;
+        Ok(Asked { answer, of })
     }
 
     /// As [`Self::ask`], for a read whose answer is not always needed: SQLite, which has no round trips to save, reads it
@@ -87,13 +82,13 @@ impl<'c> Tx<'c> {
         text: &'static str,
         values: Vec<Value>,
     ) -> Result<Asked<'_, 'c, T>, Fault> {
-        if self.sqlite().is_none() {
-            return self.ask(text, values);
-        }
-        let text = record::with_columns::<T>(text.into());
-        let answer = Answer::Later(Statement::new(text, values));
-        let (tx, of) = (self, PhantomData);
-        Ok(Asked { tx, answer, of })
+        let statement = Statement::new(record::with_columns::<T>(text.into()), values);
+        let answer = match &self.0 {
+            Engine::Sqlite(connection) => Answer::Later(connection, statement),
+            Engine::Server(transaction) => sent(transaction, statement),
+        };
+        let of = PhantomData;
+        Ok(Asked { answer, of })
     }
 
     /// As [`Self::ask`]; on a server with several writers the rows are locked, so that what is decided from them stays
@@ -254,17 +249,21 @@ impl<'c> Tx<'c> {
     }
 }
 
+fn sent<'t, 'c>(
+    transaction: &'t RefCell<ServerTransaction<'c>>,
+    mut statement: Statement,
+) -> Answer<'t, 'c> {
+    statement.is_asked = true;
+    let number = transaction.borrow_mut().put(statement);
+    Answer::Sent(transaction, number)
+}
+
 impl<T: Read> Asked<'_, '_, T> {
     fn rows(self) -> Result<Rows> {
-        match (self.answer, &self.tx.0) {
-            (Answer::Here(rows), _) => Ok(rows),
-            (Answer::Later(statement), Engine::Sqlite(connection)) => run(connection, &statement),
-            (Answer::Sent(number), Engine::Server(server)) => {
-                Ok(server.borrow_mut().answer(number)?)
-            }
-            (Answer::Sent(_), Engine::Sqlite(_)) | (Answer::Later(_), Engine::Server(_)) => {
-                Err(Fault::Column)
-            }
+        match self.answer {
+            Answer::Here(rows) => Ok(rows),
+            Answer::Sent(transaction, number) => Ok(transaction.borrow_mut().answer(number)?),
+            Answer::Later(connection, statement) => run(connection, &statement),
         }
     }
 

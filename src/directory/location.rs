@@ -40,14 +40,16 @@ const CONNECTIONS: usize = 4;
 
 impl TeamLocation {
     /// `url` in PostgreSQL's notation: `postgres://ana@db1,db2/desk`, or with a Unix socket
-    /// `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
-    pub fn parse(url: &str, schema: &str) -> Result<Self, InvalidLocation> {
+    /// `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name. The error says why it is none.
+    pub fn parse(url: &str, schema: &str) -> Result<Self, &'static str> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         // Role names begin with it, and the server truncates longer ones.
         if schema.is_empty() || schema.len() > 50 || !schema.chars().all(is_plain) {
-            return Err(InvalidLocation::Schema);
+            return Err(
+                "the name of a schema has only lower-case letters, digits and _, at most 50",
+            );
         }
-        let mut server = Server::parse(url, schema)?;
+        let mut server = Server::parse(url, schema).map_err(invalid)?;
         server.stamp = stamp(false).into();
         server.on_connect = Some(CARE);
         Ok(Self {
@@ -88,32 +90,18 @@ impl TeamLocation {
 }
 
 /// Why this is not a valid location. The address is not repeated: it may contain a password.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidLocation {
-    #[error(
-        "the address is not that of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
-         postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
-    )]
-    NotAnAddress,
-    #[error(
-        "the URL of a directory must not contain a password; remove it, and set its source as password under [directory] in the \
-         configuration file"
-    )]
-    Password,
-    #[error(
-        "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this machine only"
-    )]
-    Unprotected,
-    #[error("the name of a schema has only lower-case letters, digits and _, at most 50")]
-    Schema,
-}
-
-impl From<AddressFault> for InvalidLocation {
-    fn from(fault: AddressFault) -> Self {
-        match fault {
-            AddressFault::NotAnAddress => Self::NotAnAddress,
-            AddressFault::Password => Self::Password,
-            AddressFault::Unprotected => Self::Unprotected,
+fn invalid(fault: AddressFault) -> &'static str {
+    match fault {
+        AddressFault::NotAnAddress => {
+            "the address is not that of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
+             postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
+        }
+        AddressFault::Password => {
+            "the URL of a directory must not contain a password; remove it, and set its source as password under [directory] \
+             in the configuration file"
+        }
+        AddressFault::Unprotected => {
+            "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this machine only"
         }
     }
 }

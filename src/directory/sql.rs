@@ -11,7 +11,6 @@ pub(super) mod console;
 pub(super) mod drafts;
 pub(super) mod facts;
 mod fault;
-pub(super) mod fingerprints;
 pub(super) mod groups;
 pub(super) mod history;
 pub(super) mod imports;
@@ -24,7 +23,6 @@ pub(super) mod order;
 pub(super) mod places;
 mod record;
 mod rows;
-mod schema;
 pub(super) mod under_way;
 
 use std::{

@@ -140,26 +140,37 @@ impl<'l> ServerTransaction<'l> {
         self.check_not_failed()?;
         let reads = self.later[first..].to_vec();
         let number = self.sent + first;
-        match self.exchange(Some(COMMIT)) {
-            Ok(()) => self.mark_committed(),
-            Err(fault) => {
-                if self.state != TransactionState::Open || !self.was_committed()? {
-                    return Err(fault);
-                }
-                let Self {
-                    connection,
-                    failure,
-                    answers,
-                    ..
-                } = self;
-                let again = connection.send(None, &reads, None);
-                // The write is committed, but the result could not be read.
-                let again =
-                    again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))?;
-                answers.extend((number..).zip(again));
-            }
+        if !self.send_commit()? {
+            let Self {
+                connection,
+                failure,
+                answers,
+                ..
+            } = self;
+            let again = connection.send(None, &reads, None);
+            // The write is committed, but the result could not be read.
+            let again = again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))?;
+            answers.extend((number..).zip(again));
         }
         Ok(())
+    }
+
+    /// Sends all statements that were not sent yet with the commit. Returns whether the server answered them; otherwise it
+    /// was asked, and has committed them.
+    fn send_commit(&mut self) -> Result<bool, ServerFault> {
+        match self.exchange(Some(COMMIT)) {
+            Ok(()) => {
+                self.mark_committed();
+                Ok(true)
+            }
+            Err(fault) => {
+                if self.state == TransactionState::Open && self.was_committed()? {
+                    Ok(false)
+                } else {
+                    Err(fault)
+                }
+            }
+        }
     }
 
     /// Commits a transaction whose work has succeeded.
@@ -172,15 +183,7 @@ impl<'l> ServerTransaction<'l> {
             return Ok(());
         }
         self.check_not_failed()?;
-        match self.exchange(Some(COMMIT)) {
-            Ok(()) => self.mark_committed(),
-            Err(fault) => {
-                if self.state != TransactionState::Open || !self.was_committed()? {
-                    return Err(fault);
-                }
-            }
-        }
-        Ok(())
+        self.send_commit().map(drop)
     }
 
     /// Rolls back what was not committed, so that the connection is free for the next transaction.

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     fault::Fault,
-    schema::{BUSY_TIMEOUT, OLDER},
+    open::{BUSY_TIMEOUT, OLDER},
 };
 use crate::{
     db::file::{self, CopyFault, Part},

@@ -292,10 +292,8 @@ pub(super) fn ended(item: ItemKey) -> DirectoryError {
     }
 }
 
-pub(super) fn take(tx: &Tx<'_>, item: ItemKey, rotation: RotationId) -> Result<(), Fault> {
-    let text = "UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
-    Ok(tx.put(text, values![rotation, item.batch, item.position])?)
-}
+pub(super) const TAKE: &str =
+    "UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
 
 /// An update that certainly changed nothing leaves the item free: sending it again changes nothing twice.
 pub(super) const TAKE_FOR_UPDATE: &str = "\

@@ -42,7 +42,8 @@ fn read_state(
     before: Option<&Seen>,
 ) -> Result<(Seen, Option<Value>, Option<TeamFault>), Fault> {
     if tx.sqlite().is_some() {
-        let (change, commits) = (groups::last_change(tx, place)?, commits(tx)?);
+        let change: Option<i64> = tx.one(groups::LAST_CHANGE, values![place])?;
+        let (change, commits) = (change.unwrap_or_default(), commits(tx)?);
         let since = match before {
             Some(Seen::File { commits: seen, .. }) if *seen == commits => None,
             Some(Seen::File { change, .. }) => Some(*change),
@@ -147,8 +148,9 @@ pub(crate) fn history(
     let (seen, since) = match (tx.sqlite(), before) {
         // A file has one writer at a time, so the number alone is enough.
         (Some(_), before) => {
+            let change: Option<i64> = tx.one(history::LAST, values![])?;
             let seen = Seen::File {
-                change: history::last(tx)?,
+                change: change.unwrap_or_default(),
                 commits: (0, 0),
             };
             let since = match before {

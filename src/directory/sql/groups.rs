@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::{
     facts,
     fault::Fault,
-    fingerprints,
+    history,
     order::{self, Part},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         tables::NEWEST,
     },
     domain::{
-        group::{EnvironmentTag, UserGroupId},
+        group::UserGroupId,
         known::{KnownGroup, Observation, RecordedOrder},
     },
     search::{natural, title_key},
@@ -200,7 +200,7 @@ pub(super) fn observe(
         order::count(tx, place, &group.id, Part::Fields, None)?;
     }
     if let Some(fingerprint) = fingerprint {
-        fingerprints::keep(tx, place, &group.id, fingerprint, at)?;
+        history::keep_token(tx, place, &group.id, fingerprint, at)?;
     }
     Ok(Recorded {
         group: Some(group),
@@ -230,7 +230,7 @@ fn fill(tx: &Tx<'_>, parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>) ->
     had.sort_unstable_by_key(|(fingerprint, ..)| *fingerprint.as_bytes());
     for some in had.chunks(CHUNK) {
         for (fingerprint, place, id, at) in some {
-            fingerprints::keep(tx, *place, id, *fingerprint, *at)?;
+            history::keep_token(tx, *place, id, *fingerprint, *at)?;
         }
         tx.flush()?;
     }
@@ -329,10 +329,8 @@ pub(super) fn save(
 }
 
 /// The number of the last write of a group of this place.
-pub(super) fn last_change(tx: &Tx<'_>, place: PlaceId) -> Result<i64, Fault> {
-    let text = "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0";
-    Ok(tx.one(text, values![place])?.unwrap_or_default())
-}
+pub(super) const LAST_CHANGE: &str =
+    "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0";
 
 const CHANGED: &str = "\
 SELECT * FROM user_groups WHERE place = $1 AND change > 0 AND change > $2 AND desk IS DISTINCT FROM $3 \
@@ -360,15 +358,7 @@ pub(super) fn changed(
 }
 
 /// Removes tags that this place does not have from all groups.
-const FORGET_TAGS: &str = "\
+pub(super) const FORGET_TAGS: &str = "\
 UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag'), desk = $1, \
  change = (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $2 AND change > 0) \
 WHERE place = $2 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $3";
-
-pub(super) fn forget_tags(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    tag: Option<&EnvironmentTag>,
-) -> Result<(), Fault> {
-    Ok(tx.put(FORGET_TAGS, values![Value::Writer, place, tag])?)
-}

@@ -1,10 +1,13 @@
-//! The append-only history: entries are added and read, never changed, which the database enforces as well.
+//! The append-only history: entries are added and read, never changed, which the database enforces as well. And every
+//! fingerprint that a group ever had, and so the owners of a token.
+
+use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
     db::{Access, Select, Tx, Value, row, values},
-    directory::{Directory, HistoryFilter, KeyId, Numbered, PlaceId, Result},
-    domain::history::Entry,
+    directory::{Directory, HistoryFilter, KeyId, Numbered, Owner, PlaceId, Result},
+    domain::{group::UserGroupId, history::Entry, token::Fingerprint},
 };
 
 impl Directory {
@@ -12,6 +15,18 @@ impl Directory {
     pub async fn history(&self, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>> {
         let (text, values) = selected(filter);
         self.all(Access::Long, text, values).await
+    }
+
+    /// Returns every group of every place that has or had the token, current owners first.
+    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>> {
+        self.execute(Access::Short, move |tx| {
+            let mut owners: Vec<Owner> = tx.all(OWNERS, values![fingerprint])?;
+            for owner in &mut owners {
+                owner.bound = tx.all(BOUND_TO, values![owner.place])?;
+            }
+            Ok(owners)
+        })
+        .await
     }
 }
 
@@ -65,10 +80,7 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
 }
 
 /// The number of the last entry.
-pub(super) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
-    let text = "SELECT COALESCE(MAX(number), 0) FROM history";
-    Ok(tx.one(text, values![])?.unwrap_or(0))
-}
+pub(super) const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM history";
 
 const AFTER: &str = "SELECT * FROM history WHERE place = $1 AND number > $2 ORDER BY number";
 
@@ -86,3 +98,32 @@ pub(super) fn since(
     let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
     Ok(tx.all(which, values![place, since])?)
 }
+
+const BOUND_TO: &str = "SELECT profile, url FROM bindings WHERE place = $1 ORDER BY profile, url";
+
+const KEEP_FINGERPRINT: &str = "\
+INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
+VALUES ($1, $2, $3, $4, $4) \
+ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
+WHERE fingerprints.last_seen < excluded.last_seen";
+
+/// Records permanently that a group had this token.
+pub(super) fn keep_token(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    id: &UserGroupId,
+    fingerprint: Fingerprint,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    Ok(tx.put(KEEP_FINGERPRINT, values![fingerprint, place, id, at])?)
+}
+
+/// A row if the group has, or had, this token.
+pub(super) const HAD: &str =
+    "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
+
+const OWNERS: &str = "\
+SELECT * FROM fingerprints f JOIN places p ON p.number = f.place \
+LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_id \
+WHERE f.fingerprint = $1 \
+ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";

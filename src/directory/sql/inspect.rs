@@ -10,9 +10,8 @@ use secrecy::SecretString;
 use super::{
     fault::Fault,
     journal::open_states,
-    open::{key, unfit, version},
+    open::{BUSY_TIMEOUT, NEWEST, key, unfit, version},
     places,
-    schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
     db::{Tx, file, record, values},

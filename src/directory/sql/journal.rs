@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{batches, fault::Fault, fingerprints, history, mutations, order};
+use super::{batches, fault::Fault, history, mutations, order};
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
@@ -230,10 +230,10 @@ fn note_begun(
     let what = EventKind::Intended { previous };
     add_event(tx, id, intent.at, what, State::Intended, None)?;
     if let Some(item) = intent.item {
-        batches::take(tx, item, id)?;
+        tx.put(batches::TAKE, values![id, item.batch, item.position])?;
     }
     mutations::begin_rotation(tx, place, id, intent)?;
-    fingerprints::keep(tx, place, group, previous, intent.at)
+    history::keep_token(tx, place, group, previous, intent.at)
 }
 
 /// The row was read in the same transaction.
@@ -289,7 +289,7 @@ pub(super) fn step(
     };
     add_event(tx, id, at, what, after.state, step.note.as_deref())?;
     match after.fingerprint {
-        Some(fingerprint) => fingerprints::keep(tx, place, &before.user_group_id, fingerprint, at),
+        Some(fingerprint) => history::keep_token(tx, place, &before.user_group_id, fingerprint, at),
         None => Ok(()),
     }
 }

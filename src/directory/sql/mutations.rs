@@ -8,7 +8,7 @@ use crate::{
         PlaceId, Result, RotationId, RotationIntent, RotationStep, columns::boot_clock,
         lanes::Subject, unsettled_here::CountedStep,
     },
-    domain::{fields::DesiredFields, history::Operation, mutation::State, rotation},
+    domain::{history::Operation, mutation::State, rotation},
 };
 
 impl Directory {
@@ -194,10 +194,7 @@ impl ClaimedStep<'_, '_> {
 }
 
 /// A later request has replaced some of what an open change sent: from now on only the rest may become known by it.
-pub(super) fn replace_sent(tx: &Tx<'_>, id: MutationId, rest: &DesiredFields) -> Result<(), Fault> {
-    let text = "UPDATE mutations SET sent = $1 WHERE id = $2";
-    Ok(tx.put(text, values![rest, id])?)
-}
+pub(super) const REPLACE_SENT: &str = "UPDATE mutations SET sent = $1 WHERE id = $2";
 
 /// A step of a rotation advances its claim as well.
 const FOLLOW_ROTATION: &str = "\

@@ -13,7 +13,7 @@ pub(crate) use binding::{preview_binding, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 
-use super::{fault::Fault, fingerprints, groups};
+use super::{fault::Fault, groups, history};
 use crate::{
     db::{Access, Asked, Tx, Value, placeholders, record, row, values},
     directory::{
@@ -50,7 +50,7 @@ impl Directory {
         id: &UserGroupId,
         token: Fingerprint,
     ) -> Result<bool> {
-        let had = self.one::<()>(fingerprints::HAD, values![token, place, id]);
+        let had = self.one::<()>(history::HAD, values![token, place, id]);
         Ok(had.await?.is_some())
     }
 
@@ -125,7 +125,7 @@ impl Directory {
             let count = tx.ask::<()>(ACKNOWLEDGE, values![at, by, reason, place])?;
             tx.put(SET_TAG, values![tag, place])?;
             // The tags that raised the alarms are not knowledge about this place.
-            groups::forget_tags(tx, place, tag)?;
+            tx.put(groups::FORGET_TAGS, values![Value::Writer, place, tag])?;
             add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
             Ok(count.changed()?)
         })
@@ -235,20 +235,9 @@ pub(super) fn all(tx: &Tx<'_>) -> Result<Vec<Place>, Fault> {
     Ok(places)
 }
 
-fn event(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    caller: &Caller,
-    event: &str,
-    note: Option<&str>,
-) -> Result<(), Fault> {
-    add_event(
-        tx,
-        place,
-        (caller.at, &caller.by, &caller.profile),
-        event,
-        note,
-    )
+/// When, who, and with which profile.
+fn who(caller: &Caller) -> (Timestamp, &str, &str) {
+    (caller.at, &caller.by, &caller.profile)
 }
 
 fn add_event(

@@ -1,9 +1,7 @@
 //! Reads the state of one group, and records what an exchange with the service brought: the group, the history and the
 //! journals, in one transaction.
 
-use super::{
-    facts, fault::Fault, fingerprints, groups, history, journal, mutations, order, places,
-};
+use super::{facts, fault::Fault, groups, history, journal, mutations, order, places};
 use crate::{
     db::{self, Access, Asked, Tx, values},
     directory::{
@@ -134,8 +132,7 @@ pub(super) fn read(
     let last = tx.ask_later(order::OF_GROUP, of_group())?;
     let facts = tx.ask(facts::OF_PLACE, values![place])?;
     let fingerprint = extras.fingerprint;
-    let had_token =
-        fingerprint.map(|token| tx.ask::<()>(fingerprints::HAD, values![token, place, id]));
+    let had_token = fingerprint.map(|token| tx.ask::<()>(history::HAD, values![token, place, id]));
     let profile = extras.profile.as_ref();
     let bound = profile.map(|(profile, url)| tx.ask(places::PLACE_OF, values![profile, url]));
     let gate = extras.key.map(|key| places::ask_gate(tx, place, key));
@@ -243,7 +240,7 @@ fn write(
         places::raise(tx, place, what, entry)?;
     }
     for (id, rest) in &record.replaces {
-        mutations::replace_sent(tx, *id, rest)?;
+        tx.put(mutations::REPLACE_SENT, values![rest, *id])?;
     }
     facts::state(tx, place, &record.facts)?;
     let mut recorded = match observation {

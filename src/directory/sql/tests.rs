@@ -8,7 +8,7 @@ use std::sync::{
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
-use super::{schema::RELEASED, *};
+use super::{open::RELEASED, *};
 use crate::{
     db::{Access, Tx, repeatable, task, with_columns},
     directory::{
@@ -175,30 +175,20 @@ fn the_index_knows_which_states_hold_a_token() {
     }
 }
 
-/// The schema version after opening a file of version 8 with a change in this state, started so many seconds ago. A rotation is
-/// of version 7: since then it has a row in both journals.
-fn opened_from_an_earlier_version(
-    journal: &str,
-    state: &str,
-    seconds: i64,
-) -> Result<i64, DirectoryError> {
+/// The schema version after opening a file of version 8 with a change in this state.
+fn opened_from_an_earlier_version(state: &str) -> Result<i64, DirectoryError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
     let raw = Connection::open(&path).expect("a connection");
-    let version = if journal == "rotations" { 7 } else { 8 };
-    for migration in &RELEASED[..version] {
+    for migration in &RELEASED {
         raw.execute_batch(migration).expect("the schema");
     }
-    let (columns, values) = match journal {
-        "rotations" => ("previous, refused, read_unchanged", "zeroblob(32), 0, 0"),
-        _ => ("operation, note", "'update', NULL"),
-    };
     let text = format!(
         "INSERT INTO meta VALUES ('fingerprint_key', zeroblob(32)); \
          INSERT INTO places (number, name, made_at, made_by) VALUES (1, 'eu', 0, 'ana'); \
-         INSERT INTO {journal} ({columns}, place, profile, user_group_id, state, by, started_at) \
-         VALUES ({values}, 1, 'eu', 'acme', '{state}', 'ana', (unixepoch() - {seconds}) * 1000000); \
-         PRAGMA application_id = 0x6764736b; PRAGMA user_version = {version}"
+         INSERT INTO mutations (operation, place, profile, user_group_id, state, by, started_at) \
+         VALUES ('update', 1, 'eu', 'acme', '{state}', 'ana', unixepoch() * 1000000); \
+         PRAGMA application_id = 0x6764736b; PRAGMA user_version = 8"
     );
     raw.execute_batch(&text).expect("a directory");
     drop(raw);
@@ -209,23 +199,11 @@ fn opened_from_an_earlier_version(
 
 #[test]
 fn a_newer_schema_waits_for_whoever_waits_for_an_answer() {
-    for journal in ["rotations", "mutations"] {
-        for (state, seconds, waits) in [
-            ("sent", 5, true),
-            // The longest timeout of a profile.
-            ("sent", 2 * 60, true),
-            ("sent", 19 * 60, true),
-            ("intended", 5, true),
-            ("unknown", 5, false),
-            ("sent", 3_600, false),
-        ] {
-            let opened = opened_from_an_earlier_version(journal, state, seconds);
-            let what = format!("{journal} {state} {seconds} s: {opened:?}");
-            match opened {
-                Err(DirectoryError::UnderWay { .. }) => assert!(waits, "{what}"),
-                Ok(schema::NEWEST) => assert!(!waits, "{what}"),
-                _ => panic!("{what}"),
-            }
+    for (state, waits) in [("intended", true), ("sent", true), ("unknown", false)] {
+        match opened_from_an_earlier_version(state) {
+            Err(DirectoryError::UnderWay { .. }) => assert!(waits, "{state}"),
+            Ok(open::NEWEST) => assert!(!waits, "{state}"),
+            opened => panic!("{state}: {opened:?}"),
         }
     }
 }
@@ -366,39 +344,6 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     for answer in queued(&mut scene, ["acme", "globex"], false, &Arc::default()) {
         assert!(answer.as_ref().is_err_and(is_failed), "{answer:?}");
     }
-}
-
-/// The parameters `$1`, `$2`, … in a piece of source code.
-fn parameters(piece: &str) -> Vec<usize> {
-    let after_signs = piece.split('$').skip(1);
-    let digits = after_signs.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    digits.filter_map(|digits| digits?.parse().ok()).collect()
-}
-
-#[test]
-fn parameters_first_appear_in_order() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/sql");
-    let folders = [here.join("places"), here];
-    let files = folders
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
-    let mut seen = 0;
-    for file in files.map(|file| file.expect("an entry").path()) {
-        if file.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&file).expect("a source");
-        // A statement ends where its line or list item ends.
-        for piece in text.split(";\n").flat_map(|item| item.split("\",\n")) {
-            let mut highest = 0;
-            for number in parameters(piece) {
-                assert!(number <= highest + 1, "${number} is early in {piece}");
-                highest = highest.max(number);
-            }
-            seen += usize::from(highest > 0);
-        }
-    }
-    assert!(seen > 100, "{seen} texts were found");
 }
 
 #[test]

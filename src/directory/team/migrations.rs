@@ -2,19 +2,17 @@
 
 use super::{TableStatus, outside_key};
 use crate::{
-    db::{Access, Tx, values},
+    db::{Access, values},
     directory::{
         Result, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sql::{Fault, random_key, under_way},
+        sql::{random_key, under_way},
         tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
     },
     domain::token::Fingerprinter,
 };
 
-const ADD_VERSION: &str =
-    "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES ($1, $2, $3)";
 const ADD_KEY: &str = "INSERT INTO fingerprint_key (key) VALUES ($1)";
 const KEEP_CHECK: &str = "UPDATE installation SET key_check = $1";
 
@@ -38,7 +36,7 @@ pub fn set_up(team: &TeamLocation) -> Result<()> {
         }
         tx.batch(&begin_sql(at.schema()))?;
         for migration in MIGRATIONS {
-            apply(tx, migration)?;
+            tx.batch(&migration_sql(migration))?;
         }
         if let Some(key) = &outside {
             let check = Fingerprinter::new(key).check();
@@ -110,18 +108,6 @@ fn migration_sql(migration: &Migration) -> String {
     )
 }
 
-fn apply(tx: &Tx<'_>, migration: &Migration) -> Result<(), Fault> {
-    tx.batch(migration.text)?;
-    let Migration {
-        version,
-        reads_from,
-        writes_from,
-        ..
-    } = *migration;
-    tx.write(ADD_VERSION, values![version, reads_from, writes_from])?;
-    Ok(())
-}
-
 /// The name of a schema is plain, so it needs no quoting.
 fn with_schema(text: &str, schema: &str) -> String {
     text.replace(":schema", schema)
@@ -173,7 +159,7 @@ pub fn migrate(
         if is_done && !steps.is_empty() {
             under_way::refuse_upgrade(tx, from)?;
             for step in &steps {
-                apply(tx, step)?;
+                tx.batch(&migration_sql(step))?;
             }
             tx.batch(&with_schema(RIGHTS, &schema))?;
         }

@@ -43,7 +43,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/api/retry_after.rs", 1, "the service's date and ours: how long to pause; a wrong one is bounded by the profile's timeout"),
     ("src/directory/audit.rs", 1, FILTER),
     ("src/directory/sql/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
-    ("src/directory/sql/fingerprints.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
+    ("src/directory/sql/history.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
     ("src/directory/sql/inspect.rs", 1, "what doctor counts, nothing else: the machine's clock since boot, or the wall clock"),
     ("src/directory/sql/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
     ("src/directory/sql/under_way.rs", 1, "one machine: the file and the changes in it are of this one; a server has its own clock"),

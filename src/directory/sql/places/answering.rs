@@ -1,11 +1,11 @@
 //! An operator's decision about the place of a profile, and the trial of a key.
 
 use super::{
-    TABLE,
+    TABLE, add_event,
     binding::{BOUND, KnownPlaces, UNBIND, bind_to, caller_of, create},
-    event, has_no_key, has_no_tokens,
+    has_no_key, has_no_tokens,
     merging::merge,
-    name,
+    name, who,
 };
 use crate::{
     db::{Tx, values},
@@ -100,7 +100,7 @@ impl Directory {
                     if tx.write(PASS_KEY, values![state, key])? == 0 {
                         return Ok(false);
                     }
-                    event(tx, place, caller, "trial passed", Some(note))?;
+                    add_event(tx, place, who(caller), "trial passed", Some(note))?;
                 }
             }
             Ok(true)
@@ -160,7 +160,7 @@ fn withdraw(
 ) -> Result<(), Fault> {
     tx.put(SET_KEY, values![KeyState::Withdrawn, key])?;
     tx.put(UNBIND, values![&caller.profile, &caller.url])?;
-    event(tx, place, caller, what, note)
+    add_event(tx, place, who(caller), what, note)
 }
 
 const PASS_KEY: &str =

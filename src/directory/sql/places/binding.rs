@@ -1,6 +1,6 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, all, event};
+use super::{SET_TAG, TABLE, add_event, all, who};
 use crate::{
     db::{Access, Tx, Value, record, row, values},
     directory::{
@@ -305,7 +305,7 @@ pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
     for name in names {
         let made = tx.one(ADD_PLACE, values![name, caller.at, &caller.by])?;
         if let Some(place) = made {
-            event(tx, place, caller, "made", None)?;
+            add_event(tx, place, who(caller), "made", None)?;
             return Ok(place);
         }
     }
@@ -352,7 +352,7 @@ pub(super) fn bind_to(
         };
         tx.upsert("place_keys", 2, row)?;
         let note = format!("{}, API key {}", caller.url, state.as_str());
-        event(tx, place, caller, "bound", Some(&note))?;
+        add_event(tx, place, who(caller), "bound", Some(&note))?;
     }
     // Replaces the previous binding. In a team's database the bindings of all persons share a table; the old row is found
     // through the view of one's own.
