@@ -20,15 +20,11 @@ mod unsettled_here;
 mod values;
 mod watch;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::Path, sync::Arc};
 
 pub use crate::db::ServerFault;
 pub(crate) use crate::db::{Password, wait_for_writes};
-use crate::{domain::token::Fingerprinter, platform::private_files::with_suffix};
+use crate::domain::token::Fingerprinter;
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
     Batch, BatchId, BatchItem, BatchOptions, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch,
@@ -62,8 +58,7 @@ pub use values::{
     RotationStep, SnapshotExtras, Statement, TokenChange,
 };
 pub use watch::{
-    ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
-    requests::{Watch, WatchedConnection},
+    ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus, Watch, WatchedConnection,
 };
 
 /// What a request comes to.
@@ -168,14 +163,6 @@ impl Directory {
     /// Where it is.
     pub fn location(&self) -> &Location {
         &self.0.engine.location
-    }
-
-    /// The write-ahead log, which commits reach before the file itself.
-    fn log(&self) -> Option<PathBuf> {
-        match self.location() {
-            Location::File(path) => Some(with_suffix(path, "-wal")),
-            Location::Team(_) => None,
-        }
     }
 }
 

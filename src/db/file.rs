@@ -89,8 +89,7 @@ fn is_foreign(path: &Path) -> io::Result<bool> {
 pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     // No CREATE: the file exists. No URI: a path is only a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(patience)?;
+    let connection = connect(path, flags, patience)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
     Ok(connection)
 }
@@ -98,6 +97,10 @@ pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Connecti
 /// The same, to change nothing.
 pub(crate) fn read_only(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect(path, flags, patience)
+}
+
+fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(patience)?;
     Ok(connection)

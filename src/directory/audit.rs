@@ -3,9 +3,9 @@
 
 use jiff::Timestamp;
 
-use super::{Directory, DirectoryError, Location, Result, sql::Fault};
+use super::{Directory, DirectoryError, Location, Result};
 use crate::{
-    db::{Access, Tx, record, values},
+    db::{Access, record, values},
     domain::group::UserGroupId,
 };
 
@@ -63,21 +63,15 @@ impl Directory {
             return Err(DirectoryError::NoAudit);
         }
         self.execute(Access::Long, move |tx| {
-            let mut lines = read(tx, AUDIT, &filter)?;
-            lines.extend(read(tx, UNMATCHED, &filter)?);
+            let mut lines = Vec::new();
+            for text in [AUDIT, UNMATCHED] {
+                let (group, who) = (filter.user_group_id.as_ref(), filter.who.as_ref());
+                lines.extend(tx.all::<Audited>(text, values![group, who, filter.since])?);
+            }
             Ok(lines)
         })
         .await
     }
-}
-
-fn read(tx: &Tx<'_>, text: &'static str, filter: &AuditFilter) -> Result<Vec<Audited>, Fault> {
-    let values = values![
-        filter.user_group_id.as_ref(),
-        filter.who.as_ref(),
-        filter.since
-    ];
-    Ok(tx.all(text, values)?)
 }
 
 record!(Audited, "audit" { number, at, who, address, what, place, user_group_id, rotation, before, after });

@@ -165,7 +165,10 @@ pub(crate) fn history(
         }
     };
     let lines = match (before, since) {
-        (Some(_), Some(since)) => history::since(tx, place, since)?,
+        (Some(_), Some(since)) => {
+            let text = tx.sqlite().map_or(history::UNSEEN, |_| history::AFTER);
+            tx.all(text, values![place, since])?
+        }
         _ => Vec::new(),
     };
     Ok((HistoryCursor(ChangeCursor { place, seen }), lines))

@@ -14,7 +14,7 @@ impl Directory {
     /// Returns the facts of this place; by default nothing is known.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts> {
         self.execute(Access::Short, move |tx| {
-            Ok(of(tx.all(OF_PLACE, values![place])?))
+            Ok(of(tx.ask(OF_PLACE, values![place])?.all()?))
         })
         .await
     }

@@ -91,13 +91,9 @@ impl Directory {
     /// Returns the known ids of a place in ascending order.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>> {
         self.execute(Access::Long, move |tx| {
+            let ids: Vec<String> = tx.all(IDS, values![place])?;
             // As when reading groups, an id that cannot be decoded hides no others.
-            let mut ids = Vec::new();
-            tx.each(IDS, values![place], |id: String| {
-                ids.extend(UserGroupId::parse(id));
-                Ok::<_, Fault>(true)
-            })?;
-            Ok(ids)
+            Ok(ids.into_iter().flat_map(UserGroupId::parse).collect())
         })
         .await
     }
@@ -124,18 +120,12 @@ const TABLE: &str = "user_groups";
 const GROUPS: &str = "SELECT * FROM user_groups WHERE place = $1 ORDER BY user_group_id";
 
 fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KnownGroup>, Fault> {
-    let mut all = Vec::new();
-    each(tx, place, false, |some| {
-        all.extend(some);
-        true
-    })?;
-    Ok(all)
+    let all: Vec<Option<KnownGroup>> = tx.all(GROUPS, values![place])?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Groups per chunk; few, so that the receiver is almost done when the last chunk arrives.
 const CHUNK: usize = 128;
-
-const DESCENDING: &str = "SELECT * FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC";
 
 /// In the order of the bytes of the ids.
 pub(super) fn each(
@@ -144,7 +134,7 @@ pub(super) fn each(
     reverse: bool,
     mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
-    let text = if reverse { DESCENDING } else { GROUPS };
+    let text = format!("{GROUPS}{}", if reverse { " DESC" } else { "" });
     let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
     tx.each(text, values![place], |group: Option<KnownGroup>| {

@@ -82,22 +82,14 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
 /// The number of the last entry.
 pub(super) const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM history";
 
-const AFTER: &str = "SELECT * FROM history WHERE place = $1 AND number > $2 ORDER BY number";
+/// The entries added since, oldest first.
+pub(super) const AFTER: &str =
+    "SELECT * FROM history WHERE place = $1 AND number > $2 ORDER BY number";
 
 /// As [`AFTER`], for what a snapshot did not see: with several writers, the numbers do not become visible in order.
-const UNSEEN: &str = "\
+pub(super) const UNSEEN: &str = "\
 SELECT * FROM history WHERE place = $1 AND written_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
  AND NOT pg_visible_in_snapshot(written_in, ($2::text)::pg_snapshot) ORDER BY number";
-
-/// The entries added since, oldest first.
-pub(super) fn since(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    since: Value,
-) -> Result<Vec<Numbered<Entry>>, Fault> {
-    let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
-    Ok(tx.all(which, values![place, since])?)
-}
 
 const BOUND_TO: &str = "SELECT profile, url FROM bindings WHERE place = $1 ORDER BY profile, url";
 

@@ -192,18 +192,17 @@ fn beginning(
 ) -> Result<Vec<String>, Fault> {
     let connection = open_as_is(file)?;
     let tx = Tx::of(&connection);
-    let CompletedProfile {
-        name,
-        url,
-        key,
-        from_variables,
-    } = profile;
-    let place = match key {
+    let place = match profile.key {
         Some(key) => {
             let key = super::open::key(&connection)?.of_key(key);
-            places::with_key(&tx, (name, url), key, from_variables)?
+            places::with_key(
+                &tx,
+                (profile.name, profile.url),
+                key,
+                profile.from_variables,
+            )?
         }
-        None => tx.one(places::PLACE_OF, values![name, url])?,
+        None => tx.one(places::PLACE_OF, values![profile.name, profile.url])?,
     };
     let Some(place) = place else {
         return Ok(Vec::new());

@@ -100,24 +100,17 @@ fn count(tx: &Tx<'_>, place: PlaceId) -> Result<usize, Fault> {
 }
 
 /// The texts that the order compares, with their ids and in the order of their bytes, if an index provides that.
-fn indexed_texts(sort: &SortBy, reverse: bool) -> Option<&'static str> {
-    match (sort, reverse) {
-        (SortBy::Name, false) => Some(
+fn indexed_texts(sort: &SortBy, reverse: bool) -> Option<String> {
+    let desc = if reverse { " DESC" } else { "" };
+    match sort {
+        SortBy::Name => Some(format!(
             "SELECT title, user_group_id FROM user_groups WHERE place = $1 AND title IS NOT NULL \
-             ORDER BY title, user_group_id LIMIT $2",
-        ),
-        (SortBy::Name, true) => Some(
-            "SELECT title, user_group_id FROM user_groups WHERE place = $1 AND title IS NOT NULL \
-             ORDER BY title DESC, user_group_id LIMIT $2",
-        ),
-        (SortBy::Id, false) => Some(
+             ORDER BY title{desc}, user_group_id LIMIT $2",
+        )),
+        SortBy::Id => Some(format!(
             "SELECT user_group_id, user_group_id FROM user_groups WHERE place = $1 \
-             ORDER BY user_group_id LIMIT $2",
-        ),
-        (SortBy::Id, true) => Some(
-            "SELECT user_group_id, user_group_id FROM user_groups WHERE place = $1 \
-             ORDER BY user_group_id DESC LIMIT $2",
-        ),
+             ORDER BY user_group_id{desc} LIMIT $2",
+        )),
         _ => None,
     }
 }

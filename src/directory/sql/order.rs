@@ -120,7 +120,7 @@ pub(super) fn of_group(
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<LastChanges, Fault> {
-    of(tx.all(OF_GROUP, values![place, id])?)
+    of(tx.ask(OF_GROUP, values![place, id])?.all()?)
 }
 
 pub(super) fn of(rows: Vec<Row>) -> Result<LastChanges, Fault> {

@@ -59,15 +59,12 @@ impl Directory {
                     };
                     let is_first = has_no_key(tx, place)? || has_no_tokens(tx, place)?;
                     let is_known = known.by_key.contains(&place);
-                    let trusted = unproven || is_first || is_known;
-                    (
-                        place,
-                        if trusted {
-                            KeyState::Trusted
-                        } else {
-                            KeyState::Trial
-                        },
-                    )
+                    let state = if unproven || is_first || is_known {
+                        KeyState::Trusted
+                    } else {
+                        KeyState::Trial
+                    };
+                    (place, state)
                 }
             };
             match bind_to(tx, caller, place, Some(state))? {

@@ -217,16 +217,14 @@ enum Verdict {
     Ask(QuestionReason),
 }
 
-pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
+fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
-    match decide(caller, &known) {
-        Verdict::Bind(place, state) => bind_to(tx, caller, place, state),
-        Verdict::Create => {
-            let place = create(tx, caller)?;
-            bind_to(tx, caller, place, Some(KeyState::Trusted))
-        }
-        Verdict::Ask(why) => question(tx, caller, &known, why).map(Binding::Asked),
-    }
+    let (place, state) = match decide(caller, &known) {
+        Verdict::Bind(place, state) => (place, state),
+        Verdict::Create => (create(tx, caller)?, Some(KeyState::Trusted)),
+        Verdict::Ask(why) => return question(tx, caller, &known, why).map(Binding::Asked),
+    };
+    bind_to(tx, caller, place, state)
 }
 
 /// What binding would result in; nothing is written.
