@@ -171,7 +171,7 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
             tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
         }
         refuse_if_under_way(tx, &at)?;
-        let kept = tx.one::<[u8; 32]>("SELECT key FROM fingerprint_key", values![])?;
+        let kept = tx.one::<[u8; 32]>(team::KEY, values![])?;
         let key = outside.or(kept.map(Zeroizing::new));
         let key = key.ok_or(TeamFault::NoKey)?;
         let connection = begun(&file)?;

@@ -134,7 +134,8 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus> {
     status.ok_or_else(|| DirectoryError::of_team(team, ServerFault::NotThere))
 }
 
-const KEY: &str = "SELECT key FROM fingerprint_key";
+/// The fingerprint key, if it is in the database.
+pub(super) const KEY: &str = "SELECT key FROM fingerprint_key";
 
 /// Opens a directory that was set up before. Blocks.
 pub(super) fn open(team: &TeamLocation) -> Result<Inner> {

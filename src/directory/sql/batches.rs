@@ -238,7 +238,7 @@ SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, sin
 FROM batch_runs r JOIN batches b ON b.id = r.batch_id \
 WHERE b.place = $1 AND r.ended = FALSE AND b.ended_at IS NULL ORDER BY r.seen DESC, r.run";
 
-/// Who may write under any name is not known to the database by it.
+/// Whether the person of a run may write no more. A name that the server does not know says nothing: an owner writes under any.
 const IS_REVOKED: &str = "\
 EXISTS (SELECT 1 FROM pg_roles p WHERE p.rolname = split_part(r.by, '@', 1) \
  AND NOT has_any_column_privilege(p.oid, 'rotations', 'UPDATE'))";

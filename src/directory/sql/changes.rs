@@ -145,24 +145,18 @@ pub(crate) fn history(
 ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), Fault> {
     let before = cursor.filter(|cursor| cursor.0.place == place);
     let before = before.map(|cursor| &cursor.0.seen);
-    let (seen, since) = match (tx.sqlite(), before) {
+    let (seen, since) = if tx.sqlite().is_some() {
         // A file has one writer at a time, so the number alone is enough.
-        (Some(_), before) => {
-            let change: Option<i64> = tx.one(history::LAST, values![])?;
-            let seen = Seen::File {
-                change: change.unwrap_or_default(),
-                commits: (0, 0),
-            };
-            let since = match before {
-                Some(Seen::File { change, .. }) => Some(Value::from(*change)),
-                _ => None,
-            };
-            (seen, since)
-        }
-        (None, before) => {
-            let (seen, since, _) = read_state(tx, place, before)?;
-            (seen, since)
-        }
+        let change: Option<i64> = tx.one(history::LAST, values![])?;
+        let since = match before {
+            Some(Seen::File { change, .. }) => Some(Value::from(*change)),
+            _ => None,
+        };
+        let (change, commits) = (change.unwrap_or_default(), (0, 0));
+        (Seen::File { change, commits }, since)
+    } else {
+        let (seen, since, _) = read_state(tx, place, before)?;
+        (seen, since)
     };
     let lines = match (before, since) {
         (Some(_), Some(since)) => {

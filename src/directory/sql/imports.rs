@@ -73,13 +73,8 @@ impl Directory {
             if let Some(import) = open(tx, place, digest)? {
                 return Ok(import);
             }
-            let id: Option<ImportId> = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
-            Ok(Import {
-                id: id.ok_or(Fault::Row("imports"))?,
-                started_at: at_stored_precision(at),
-                by: by.clone(),
-                done: Vec::new(),
-            })
+            let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
+            Ok(import.ok_or(Fault::Row("imports"))?)
         })
         .await
     }
@@ -102,7 +97,7 @@ impl Directory {
 
 const ADD_IMPORT: &str = "\
 INSERT INTO imports (place, profile, digest, started_at, by) \
-VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
+VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING *";
 
 record!(Import, "imports" { id, started_at, by } with { done: Vec::new() });
 

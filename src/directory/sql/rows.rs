@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use crate::{
     db::{Cursor, Fault, Read, record},
     directory::{
-        Alarm, BatchItem, BatchRun, ItemKey, ItemUpdate, JournalEvent, KeyState, Mutation,
-        Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
+        Alarm, BatchItem, BatchRun, EventKind, ItemKey, ItemUpdate, JournalEvent, KeyState,
+        Mutation, Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
         columns::{EventColumns, Origin, Origins},
     },
     domain::{
@@ -71,31 +71,22 @@ impl<T: Read> Read for Numbered<T> {
     }
 }
 
-impl Read for JournalEvent {
+impl Read for EventKind {
     fn columns(_: &'static str, list: &mut Vec<&'static str>) {
-        list.push("at, event, fingerprint, since_sent, horizon_passed, state, note");
+        list.push("event, fingerprint, since_sent, horizon_passed");
     }
 
     fn read(row: &mut Cursor<'_>) -> Result<Self> {
-        event(row).map_err(|fault| fault.in_table("rotation_events"))
+        let columns = EventColumns {
+            event: row.value()?.text().ok_or(Fault::Column)?,
+            fingerprint: row.next()?,
+            since_sent: row.next()?,
+            horizon_passed: row.next()?,
+        };
+        columns.what().ok_or(Fault::Column)
     }
 }
-
-fn event(row: &mut Cursor<'_>) -> Result<JournalEvent> {
-    let at = row.next()?;
-    let what = EventColumns {
-        event: row.value()?.text().ok_or(Fault::Column)?,
-        fingerprint: row.next()?,
-        since_sent: row.next()?,
-        horizon_passed: row.next()?,
-    };
-    Ok(JournalEvent {
-        at,
-        what: what.what().ok_or(Fault::Column)?,
-        state: row.next()?,
-        note: row.next()?,
-    })
-}
+record!(JournalEvent, "rotation_events" { at, what, state, note });
 
 /// As far as its row can be read: a field that cannot is unknown. `None` if not even the id can.
 impl Read for Option<KnownGroup> {

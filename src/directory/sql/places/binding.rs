@@ -98,21 +98,17 @@ impl KnownPlaces {
         let named = tx.ask::<(String, PlaceId)>(BY_NAME, values![&caller.profile])?;
         let (by_key, by_url, named): (Vec<PlaceId>, Vec<PlaceId>, _) =
             (by_key.all()?, by_url.all()?, named.all()?);
-        let here = by_key.iter().copied().filter(|p| by_url.contains(p));
-        let here = here.collect();
-        let at = |url: &str| {
-            named
-                .iter()
-                .find(|(u, _)| u == url)
-                .map(|(_, place)| *place)
-        };
+        let here = by_key.iter().filter(|place| by_url.contains(place));
+        let here = here.copied().collect();
+        let exact = named.iter().find(|(url, _)| *url == caller.url);
+        let exact = exact.map(|(_, place)| *place);
         // A name made from variables says nothing: several keys may have been used with it.
         let counts = !caller.from_variables;
         Ok(Self {
             here,
             by_key,
             by_url,
-            exact: at(&caller.url),
+            exact,
             elsewhere: named
                 .iter()
                 .filter(|(url, _)| counts && *url != caller.url)
