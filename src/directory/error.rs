@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{MutationId, RotationId, ServerFault, TeamFault};
+use super::{ItemKey, MutationId, RotationId, ServerFault, TeamFault};
 use crate::domain::{
     proposal::quoted,
     rotation::State,
@@ -117,8 +117,8 @@ pub enum DirectoryError {
     #[error("batch {0} not found in this profile. For a list: groupdesk batches list")]
     NoBatch(i64),
     /// Another process was faster, or the item never existed.
-    #[error("item {position} of batch {batch} has ended already")]
-    ItemEnded { batch: i64, position: usize },
+    #[error("item {} of batch {} has ended already", .0.position, .0.batch.0)]
+    ItemEnded(ItemKey),
     /// Before a schema upgrade; nothing was changed.
     #[error(
         "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: free some \

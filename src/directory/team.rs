@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::{
-    DirectoryError, Inner, Result,
+    Inner, Result,
     engine::Engine,
     location::{TeamFault, TeamLocation},
     sql::{Fault, random_key},
@@ -110,28 +110,27 @@ WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
 
 /// Returns the status, even if this groupdesk cannot use the tables. Blocks.
 pub fn team_status(team: &TeamLocation) -> Result<TeamStatus> {
-    let status = Engine::of_team(team)?.block(Access::Short, |tx| {
-        let status_row = TableStatus::read(tx)?;
+    Engine::of_team(team)?.block(Access::Short, |tx| {
+        let status = TableStatus::read(tx)?;
         let open = tx.all(OPEN, values![])?;
-        let membership = status_row.membership;
-        let status: Option<(String, String, i64, Timestamp, String)> = tx.one(STATUS, values![])?;
-        Ok(status.map(
-            |(server, synchronous, sessions, clock, timeline)| TeamStatus {
-                server,
-                user: membership.user,
-                role: membership.role,
-                schema: status_row.version,
-                is_readable: status_row.version >= NEWEST && status_row.reads_from <= NEWEST,
-                synchronous,
-                sessions,
-                clock,
-                timeline,
-                moved_to: membership.moved_to,
-                open,
-            },
-        ))
-    })?;
-    status.ok_or_else(|| DirectoryError::of_team(team, ServerFault::NotThere))
+        let membership = status.membership;
+        let found: Option<(String, String, i64, Timestamp, String)> = tx.one(STATUS, values![])?;
+        let found = found.ok_or(TeamFault::Server(ServerFault::NotThere))?;
+        let (server, synchronous, sessions, clock, timeline) = found;
+        Ok(TeamStatus {
+            server,
+            user: membership.user,
+            role: membership.role,
+            schema: status.version,
+            is_readable: status.version >= NEWEST && status.reads_from <= NEWEST,
+            synchronous,
+            sessions,
+            clock,
+            timeline,
+            moved_to: membership.moved_to,
+            open,
+        })
+    })
 }
 
 /// The fingerprint key, if it is in the database.

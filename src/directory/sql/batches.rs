@@ -281,14 +281,7 @@ pub(super) fn taken(
     match asked.one()? {
         Some((Some(rotation), _)) => Ok(Some(rotation)),
         Some((None, false)) => Ok(None),
-        Some((None, true)) | None => Err(ended(item).into()),
-    }
-}
-
-pub(super) fn ended(item: ItemKey) -> DirectoryError {
-    DirectoryError::ItemEnded {
-        batch: item.batch.0,
-        position: item.position,
+        Some((None, true)) | None => Err(DirectoryError::ItemEnded(item).into()),
     }
 }
 

@@ -187,7 +187,7 @@ impl ClaimedStep<'_, '_> {
         if let Some((item, taken)) = step.item.zip(self.item_taken)
             && taken.changed()? != 1
         {
-            return Err(batches::ended(item).into());
+            return Err(DirectoryError::ItemEnded(item).into());
         }
         Ok(())
     }

@@ -21,7 +21,6 @@ use crate::{
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
-        history::Entry,
         token::Fingerprint,
     },
 };
@@ -172,17 +171,11 @@ impl GateAsked<'_, '_> {
 const ALARMS: &str =
     "SELECT * FROM alarms WHERE place = $1 AND acknowledged_at IS NULL ORDER BY number";
 
-/// An alarm that already exists is not raised twice.
-const ADD_ALARM: &str = "\
+/// From here on nothing by id is sent for the place. An alarm that already exists is not raised twice.
+pub(super) const ADD_ALARM: &str = "\
 INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
 SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM alarms \
  WHERE place = $1 AND user_group_id IS NOT DISTINCT FROM $2 AND what = $3 AND acknowledged_at IS NULL)";
-
-/// From here on nothing by id is sent for the place.
-pub(super) fn raise(tx: &Tx<'_>, place: PlaceId, what: &str, entry: &Entry) -> Result<(), Fault> {
-    let values = values![place, &entry.user_group_id, what, entry.at, &entry.by];
-    Ok(tx.put(ADD_ALARM, values)?)
-}
 
 const ACKNOWLEDGE: &str = "\
 UPDATE alarms SET acknowledged_at = $1, acknowledged_by = $2, reason = $3 \

@@ -237,7 +237,8 @@ fn write(
         history::add(tx, place, record.key, entry)?;
     }
     if let (Some(what), Some(entry)) = (&record.alarm, entry) {
-        places::raise(tx, place, what, entry)?;
+        let values = values![place, &entry.user_group_id, what, entry.at, &entry.by];
+        tx.put(places::ADD_ALARM, values)?;
     }
     for (id, rest) in &record.replaces {
         tx.put(mutations::REPLACE_SENT, values![rest, *id])?;
