@@ -332,23 +332,22 @@ fn environment(keys: &[SecretString; 2]) -> Environment {
 }
 
 fn configuration(address: SocketAddr, sources: &[String; 2], setup: Setup) -> String {
-    let [production, testing] = sources;
     let Setup { profile, read_only } = setup;
-    format!(
-        "default_profile = \"{profile}\"\n\n\
-         [profiles.production]\n\
-         base_url = \"http://{address}\"\n\
-         api_key = {{ {production} }}\n\
-         environment = \"Customer\"\n\
-         production = true\n\
-         read_only = {read_only}\n\
-         read_properties = true\n\n\
-         [profiles.testing]\n\
-         base_url = \"http://{address}\"\n\
-         api_key = {{ {testing} }}\n\
-         environment = \"Testing\"\n\
-         production = false\n\
-         read_only = {read_only}\n\
-         read_properties = true\n"
-    )
+    let samples = SampleEnvironment::ALL.into_iter().zip(sources);
+    let profiles = samples.map(|(sample, source)| {
+        let (name, tag) = (sample.environment(), sample.tag());
+        let production = sample == SampleEnvironment::Production;
+        format!(
+            "\n[profiles.{name}]\n\
+             base_url = \"http://{address}\"\n\
+             api_key = {{ {source} }}\n\
+             environment = \"{}\"\n\
+             production = {production}\n\
+             read_only = {read_only}\n\
+             read_properties = true\n",
+            tag.as_str()
+        )
+    });
+    let profiles: String = profiles.collect();
+    format!("default_profile = \"{profile}\"\n{profiles}")
 }

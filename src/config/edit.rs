@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::lines::{in_place, without};
+use self::lines::{in_place, ways, without};
 use super::{
     environment::{Environment, PathContext},
     error::ConfigError,
@@ -23,7 +23,7 @@ use super::{
     scrub::shown,
     settings::{CONFIG_FLAG as FLAG, Overrides, file_of, unknown_profile},
 };
-use crate::platform::private_files::{private_folder, write_new_private};
+use crate::platform::private_files::{folder_of, private_folder, write_new_private};
 
 /// Why the file was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -208,11 +208,10 @@ impl Opened {
         for line in lines::of(text, name) {
             tables += usize::from(line.is_inside && !was_inside);
             was_inside = line.is_inside;
-            let written = [key(name), quoted(name), format!("'{name}'")];
             let other = if line.is_header {
-                in_place(line.text, &written, &key(to), '.')
+                in_place(line.text, &ways(name), &key(to), '.')
             } else if line.is_default && wanted.default_profile.as_deref() == Some(name) {
-                in_place(line.text, &written[1..], &quoted(to), '=')
+                in_place(line.text, &ways(name)[1..], &quoted(to), '=')
             } else {
                 None
             };
@@ -294,11 +293,6 @@ pub fn config_file(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
     let (file, _) = file_of(overrides)?;
     let file = file.ok_or(ConfigError::NoHome("the configuration", "GROUPDESK_CONFIG"))?;
     Ok(std::path::absolute(&file).unwrap_or(file))
-}
-
-fn folder_of(file: &Path) -> Option<&Path> {
-    file.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
 }
 
 #[cfg(test)]

@@ -19,30 +19,6 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Why a path cannot be made absolute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UnusablePath {
-    #[error("begins with \"~\", but the home folder is not known; write the whole path")]
-    NoHome,
-    #[error(
-        "begins with \"~\" and a name; only ~/ is replaced, by your own home folder: write the whole path"
-    )]
-    OtherHome,
-    #[error("begins or ends with a blank; write it without")]
-    Blank,
-    #[error("contains a control character, such as a line break; write it without")]
-    Control,
-    #[error(
-        "contains a variable, which only a shell replaces; write the path itself, or ./NAME for a file with such a name"
-    )]
-    Variable,
-    /// Arguments of a command are texts.
-    #[error(
-        "is in a folder whose name is not UTF-8; name a program that is found in PATH, or use another folder"
-    )]
-    NotUtf8,
-}
-
 /// Why there is no usable configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -82,20 +58,9 @@ pub enum ConfigError {
         shown(&folder.to_string_lossy())
     )]
     NoFolder { by: &'static str, folder: PathBuf },
-    /// The value may contain a password.
-    #[error(
-        "{by} is neither a file nor the address of a PostgreSQL database; nothing was created. For a database write \
-         postgres://USER@HOST/DATABASE, for a file with such a name ./NAME"
-    )]
-    NoPlace { by: &'static str },
-    #[error("{by} is not a file; nothing was created. For a file with such a name write ./NAME")]
-    NoFile { by: &'static str },
-    #[error(
-        "{by} is not a folder; nothing was created. For a folder with such a name write ./NAME"
-    )]
-    NotAFolder { by: &'static str },
-    #[error("{by} {why}; nothing was created")]
-    UnusablePath { by: &'static str, why: UnusablePath },
+    /// The path is not quoted, because it may contain a password.
+    #[error("{by} {why}")]
+    UnusablePath { by: &'static str, why: String },
     #[error("there is no home folder to put {0} in; set HOME or {1}")]
     NoHome(&'static str, &'static str),
 }
@@ -104,6 +69,12 @@ impl ConfigError {
     pub(super) fn variable(name: &'static str, what: &(impl ToString + ?Sized)) -> Self {
         let what = what.to_string();
         Self::Variable { name, what }
+    }
+
+    /// For what is wrong with a path in itself.
+    pub fn unusable_path(by: &'static str, why: &str) -> Self {
+        let why = format!("{why}; nothing was created");
+        Self::UnusablePath { by, why }
     }
 }
 

@@ -108,10 +108,11 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }
 
-/// The last line of stderr.
+/// The last line of stderr that says something.
 fn last_words(complaints: &[u8], output: &[u8]) -> String {
-    match last_line(complaints) {
-        Some(line) => format!(": {}", safe(&line, output)),
+    let text = String::from_utf8_lossy(complaints);
+    match text.lines().rev().map(str::trim).find(|line| says(line)) {
+        Some(line) => format!(": {}", safe(line, output)),
         None => " and printed nothing; run it yourself".into(),
     }
 }
@@ -129,17 +130,13 @@ fn safe(line: &str, output: &[u8]) -> String {
     shown(&without_possible_keys(&line))
 }
 
-/// The last line of stderr that says something, and is not the trace of a shell (`+ test …`), which has every key.
-fn last_line(complaints: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(complaints);
-    let mut lines = text.lines().rev().map(str::trim);
-    let says = |line: &&str| !line.is_empty() && !line.starts_with('+');
-    lines.find(says).map(str::to_owned)
+/// Whether a line of stderr says something, and is not the trace of a shell (`+ echo …`), which has every key.
+fn says(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('+')
 }
 
 /// What may be told at the terminal of stderr behind the first `told` bytes: each line, and how many bytes have been told
-/// then. Only whole lines and questions: the beginning of a key is not recognized as one. Not the trace of a shell (`+ echo …`),
-/// which has every key.
+/// then. Only whole lines and questions: the beginning of a key is not recognized as one.
 fn news(complaints: &[u8], told: usize, output: &[u8]) -> Vec<(String, usize)> {
     let mut end = told;
     let mut lines = Vec::new();
@@ -151,7 +148,7 @@ fn news(complaints: &[u8], told: usize, output: &[u8]) -> Vec<(String, usize)> {
         }
         let line = Zeroizing::new(String::from_utf8_lossy(line).into_owned());
         let line = line.trim();
-        if !line.is_empty() && !line.starts_with('+') {
+        if says(line) {
             lines.push((safe(line, output), end));
         }
     }

@@ -12,7 +12,7 @@ use toml::Value;
 
 use super::{
     environment::PathContext,
-    error::{UnusablePath, meant},
+    error::meant,
     keyring::KeyringError,
     kind::{self, DefaultValue::Words, Kind, Setting, setting},
     name::{nearest, objection},
@@ -167,8 +167,7 @@ impl KeySource {
 
 /// Makes the path of a setting absolute.
 pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), String> {
-    let path = paths::resolve(file, around.folder, around.env);
-    *file = path.map_err(|why| why.to_string())?;
+    *file = paths::resolve(file, around)?;
     Ok(())
 }
 
@@ -176,10 +175,13 @@ pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), Str
 /// the key of the table.
 pub(super) fn resolve_program(argv: &mut [String], around: PathContext) -> Result<(), String> {
     if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
-        let path = paths::resolve(Path::new(program), around.folder, around.env);
+        let path = paths::resolve(Path::new(program), around);
         let path = path.and_then(|path| {
             let text = path.into_os_string().into_string();
-            text.map_err(|_| UnusablePath::NotUtf8)
+            // Arguments of a command are texts.
+            text.map_err(|_| {
+                "is in a folder whose name is not UTF-8; name a program that is found in PATH, or use another folder"
+            })
         });
         *program = path.map_err(|why| format!(".command {why}"))?;
     }

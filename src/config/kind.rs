@@ -52,7 +52,7 @@ pub enum DefaultValue {
 /// One key of one table of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// The table that contains the key, as [`super::reference::TABLES`] names it.
+    /// The table that contains the key, such as `profiles.NAME`.
     pub table: &'static str,
     pub key: &'static str,
     pub kind: Kind,

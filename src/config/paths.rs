@@ -8,13 +8,16 @@ use std::{
 };
 
 use super::{
-    environment::Environment,
-    error::{ConfigError, UnusablePath},
+    environment::{Environment, PathContext},
+    error::ConfigError,
 };
-use crate::domain::{
-    dash::begins_long,
-    pasted::{Shape, shape},
-    text::has_variable,
+use crate::{
+    domain::{
+        dash::begins_long,
+        pasted::{Shape, shape},
+        text::has_variable,
+    },
+    platform::private_files::folder_of,
 };
 
 const FOLDER: &str = "groupdesk";
@@ -45,17 +48,22 @@ pub fn timelines(env: &Environment) -> Option<PathBuf> {
 
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
 /// here: a shell replaces it neither after `=` nor in a variable.
-pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, UnusablePath> {
+pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, &'static str> {
     let Some(text) = path.to_str().filter(|text| text.starts_with('~')) else {
         return Ok(path.to_owned());
     };
     let rest = match text.strip_prefix("~/") {
         Some(rest) => rest.trim_start_matches('/'),
         None if text == "~" => "",
-        None => return Err(UnusablePath::OtherHome),
+        None => {
+            return Err(
+                "begins with \"~\" and a name; only ~/ is replaced, by your own home folder: write the whole path",
+            );
+        }
     };
     let home = home.filter(|home| home.is_absolute());
-    let home = home.ok_or(UnusablePath::NoHome)?;
+    let home =
+        home.ok_or("begins with \"~\", but the home folder is not known; write the whole path")?;
     Ok(if rest.is_empty() {
         home
     } else {
@@ -63,13 +71,9 @@ pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, Unusable
     })
 }
 
-/// [`from_home`], relative to `folder`.
-pub(super) fn resolve(
-    path: &Path,
-    folder: &Path,
-    env: &Environment,
-) -> Result<PathBuf, UnusablePath> {
-    from_home(path, home(env)).map(|path| folder.join(path))
+/// [`from_home`], relative to the folder.
+pub(super) fn resolve(path: &Path, around: PathContext) -> Result<PathBuf, &'static str> {
+    from_home(path, home(around.env)).map(|path| around.folder.join(path))
 }
 
 /// The path that a variable names.
@@ -81,7 +85,7 @@ pub(super) fn of_variable(
         .get(name)
         .map(|path| from_home(Path::new(path), home(env)));
     path.transpose()
-        .map_err(|why| ConfigError::variable(name, &why))
+        .map_err(|why| ConfigError::variable(name, why))
 }
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
@@ -105,13 +109,13 @@ pub fn is_no_file(text: &str) -> bool {
 }
 
 /// Why a new file cannot have such a name, mostly not even with its folder.
-pub fn unusable(text: &str) -> Option<UnusablePath> {
+pub fn unusable(text: &str) -> Option<&'static str> {
     let why = if text.trim() != text {
-        UnusablePath::Blank
+        "begins or ends with a blank; write it without"
     } else if text.contains(char::is_control) {
-        UnusablePath::Control
+        "contains a control character, such as a line break; write it without"
     } else if !text.starts_with("./") && new_parts(text).any(|part| has_variable(&part)) {
-        UnusablePath::Variable
+        "contains a variable, which only a shell replaces; write the path itself, or ./NAME for a file with such a name"
     } else {
         return None;
     };
@@ -152,12 +156,15 @@ fn new_parts(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 
 /// Refuses what is no file, see [`is_no_file`]; `by` is what named it.
 pub fn file_of_person(by: &'static str, file: &Path) -> Result<(), ConfigError> {
-    checked(by, file, ConfigError::NoFile { by })
+    let otherwise = "is not a file; nothing was created. For a file with such a name write ./NAME";
+    checked(by, file, otherwise)
 }
 
 /// The same where the address of a database could stand.
 pub fn file_or_address(by: &'static str, file: &Path) -> Result<(), ConfigError> {
-    checked(by, file, ConfigError::NoPlace { by })
+    let otherwise = "is neither a file nor the address of a PostgreSQL database; nothing was created. For a database write \
+                     postgres://USER@HOST/DATABASE, for a file with such a name ./NAME";
+    checked(by, file, otherwise)
 }
 
 /// The same for a folder that may be new.
@@ -165,13 +172,14 @@ pub fn folder_of_person(by: &'static str, folder: &Path) -> Result<(), ConfigErr
     if folder.is_dir() {
         return Ok(());
     }
-    checked(by, folder, ConfigError::NotAFolder { by })
+    let otherwise =
+        "is not a folder; nothing was created. For a folder with such a name write ./NAME";
+    checked(by, folder, otherwise)
 }
 
 /// Refuses a new file in a folder that does not exist either: such a place is more likely mistyped.
 pub fn in_a_folder(by: &'static str, file: &Path) -> Result<(), ConfigError> {
-    let folder = file.parent().filter(|folder| *folder != Path::new(""));
-    match folder.filter(|folder| !folder.exists()) {
+    match folder_of(file).filter(|folder| !folder.exists()) {
         None => Ok(()),
         Some(folder) => Err(ConfigError::NoFolder {
             by,
@@ -180,13 +188,16 @@ pub fn in_a_folder(by: &'static str, file: &Path) -> Result<(), ConfigError> {
     }
 }
 
-fn checked(by: &'static str, path: &Path, otherwise: ConfigError) -> Result<(), ConfigError> {
+fn checked(by: &'static str, path: &Path, otherwise: &str) -> Result<(), ConfigError> {
     let text = path.to_string_lossy();
-    match unusable(&text) {
-        Some(why) => Err(ConfigError::UnusablePath { by, why }),
-        None if is_no_file(&text) => Err(otherwise),
-        None => Ok(()),
+    if let Some(why) = unusable(&text) {
+        return Err(ConfigError::unusable_path(by, why));
     }
+    if is_no_file(&text) {
+        let why = otherwise.to_owned();
+        return Err(ConfigError::UnusablePath { by, why });
+    }
+    Ok(())
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
@@ -244,7 +255,11 @@ mod tests {
 
     #[test]
     fn a_tilde_is_the_home_and_the_rest_is_relative_to_the_file() {
-        let resolved = |text| resolve(Path::new(text), Path::new("/etc/desk"), &env(&[]));
+        let around = PathContext {
+            folder: Path::new("/etc/desk"),
+            env: &env(&[]),
+        };
+        let resolved = |text| resolve(Path::new(text), around);
         for (text, path) in [
             ("~", "/home/ana"),
             ("~/k", "/home/ana/k"),
@@ -255,9 +270,10 @@ mod tests {
         ] {
             assert_eq!(resolved(text), Ok(path.into()));
         }
-        assert_eq!(resolved("~li/k"), Err(UnusablePath::OtherHome));
         let nowhere = from_home(Path::new("~/k"), None);
-        assert_eq!(nowhere, Err(UnusablePath::NoHome));
+        for (wrong, words) in [(resolved("~li/k"), "and a name"), (nowhere, "not known")] {
+            assert!(wrong.expect_err(words).contains(words));
+        }
     }
 
     #[test]

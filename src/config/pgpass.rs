@@ -24,9 +24,8 @@ pub struct Endpoint {
 /// The path of the file, if there is one.
 pub fn file(env: &Environment) -> Option<PathBuf> {
     let named = paths::of_variable(env, "PGPASSFILE").ok().flatten();
-    named
-        .or_else(|| paths::resolve(Path::new("~/.pgpass"), Path::new("/"), env).ok())
-        .filter(|file| file.is_file())
+    let usual = || paths::from_home(Path::new("~/.pgpass"), paths::home(env)).ok();
+    named.or_else(usual).filter(|file| file.is_file())
 }
 
 /// The password of the first line that matches one of the endpoints, or `None`. The error contains nothing of the

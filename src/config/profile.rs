@@ -168,13 +168,9 @@ impl Profile {
 
     /// The host, with the port if it is not the default.
     pub fn host(&self) -> &str {
-        let address = self
-            .base_url
-            .split_once("://")
-            .map_or(self.base_url.as_str(), |(_, address)| address);
-        address
-            .split_once('/')
-            .map_or(address, |(host, _path)| host)
+        let address = self.base_url.split_once("://");
+        let address = address.map_or(self.base_url.as_str(), |(_, address)| address);
+        address.split('/').next().unwrap_or(address)
     }
 
     /// The environment as one word (docs/design/console.md, line 1).

@@ -14,7 +14,7 @@ use super::{
     ui::{KEYS, THEME},
 };
 
-/// Every key that the file may have, in the order of [`TABLES`].
+/// Every key that the file may have, one table after the other as in the documentation.
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let tables = [
         Top::SETTINGS,
@@ -28,18 +28,6 @@ pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     ];
     tables.concat()
 });
-
-/// The tables of the file, in the order of the documentation.
-pub const TABLES: [&str; 8] = [
-    "",
-    "directory",
-    "theme",
-    "profiles.NAME",
-    "profiles.NAME.api_key",
-    "profiles.NAME.handoff",
-    "profiles.NAME.guard",
-    "keys",
-];
 
 /// The meaning of the words of a [`Setting::kind`].
 #[rustfmt::skip] // A table: one kind a line.

@@ -14,7 +14,7 @@ use super::{
     ui::{KeyOverride, UiSettings},
     variables,
 };
-use crate::domain::proposal::Selection;
+use crate::{domain::proposal::Selection, platform::private_files::with_suffix};
 
 const FLAG: &str = "--directory";
 pub(super) const CONFIG_FLAG: &str = "--config";
@@ -77,11 +77,7 @@ impl Settings {
     /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
     pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
         let env = &overrides.env;
-        let (file, named_by) = file_of(overrides)?;
-        let written = match &file {
-            Some(file) => file::read(file, named_by, env)?.unwrap_or_default(),
-            None => ConfigFile::default(),
-        };
+        let (file, written) = written(overrides)?;
         let ConfigFile {
             default_profile,
             operator,
@@ -164,14 +160,20 @@ pub fn file_of(
     }
 }
 
+/// The configuration file and what it says; nothing if there is none and nobody named it.
+fn written(overrides: &Overrides) -> Result<(Option<PathBuf>, ConfigFile), ConfigError> {
+    let (file, named_by) = file_of(overrides)?;
+    let written = match &file {
+        Some(file) => file::read(file, named_by, &overrides.env)?,
+        None => None,
+    };
+    Ok((file, written.unwrap_or_default()))
+}
+
 /// Where the directory is: the first of the flag, the variable, the configuration file, and the default file.
 pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
-    let written = file_of(overrides).and_then(|(config, named_by)| {
-        let written = config.map(|config| file::read(&config, named_by, &overrides.env));
-        written.transpose()
-    });
-    match written {
-        Ok(written) => resolved(overrides, written.flatten().and_then(|file| file.directory)),
+    match written(overrides) {
+        Ok((_, written)) => resolved(overrides, written.directory),
         // If the directory file is named explicitly, the configuration file is not needed.
         Err(wrong) => match resolved(overrides, None)? {
             at @ DirectoryAt::File(_) if named_directory(overrides)?.is_some() => Ok(at),
@@ -194,9 +196,8 @@ pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<NewDirec
     let DirectoryAt::File(file) = at else {
         return None;
     };
-    let mut log = file.clone().into_os_string();
-    log.push("-wal");
-    let has_log = Path::new(&log).metadata().is_ok_and(|log| log.len() > 0);
+    let log = with_suffix(file, "-wal").metadata();
+    let has_log = log.is_ok_and(|log| log.len() > 0);
     match file.metadata() {
         Ok(found) if found.is_file() && found.len() == 0 && !has_log => {
             Some(NewDirectory::Empty(file.clone()))
@@ -229,7 +230,7 @@ fn named(
     };
     match paths::from_home(path, paths::home(env)) {
         Ok(path) => Ok(Some((by, path))),
-        Err(why) => Err(ConfigError::UnusablePath { by, why }),
+        Err(why) => Err(ConfigError::unusable_path(by, why)),
     }
 }
 

@@ -2,7 +2,7 @@
 //! meaning. From that come the struct, which serde fills, the checks with the place of each problem, and
 //! docs/reference/configuration.md. Values are never quoted.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use toml::{
@@ -157,14 +157,13 @@ pub(super) fn plain(value: &Spanned<DeValue>) -> Value {
 /// What is right in a table, with the defaults of everything else; and where its values stand.
 pub(super) struct Checked {
     values: Table,
-    places: Vec<(String, usize)>,
+    places: HashMap<&'static str, usize>,
 }
 
 impl Checked {
     /// Where the value of a key stands, if it is given and right.
     pub(super) fn place(&self, key: &str) -> Option<usize> {
-        let mut places = self.places.iter();
-        places.find(|(name, _)| name == key).map(|(_, at)| *at)
+        self.places.get(key).copied()
     }
 
     pub(super) fn value(&self, key: &str) -> Option<&Value> {
@@ -207,7 +206,7 @@ pub(super) fn check(
     others: Others,
     problems: &mut Problems,
 ) -> Checked {
-    let (mut values, mut places) = (Table::new(), Vec::new());
+    let (mut values, mut places) = (Table::new(), HashMap::new());
     let mut seen = Vec::new();
     for entry in entries(table) {
         let (key, at) = (entry.key, entry.value_at());
@@ -230,7 +229,7 @@ pub(super) fn check(
         let so_far = problems.found.len();
         let value = nested(setting, entry.value, problems);
         if problems.found.len() == so_far {
-            places.push((key.to_owned(), at));
+            places.insert(key, at);
             values.insert(key.to_owned(), value);
         }
     }

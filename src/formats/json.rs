@@ -1,6 +1,6 @@
 //! Groups as JSON objects: where each of them ends in a longer text, and what it contains.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
 use crate::{
@@ -219,27 +219,31 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
 
 /// The row as an object on one line, with its keys in column order.
 pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
+    let pairs = columns.iter().filter_map(|column| {
+        let value = value(row, column)?;
+        Some((column.as_str().to_owned(), value))
+    });
+    Value::Object(pairs.collect()).to_string()
+}
+
+/// What the row has in a column.
+pub(super) fn value(row: &GroupRow, column: Column) -> Option<Value> {
     let GroupRow {
         id,
         fields,
         annotation,
         ..
     } = row;
-    let mut object = Map::new();
-    for column in columns.iter() {
-        let value = match column {
-            Column::Id => Some(id.as_str().into()),
-            Column::Name => fields.name.clone().map(Value::String),
-            Column::Mapping => fields.mapping.as_ref().map(|mapping| json!(mapping)),
-            Column::Properties => fields.properties.clone().map(Value::Object),
-            Column::Note => annotation.note.clone().map(Value::String),
-            Column::Labels => annotation
-                .labels
-                .as_ref()
-                .map(|labels| labels.iter().map(Label::as_str).collect()),
-            Column::Favourite => annotation.favourite.map(Value::Bool),
-        };
-        object.extend(value.map(|value| (column.as_str().to_owned(), value)));
+    match column {
+        Column::Id => Some(id.as_str().into()),
+        Column::Name => fields.name.clone().map(Value::String),
+        Column::Mapping => fields.mapping.as_ref().map(|mapping| json!(mapping)),
+        Column::Properties => fields.properties.clone().map(Value::Object),
+        Column::Note => annotation.note.clone().map(Value::String),
+        Column::Labels => {
+            let labels = annotation.labels.as_ref()?;
+            Some(labels.iter().map(Label::as_str).collect())
+        }
+        Column::Favourite => annotation.favourite.map(Value::Bool),
     }
-    Value::Object(object).to_string()
 }

@@ -1,5 +1,7 @@
 //! Writes rows as text, in each format. Reading the text gives the same rows, and writing those gives the same text.
 
+use serde_json::Value;
+
 use super::{Column, Columns, GroupRow, Parts, json};
 use crate::domain::{
     annotation::{Annotation, AnnotationChange, labels_text},
@@ -69,20 +71,13 @@ pub(super) fn names(columns: &Columns) -> String {
 }
 
 fn csv(row: &GroupRow, columns: &Columns) -> String {
-    let GroupRow {
-        id,
-        fields,
-        annotation,
-        ..
-    } = row;
+    let labels = row.annotation.labels.as_ref().map(labels_text);
     csv_line(columns.iter().map(|column| match column {
-        Column::Id => Some(id.as_str().to_owned()),
-        Column::Name => fields.name.clone(),
-        Column::Mapping => fields.mapping.as_ref().and_then(json_text),
-        Column::Properties => fields.properties.as_ref().and_then(json_text),
-        Column::Note => annotation.note.clone(),
-        Column::Labels => annotation.labels.as_ref().map(labels_text),
-        Column::Favourite => annotation.favourite.map(|is| is.to_string()),
+        Column::Labels => labels.clone(),
+        _ => Some(match json::value(row, column)? {
+            Value::String(text) => text,
+            value => value.to_string(),
+        }),
     }))
 }
 
@@ -90,10 +85,6 @@ fn csv(row: &GroupRow, columns: &Columns) -> String {
 pub fn csv_line(cells: impl Iterator<Item = Option<String>>) -> String {
     let cells: Vec<String> = cells.map(cell).collect();
     format!("{}\r\n", cells.join(","))
-}
-
-fn json_text(value: &impl serde::Serialize) -> Option<String> {
-    serde_json::to_string(value).ok()
 }
 
 fn cell(text: Option<String>) -> String {

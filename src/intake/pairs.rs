@@ -3,37 +3,23 @@
 
 use super::signs;
 
-/// Why a text is not a pair.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoPair {
-    #[error("it has no =")]
-    NoSeparator,
-    #[error("there is nothing before the =")]
-    NoKey,
-    #[error("there is nothing after the =")]
-    NoValue,
-    #[error("column {0}: {1}")]
-    Sign(usize, String),
-}
-
 /// Splits at the first `=`. Both sides must be there.
-pub fn pair(text: &str) -> Result<(&str, &str), NoPair> {
+pub fn pair(text: &str) -> Result<(&str, &str), String> {
+    let named = |(column, sign)| format!("column {column}: {sign}");
     let Some((key, value)) = text.split_once('=') else {
         // A sign that only looks like one, or quotes of a word processor.
-        return Err(match signs::first(text) {
-            Some((column, sign)) => NoPair::Sign(column, sign),
-            None => NoPair::NoSeparator,
-        });
+        let sign = signs::first(text).map(named);
+        return Err(sign.unwrap_or_else(|| "it has no =".to_owned()));
     };
     let (key, value) = (key.trim(), value.trim());
     if key.is_empty() {
-        return Err(NoPair::NoKey);
+        return Err("there is nothing before the =".to_owned());
     }
     if value.is_empty() {
-        return Err(NoPair::NoValue);
+        return Err("there is nothing after the =".to_owned());
     }
-    if let Some((column, sign)) = signs::first(key) {
-        return Err(NoPair::Sign(column, sign));
+    match signs::first(key).map(named) {
+        Some(wrong) => Err(wrong),
+        None => Ok((key, value)),
     }
-    Ok((key, value))
 }

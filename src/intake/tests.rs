@@ -203,7 +203,7 @@ fn a_pair_is_trimmed_and_a_wrong_sign_is_named() {
             "column 2: U+200B is a zero-width space: remove it",
         ),
     ] {
-        let why = pairs::pair(wrong).expect_err(wrong).to_string();
+        let why = pairs::pair(wrong).expect_err(wrong);
         assert!(words.is_empty() || why == words, "{why}");
     }
 }

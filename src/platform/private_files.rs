@@ -27,10 +27,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
 /// Makes sure that a file exists, is a regular file owned by this user and has mode 0600, before a library opens it by
 /// name. A wider mode is narrowed; a link, a FIFO or another owner's file is refused.
 pub fn private_file(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
+    if let Some(folder) = folder_of(path) {
         private_folder(folder)?;
     }
     let file = OpenOptions::new()
@@ -129,6 +126,12 @@ pub fn new_private(path: &Path) -> io::Result<File> {
         .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(path)
         .map_err(|error| named(path, &error))
+}
+
+/// The folder that the path of a file names; `None` if it names only the file.
+pub fn folder_of(path: &Path) -> Option<&Path> {
+    let folder = path.parent();
+    folder.filter(|folder| !folder.as_os_str().is_empty())
 }
 
 /// The path of a file beside this one: its name, then the suffix.

@@ -61,18 +61,19 @@ pub(super) fn without(text: &str, name: &str, is_default: bool) -> (String, Stri
 /// Whether a line is the header of the profile's table or of a table inside it.
 fn is_table_of(line: &str, name: &str) -> bool {
     let inner = line.trim_start_matches('[').trim_start();
-    let Some(rest) = inner.strip_prefix("profiles") else {
+    let rest = inner.strip_prefix("profiles").map(str::trim_start);
+    let Some(rest) = rest.and_then(|rest| rest.strip_prefix('.')) else {
         return false;
     };
-    let Some(rest) = rest.trim_start().strip_prefix('.') else {
-        return false;
-    };
-    let rest = rest.trim_start();
-    let ways = [key(name), quoted(name), format!("'{name}'")];
-    ways.iter().any(|way| {
-        rest.strip_prefix(way.as_str())
-            .is_some_and(|after| after.trim_start().starts_with([']', '.']))
+    ways(name).iter().any(|way| {
+        let after = rest.trim_start().strip_prefix(way.as_str());
+        after.is_some_and(|after| after.trim_start().starts_with([']', '.']))
     })
+}
+
+/// How a person may have written the name: as a key, or quoted.
+pub(super) fn ways(name: &str) -> [String; 3] {
+    [key(name), quoted(name), format!("'{name}'")]
 }
 
 /// Replaces the first of `words` that follows the character `behind`; `None` if none of them does.

@@ -84,11 +84,7 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
             report.about(AREA).problem(error.to_string(), "Set it for this shell.");
         }
-        ConfigError::NoFolder { .. }
-        | ConfigError::NoPlace { .. }
-        | ConfigError::NoFile { .. }
-        | ConfigError::NotAFolder { .. }
-        | ConfigError::UnusablePath { .. } => {
+        ConfigError::NoFolder { .. } | ConfigError::UnusablePath { .. } => {
             report.about(AREA).problem(
                 error.to_string(),
                 "groupdesk does nothing until this is fixed.",

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
 use groupdesk::config::{
     DirectoryAt, Settings, TeamSettings,
-    reference::{DefaultValue, SETTINGS, Setting, TABLES, VARIABLES},
+    reference::{DefaultValue, SETTINGS, Setting, VARIABLES},
 };
 
 use super::{Home, problems};
@@ -120,7 +120,6 @@ fn the_table_lists_the_keys_that_the_parser_knows() {
     let sources: BTreeSet<_> = sources.map(|(source, _)| source).collect();
     assert_eq!(keys_of(API_KEY), sources);
     for setting in SETTINGS.iter() {
-        assert!(TABLES.contains(&setting.table), "{}", setting.key);
         assert!(!setting.meaning.is_empty() && !setting.kind.words.is_empty());
     }
 }

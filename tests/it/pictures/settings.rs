@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use groupdesk::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
+use groupdesk::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, VARIABLES};
 
 /// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
@@ -18,7 +18,7 @@ fn without(usual: DefaultValue) -> String {
 }
 
 /// A row; settings that differ only in their meaning share one.
-fn row(same: &[&Setting]) -> String {
+fn row(same: &[Setting]) -> String {
     let [first, rest @ ..] = same else {
         return String::new();
     };
@@ -37,15 +37,12 @@ fn row(same: &[&Setting]) -> String {
 pub(super) fn settings() -> String {
     let mut made =
         String::from("| setting | allowed values | default | meaning |\n|---|---|---|---|\n");
-    for table in TABLES {
+    for of_it in SETTINGS.chunk_by(|one, other| one.table == other.table) {
+        let table = of_it[0].table;
         if !table.is_empty() {
             let _ = writeln!(made, "| **`[{table}]`** | | | |");
         }
-        let of_it: Vec<_> = SETTINGS
-            .iter()
-            .filter(|setting| setting.table == table)
-            .collect();
-        let share = |one: &&Setting, other: &&Setting| {
+        let share = |one: &Setting, other: &Setting| {
             one.kind.words == "colour" && other.kind.words == "colour" && one.usual == other.usual
         };
         for same in of_it.chunk_by(share) {

@@ -104,7 +104,7 @@ impl Storage {
             };
             let (by, text) = ("--database", file.to_string_lossy());
             if let Some(why) = paths::unusable(&text) {
-                return Err(ConfigError::UnusablePath { by, why }.into());
+                return Err(ConfigError::unusable_path(by, why).into());
             }
             if paths::is_no_file(&text) {
                 return Err(CliError::Usage(
