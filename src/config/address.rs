@@ -94,12 +94,10 @@ mod tests {
     #[test]
     fn an_address_gets_its_normal_form_or_is_refused_without_quoting_it() {
         use InvalidAddress::{Credentials, Fragment, NotAUrl, PlainHttp, Query, Scheme};
-        for (written, normal) in [
+        #[rustfmt::skip] // A table: one address per line.
+        let table = [
             ("https://API.example.com/", Ok("https://api.example.com")),
-            (
-                "https://api.example.com:443/v2//",
-                Ok("https://api.example.com/v2"),
-            ),
+            ("https://api.example.com:443/v2//", Ok("https://api.example.com/v2")),
             ("http://127.9.9.9:8474", Ok("http://127.9.9.9:8474")),
             ("http://[::1]:1/", Ok("http://[::1]:1")),
             ("http://localhost", Ok("http://localhost")),
@@ -117,7 +115,8 @@ mod tests {
             ("http://127.0.0.1.example.com", Err(PlainHttp)),
             ("http://localhost.example.com", Err(PlainHttp)),
             ("http://0.0.0.0", Err(PlainHttp)),
-        ] {
+        ];
+        for (written, normal) in table {
             let found = base_url(written, false);
             assert_eq!(
                 found.as_deref(),

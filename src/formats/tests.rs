@@ -14,8 +14,8 @@ use crate::domain::{
     testing::{group, id, only_name, table, told},
 };
 
-/// Reads the rows of a text that arrives in chunks of this size.
-fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
+/// Reads the rows of a text that arrives in chunks of this size; and what was read differently from a plain file.
+fn read_all(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<Option<String>, String>) {
     let mut reader = Reader::default();
     let mut rows = Vec::new();
     let mut out = |read| rows.push(read);
@@ -23,8 +23,13 @@ fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
     for piece in text.chunks(piece.max(1)) {
         done = done.and_then(|()| reader.push(piece, &mut out));
     }
-    let done = done.and_then(|()| reader.end(&mut out).map(drop));
+    let done = done.and_then(|()| reader.end(&mut out));
     (rows, done)
+}
+
+fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
+    let (rows, done) = read_all(text, piece);
+    (rows, done.map(drop))
 }
 
 fn written(format: Format, rows: &[GroupRow]) -> String {

@@ -88,34 +88,21 @@ fn zip(start: &[u8]) -> Foreign {
     }
 }
 
+/// Kinds by the words that they begin with.
+#[rustfmt::skip] // A table: one kind per line.
+const MARKUP: [(&[&str], &str, &str); 3] = [
+    (&["<!doctype html", "<html", "<head", "<body", "<script", "<table"], "a web page (HTML)", "was it a sign-in page? Download the file again"),
+    (&["<?xml", "<workbook"], "XML", "export it as CSV or JSON"),
+    (&["---\n", "---\r", "- user_group_id:", "user_group_id:"], "YAML", "convert it to JSON, for example with yq -o json"),
+];
+
 fn markup(start: &[u8]) -> Option<Foreign> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let start = start.trim_ascii_start();
     let head = start[..start.len().min(256)].to_ascii_lowercase();
     let begins = |words: &[&str]| words.iter().any(|word| head.starts_with(word.as_bytes()));
-    if begins(&[
-        "<!doctype html",
-        "<html",
-        "<head",
-        "<body",
-        "<script",
-        "<table",
-    ]) {
-        return Some(Foreign {
-            is: "a web page (HTML)",
-            todo: "was it a sign-in page? Download the file again",
-        });
-    }
-    if begins(&["<?xml", "<workbook"]) {
-        return Some(Foreign {
-            is: "XML",
-            todo: "export it as CSV or JSON",
-        });
-    }
-    begins(&["---\n", "---\r", "- user_group_id:", "user_group_id:"]).then_some(Foreign {
-        is: "YAML",
-        todo: "convert it to JSON, for example with yq -o json",
-    })
+    let (_, is, todo) = MARKUP.iter().find(|(words, ..)| begins(words))?;
+    Some(Foreign { is, todo })
 }
 
 /// What a text is, as far as its beginning shows.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{MAX_ROW_BYTES, Reader, begins_as_json, ids_in, is_json, read, table};
+use super::{MAX_ROW_BYTES, Reader, begins_as_json, ids_in, is_json, read, read_all, table};
 
 #[test]
 fn a_table_is_read_by_what_its_header_shows() {
@@ -37,13 +37,8 @@ fn a_table_is_read_by_what_its_header_shows() {
     for (text, remark) in texts.into_iter().chain([tabs]) {
         let shown = String::from_utf8_lossy(&text).into_owned();
         for piece in [1, 7, 4096] {
-            let mut reader = Reader::default();
-            let mut rows = Vec::new();
-            for bytes in text.chunks(piece) {
-                let pushed = reader.push(bytes, &mut |read| rows.push(read));
-                assert_eq!(pushed, Ok(()), "{shown}");
-            }
-            let said = reader.end(&mut |read| rows.push(read)).expect(&shown);
+            let (rows, said) = read_all(&text, piece);
+            let said = said.expect(&shown);
             let rows = rows.iter().map(|read| read.row.as_ref().expect(&shown));
             let found: Vec<_> = rows
                 .map(|row| (row.id.as_str(), row.fields.name.as_deref()))
