@@ -23,7 +23,8 @@ pub fn looks_like_a_key(text: &str) -> bool {
 
 /// The text for display: hidden characters escaped, key-like words replaced, and cut to a readable length.
 pub fn shown(text: &str) -> String {
-    text::cut_middle(&scrub(&text::visible(text)), LONGEST_SHOWN, "…")
+    let clean = replaced(&text::visible(text), is_of_a_key, is_long_and_mixed);
+    text::cut_middle(&clean, LONGEST_SHOWN, MARK)
 }
 
 /// The text without any long word that could be a key of any shape, also a UUID or a phrase with dashes. Words of letters stay,
@@ -98,10 +99,6 @@ fn could_be_a_key(word: &str) -> bool {
         && rest.all(char::is_lowercase)
         && letters.chars().count() <= LONGEST_WORD;
     !(is_word || letters.is_empty())
-}
-
-fn scrub(text: &str) -> String {
-    replaced(text, is_of_a_key, is_long_and_mixed)
 }
 
 /// The text with a mark for each run of such characters that is a key.

@@ -96,13 +96,13 @@ fn json(text: &str) -> Result<Vec<Found>, String> {
             let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
             format!("line {line}, column {column}: it is not JSON{sign}")
         })?;
-        match value {
-            Value::Array(entries) => {
-                for entry in entries {
-                    ids.push((ids.len() + 1, id(entry, ids.len() + 1)?));
-                }
-            }
-            entry => ids.push((ids.len() + 1, id(entry, ids.len() + 1)?)),
+        let entries = match value {
+            Value::Array(entries) => entries,
+            entry => vec![entry],
+        };
+        for entry in entries {
+            let number = ids.len() + 1;
+            ids.push((number, id(entry, number)?));
         }
     }
     Ok(ids)

@@ -335,7 +335,9 @@ pub fn begins_as_json(text: &str) -> Result<(), String> {
 /// What is wrong with JSON that begins with something else behind these blanks.
 fn not_json(before: &[u8]) -> String {
     let mut lines = LineCount::default();
-    before.iter().for_each(|byte| lines.take(*byte));
+    for byte in before {
+        lines.take(*byte);
+    }
     let line = lines.line;
     format!("line {line}: not JSON: it must begin with {{ or [, without a comment before it")
 }

@@ -34,7 +34,7 @@ pub enum InvalidAge {
 }
 
 /// Splits a whole number from its unit.
-pub fn number_and_unit(text: &str) -> Option<(u64, &str)> {
+fn number_and_unit(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     if number.is_empty() {
@@ -45,7 +45,7 @@ pub fn number_and_unit(text: &str) -> Option<(u64, &str)> {
 }
 
 /// Reads a whole number with one of these units; `None` if it is not one. Too large a number is the longest time.
-pub fn with_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+fn with_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (number, unit) = number_and_unit(text)?;
     let (_, each) = units.iter().find(|(name, _)| *name == unit)?;
     Some(number.saturating_mul(*each))
