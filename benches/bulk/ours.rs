@@ -121,7 +121,7 @@ pub(crate) async fn send(
     let all = RowsToSend {
         rows: reader,
         planned: rows.len(),
-        permit,
+        permit: permit.into(),
         journal: Some(journal),
         bases: bases.collect(),
         annotations: HashMap::new(),

@@ -22,7 +22,8 @@ pub use runner::{
 };
 
 use super::{
-    handoff::HandOffState, history::Ending, mutation, rotation::State, word_enum::word_enum,
+    handoff::HandOffState, history::Ending, mutation, rotation::State, text::listed,
+    word_enum::word_enum,
 };
 
 word_enum! {
@@ -199,14 +200,10 @@ impl Counts {
 /// As text: `1 UNKNOWN, 7 confirmed, 2 not started of 10`. What needs a person comes first; zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = self.each().into_iter().filter(|(_, count, _)| *count > 0);
-        let parts: Vec<_> = parts
-            .map(|(_, count, word)| format!("{count} {word}"))
-            .collect();
-        if parts.is_empty() {
-            return f.write_str("nothing planned");
+        match listed(self.each().map(|(_, count, word)| (count, word))) {
+            none if none.is_empty() => f.write_str("nothing planned"),
+            counts => write!(f, "{counts} of {}", self.planned()),
         }
-        write!(f, "{} of {}", parts.join(", "), self.planned())
     }
 }
 

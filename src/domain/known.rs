@@ -215,6 +215,16 @@ impl KnownGroup {
         noticed
     }
 
+    /// The fingerprint of its token.
+    pub fn token(&self) -> Option<Fingerprint> {
+        self.fingerprint.as_ref().map(|known| known.value)
+    }
+
+    /// Whether an answer of the service contained it: it is there, and reading it creates nothing.
+    pub fn is_seen(&self) -> bool {
+        self.last_seen.is_some()
+    }
+
     /// Source, time and operator of what is known of a field.
     pub fn origin(&self, field: Field) -> Option<(Source, Timestamp, &str)> {
         fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
@@ -229,9 +239,8 @@ impl KnownGroup {
 
     /// The name if known, otherwise the id.
     pub fn title(&self) -> &str {
-        self.name
-            .as_ref()
-            .map_or(self.id.as_str(), |known| known.value.as_str())
+        let name = self.name.as_ref();
+        name.map_or(self.id.as_str(), |known| &known.value)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::word_enum::word_enum;
+use super::{text::listed, word_enum::word_enum};
 
 word_enum! {
     /// What a read of a known group found. The words are those of the JSON output.
@@ -106,20 +106,17 @@ impl fmt::Display for Counts {
             "failed" => 1,
             _ => 2,
         });
-        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        let parts: Vec<_> = counts
-            .map(|(word, count)| {
-                let word = match word {
-                    "created_again" | "created" | "wrong_environment" => word.to_uppercase(),
-                    _ => word.to_owned(),
-                };
-                format!("{count} {}", word.replace('_', " "))
-            })
-            .collect();
-        if parts.is_empty() {
-            return f.write_str("nothing to read");
+        let counts = counts.map(|(word, count)| {
+            let shown = word.replace('_', " ");
+            match word {
+                "created_again" | "created" | "wrong_environment" => (count, shown.to_uppercase()),
+                _ => (count, shown),
+            }
+        });
+        match listed(counts) {
+            none if none.is_empty() => f.write_str("nothing to read"),
+            counts => write!(f, "{counts} of {}", self.planned()),
         }
-        write!(f, "{} of {}", parts.join(", "), self.planned())
     }
 }
 

@@ -2,7 +2,10 @@
 //! control, bidi and zero-width characters become escapes. They are never shown raw (they act) and never dropped (that
 //! hides them).
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -201,6 +204,13 @@ pub fn capitalised(text: &str) -> String {
 /// `1 row`, `2 rows`.
 pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `1 failed, 7 unchanged`: the counts that are not zero.
+pub fn listed<W: fmt::Display>(counts: impl IntoIterator<Item = (usize, W)>) -> String {
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let texts = counts.map(|(count, word)| format!("{count} {word}"));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.

@@ -46,39 +46,35 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// Reads a day (in UTC), a time or an age.
 impl FromStr for Time {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse(text)
-    }
-}
-
-/// Reads a day (in UTC), a time or an age.
-pub fn parse(text: &str) -> Result<Time, String> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(Time::At(at));
-    }
-    // A time without a time zone is not accepted as a day.
-    if text.len() == "2026-11-30".len()
-        && let Ok(day) = text.parse::<Date>()
-    {
-        let midnight = day.to_zoned(TimeZone::UTC);
-        return midnight
-            .map(|midnight| Time::At(midnight.timestamp()))
-            .map_err(|_| "there is no such day".to_owned());
-    }
-    age::parse(text).map(Time::Ago).map_err(|why| match why {
-        InvalidAge::Unreadable(duration::InvalidAge::Unreadable) => {
-            "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 2w)"
-                .to_owned()
+        if let Ok(at) = text.parse::<Timestamp>() {
+            return Ok(Self::At(at));
         }
-        InvalidAge::Zero => format!(
-            "\"{}\" is zero, so nothing could match; write for example 7d",
-            visible(text)
-        ),
-        why => format!("\"{}\" {why}", visible(text)),
-    })
+        // A time without a time zone is not accepted as a day.
+        if text.len() == "2026-11-30".len()
+            && let Ok(day) = text.parse::<Date>()
+        {
+            let midnight = day.to_zoned(TimeZone::UTC);
+            return midnight
+                .map(|midnight| Self::At(midnight.timestamp()))
+                .map_err(|_| "there is no such day".to_owned());
+        }
+        age::parse(text).map(Self::Ago).map_err(|why| match why {
+            InvalidAge::Unreadable(duration::InvalidAge::Unreadable) => {
+                "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 2w)"
+                    .to_owned()
+            }
+            InvalidAge::Zero => format!(
+                "\"{}\" is zero, so nothing could match; write for example 7d",
+                visible(text)
+            ),
+            why => format!("\"{}\" {why}", visible(text)),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -88,12 +84,15 @@ mod tests {
     #[test]
     fn a_time_is_a_day_a_moment_or_an_age() {
         let at = |text: &str| Time::At(text.parse().expect("a time"));
-        assert_eq!(parse("2026-11-30"), Ok(at("2026-11-30T00:00:00Z")));
+        assert_eq!(Time::from_str("2026-11-30"), Ok(at("2026-11-30T00:00:00Z")));
         assert_eq!(
-            parse("2026-11-30T08:00:00+01:00"),
+            Time::from_str("2026-11-30T08:00:00+01:00"),
             Ok(at("2026-11-30T07:00:00Z"))
         );
-        assert_eq!(parse("7d"), Ok(Time::Ago(Duration::from_hours(7 * 24))));
+        assert_eq!(
+            Time::from_str("7d"),
+            Ok(Time::Ago(Duration::from_hours(7 * 24)))
+        );
         for wrong in [
             "",
             "yesterday",
@@ -103,7 +102,7 @@ mod tests {
             "3m",
             "30min",
         ] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+            assert!(Time::from_str(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -100,9 +100,7 @@ impl Operations {
         include_recent: bool,
     ) -> Result<Plan, DirectoryError> {
         let rules = self.rules(include_recent);
-        let noted = self.last_number().await?;
-        let plan = self.plan_with_rules(wanted, &rules, None).await?;
-        Ok(Plan { noted, ..plan })
+        self.plan_with_rules(wanted, &rules, None).await
     }
 
     /// As [`Operations::plan_batch`], for groups that this batch did not rotate. Their last rotation was checked, or
@@ -114,9 +112,7 @@ impl Operations {
     ) -> Result<Plan, DirectoryError> {
         let before = self.batch(batch).await?.noted;
         let rules = self.rules(true);
-        let noted = self.last_number().await?;
-        let plan = self.plan_with_rules(wanted, &rules, Some(before)).await?;
-        Ok(Plan { noted, ..plan })
+        self.plan_with_rules(wanted, &rules, Some(before)).await
     }
 
     pub(super) fn rules(&self, include_recent: bool) -> Rules {
@@ -136,19 +132,17 @@ impl Operations {
         rules: &Rules,
         since: Option<i64>,
     ) -> Result<Plan, DirectoryError> {
+        let noted = self.last_number().await?;
         let groups = self.show_all(wanted).await?;
+        let (directory, place) = (self.directory(), self.place().await?);
         let rotated = match since {
-            Some(number) => {
-                let place = self.place().await?;
-                self.directory().rotated_since(place, number).await?
-            }
+            Some(number) => directory.rotated_since(place, number).await?,
             None => HashMap::new(),
         };
         let recent = if rules.include_recent {
             HashMap::new()
         } else {
-            let place = self.place().await?;
-            self.directory().rotated_within(place, RECENT).await?
+            directory.rotated_within(place, RECENT).await?
         };
         let mut open = HashMap::new();
         for row in self.open_rotations().await? {
@@ -161,7 +155,8 @@ impl Operations {
             rotated: rotated.get(id).and_then(|token| token.by.clone()),
             recent: recent.get(id).copied(),
         });
-        Ok(Plan::of(candidates, rules))
+        let plan = Plan::of(candidates, rules);
+        Ok(Plan { noted, ..plan })
     }
 
     /// Also enforces the limits of a plan on one that was made elsewhere.
@@ -242,10 +237,7 @@ impl Operations {
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
         // What is left to send is checked again: the limits may have been tightened since the batch started.
-        let left = items
-            .iter()
-            .filter(|item| item.status() == ItemStatus::NotStarted);
-        self.check_bulk_limit(left.count())?;
+        self.check_bulk_limit(with_status(&items, ItemStatus::NotStarted).count())?;
         let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
         queue.leave_out(left_out);
         let (context, run) = Context::new(queue.counts());
@@ -323,11 +315,13 @@ impl Operations {
         id: BatchId,
     ) -> Result<Vec<UserGroupId>, DirectoryError> {
         let items = self.batch_items(id).await?;
-        let failed = items
-            .into_iter()
-            .filter(|item| item.status() == ItemStatus::NotApplied);
-        Ok(failed.map(|item| item.user_group_id).collect())
+        let failed = with_status(&items, ItemStatus::NotApplied);
+        Ok(failed.map(|item| item.user_group_id.clone()).collect())
     }
+}
+
+fn with_status(items: &[BatchItem], status: ItemStatus) -> impl Iterator<Item = &BatchItem> {
+    items.iter().filter(move |item| item.status() == status)
 }
 
 /// Lets the note of an item that is not done name its group and begin with what became of it.

@@ -12,7 +12,7 @@ use std::path::Path;
 use super::Clock;
 use crate::{
     api::recording::Listener,
-    config::{KeyOverride, Overrides, Problem},
+    config::{KeyOverride, Overrides, Problem, scrub::shown},
     directory::DirectoryError,
     domain::{group::UserGroupId, text::visible, word_enum::word_enum},
 };
@@ -185,6 +185,11 @@ pub async fn examine(request: &DoctorRequest) -> Report {
             .map(|text| shorten_home(text, home));
     }
     report
+}
+
+/// A path, fit to be shown.
+fn path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
 }
 
 /// Replaces the home folder, which contains the name of the user, and makes invisible characters visible.

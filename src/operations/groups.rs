@@ -29,7 +29,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::Returned,
+        known::{KnownGroup, Returned},
         mutation,
         rotation::State,
         size::check_size,
@@ -104,10 +104,7 @@ impl Operations {
         assurance: UnknownIdPolicy,
         slot: Option<&mut Slot>,
     ) -> Result<Lookup, Failure> {
-        let is_seen = |before: &BeforeGet| {
-            let known = before.known.as_ref();
-            known.is_some_and(|group| group.last_seen.is_some())
-        };
+        let is_seen = |before: &BeforeGet| before.known.as_ref().is_some_and(KnownGroup::is_seen);
         self.may_read(id, before.known.as_ref(), assurance).await?;
         if !is_seen(&before)
             && let Some(wanted) = self.own_lost_create(&before)
@@ -247,22 +244,13 @@ impl Operations {
     /// Creates a group with a get-or-create. A group that existed already is returned unchanged, with its differences
     /// as warnings.
     pub async fn create(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Done, Failure> {
-        self.create_with_gate(None, id, wanted).await
-    }
-
-    /// As [`Operations::create`]; `gate` is the gate if it was just read.
-    pub(super) async fn create_with_gate(
-        &self,
-        gate: Option<GateSnapshot>,
-        id: &UserGroupId,
-        wanted: &DesiredFields,
-    ) -> Result<Done, Failure> {
-        let created = Box::pin(self.create_in_detail(gate, id, wanted)).await?;
+        let created = Box::pin(self.create_in_detail(None, id, wanted)).await?;
         Ok(created.done)
     }
 
-    /// As [`Operations::create_with_gate`], also returning what became of the rotations of the group.
-    async fn create_in_detail(
+    /// As [`Operations::create`], also returning what became of the rotations of the group; `gate` is the gate if it was
+    /// just read.
+    pub(super) async fn create_in_detail(
         &self,
         gate: Option<GateSnapshot>,
         id: &UserGroupId,

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::domain::{
     group::{EnvironmentTag, UserGroupId},
+    known::KnownGroup,
     refresh::{Counts, ReadResult},
     remote_changes::RemoteChanges,
     token::Fingerprint,
@@ -121,9 +122,7 @@ impl Operations {
     ) -> Result<Refresh, DirectoryError> {
         let (news, mut pieces) = mpsc::unbounded_channel();
         let reading = self.each_group(move |groups| {
-            let ids = groups
-                .into_iter()
-                .map(|group| (group.id, group.last_seen.is_some()));
+            let ids = groups.into_iter().map(|group| (group.is_seen(), group.id));
             news.send(ids.collect::<Vec<_>>()).is_ok()
         });
         reading.await?;
@@ -131,13 +130,11 @@ impl Operations {
             with_never_seen,
             ..Refresh::default()
         };
-        let done: HashSet<usize> = resumed
-            .into_iter()
-            .flat_map(|begun| begun.done.iter().copied())
-            .collect();
+        let done = resumed.into_iter().flat_map(|begun| &begun.done);
+        let done: HashSet<usize> = done.copied().collect();
         let mut unseen = Vec::new();
         while let Some(piece) = pieces.recv().await {
-            for (id, is_seen) in piece {
+            for (is_seen, id) in piece {
                 if of.is_some_and(|of| !of.contains(&id)) {
                     continue;
                 }
@@ -176,9 +173,7 @@ impl Operations {
             if !planned.insert(id) {
                 continue;
             }
-            let is_seen = group
-                .as_ref()
-                .is_some_and(|group| group.last_seen.is_some());
+            let is_seen = group.as_ref().is_some_and(KnownGroup::is_seen);
             plan.never_seen += usize::from(!is_seen);
             if is_seen || with_never_seen && group.is_some() {
                 plan.ids.push(id.clone());

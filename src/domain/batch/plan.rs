@@ -170,7 +170,7 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     let Some(group) = candidate.group else {
         return Some(Skip::NotKnown);
     };
-    if group.last_seen.is_none() {
+    if !group.is_seen() {
         return Some(Skip::NotSeen);
     }
     let tag = group.environment_tag.as_ref().map(|known| &known.value);

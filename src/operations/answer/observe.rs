@@ -93,10 +93,6 @@ impl Lookup {
     }
 }
 
-fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
-    group.fingerprint.as_ref().map(|known| known.value)
-}
-
 /// What decides what an answer means, beside the state of the directory when it is recorded.
 struct AnswerContext {
     operation: Operation,
@@ -227,7 +223,7 @@ impl Operations {
             return false;
         };
         let returned = &input.read.returned;
-        token_of(before) == Some(returned.fingerprint)
+        before.token() == Some(returned.fingerprint)
             && has_same_fields(Some(before), returned)
             && open_before.open.is_empty()
             && open_before.mutations.is_empty()
@@ -347,7 +343,7 @@ impl Operations {
         mut observation: Observation,
     ) -> (Vec<Record>, Meaning) {
         let fingerprint = context.fingerprint;
-        let previous = found.group.as_ref().and_then(token_of);
+        let previous = found.group.as_ref().and_then(KnownGroup::token);
         // Under our own claim no change can overtake the request.
         let noted = match (&context.open_before, &context.claim) {
             (Some(before), None) => Some(before.noted),

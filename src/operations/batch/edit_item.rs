@@ -9,7 +9,7 @@ use crate::{
         batch::{BulkChange, ItemStatus},
         history::Ending,
     },
-    operations::{Done, Failure, UnknownIdPolicy, Warning, run::RetryBudget},
+    operations::{Done, Failure, Warning, run::RetryBudget},
 };
 
 pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";
@@ -20,13 +20,12 @@ impl ItemContext {
     pub(super) async fn edit(self, item: BatchItem, change: BulkChange) -> Outcome {
         let begun = Instant::now();
         let Some(reviewed) = &item.edit else {
-            return self
-                .not_sent(&item, Ending::NotApplied, UNREADABLE, begun)
-                .await;
+            let left = self.not_sent(&item, Ending::NotApplied, UNREADABLE, begun);
+            return left.await;
         };
         let edit = reviewed.update(&change.row);
         match self.send(&item, Some(&edit), begun).await {
-            Err(outcome) => outcome,
+            Err(outcome) => *outcome,
             Ok(None) => {
                 let why = "stopped before it was sent".to_owned();
                 let left = self.outcome_from_journal(&item, ItemStatus::NotStarted, why, begun);
@@ -61,6 +60,7 @@ impl ItemContext {
             return self.failed(item, failure, begun).await;
         }
         let why = match &failure {
+            // Without what it says of sending.
             Failure::Held(holder) => format!("skipped: {holder}"),
             other => format!("skipped: {other}"),
         };
@@ -72,17 +72,7 @@ impl ItemContext {
     pub(super) async fn settle_update(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
-        let mut read = None;
-        while read.is_none() && self.run.control.may_send().await {
-            let id = &item.user_group_id;
-            let answer = self
-                .operations
-                .look_up(id, UnknownIdPolicy::KnownOnly)
-                .await;
-            if !self.run.is_held(patience.put_off(&answer)) {
-                read = Some(answer);
-            }
-        }
+        let read = self.read(&item.user_group_id, &mut patience).await;
         let seems = item.status();
         let why = match &read {
             Some(Err(failure)) => failure.to_string(),
@@ -101,10 +91,8 @@ impl ItemContext {
 
 /// Describes where the answer differs from what was sent (hazard 2 of docs/design/service.md).
 fn kept_otherwise(done: &Done) -> Option<String> {
-    let differs = done
-        .warnings
-        .iter()
-        .filter(|warning| matches!(warning, Warning::Differs(_)));
+    let is_different = |warning: &&Warning| matches!(warning, Warning::Differs(_));
+    let differs = done.warnings.iter().filter(is_different);
     let differs: Vec<_> = differs.map(Warning::to_string).collect();
     (!differs.is_empty()).then(|| differs.join("; "))
 }

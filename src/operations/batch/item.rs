@@ -11,10 +11,11 @@ use crate::{
     directory::{BatchItem, MutationId, RotationId, RotationRow},
     domain::{
         batch::{Counts, Halt, ItemStatus},
+        group::UserGroupId,
         handoff::HandOffState,
         history::Ending,
+        known::KnownGroup,
         rotation::State,
-        token::Fingerprint,
         update::Edit,
     },
     operations::{
@@ -132,7 +133,7 @@ impl ItemContext {
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         match self.send(&item, None, begun).await {
-            Err(outcome) => outcome,
+            Err(outcome) => *outcome,
             Ok(None) => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
             Ok(Some(Ok(done))) => self.rotated(&item, done, begun).await,
             Ok(Some(Err(failure))) => self.failed(&item, failure, begun).await,
@@ -147,10 +148,10 @@ impl ItemContext {
         item: &BatchItem,
         edit: Option<&Edit>,
         begun: Instant,
-    ) -> Result<Option<Result<Done, Failure>>, Outcome> {
+    ) -> Result<Option<Result<Done, Failure>>, Box<Outcome>> {
         let mut patience = RetryBudget::new();
-        // The token that it had when its turn came.
-        let mut seen = None;
+        // With the token that it had when its turn came.
+        let mut target = None;
         let mut unclear: Option<Unclear> = None;
         let sent = loop {
             if !self.run.control.may_send().await {
@@ -159,19 +160,20 @@ impl ItemContext {
             if let Some(unclear) = &unclear
                 && let Some(outcome) = self.end_unsent(item, unclear, begun).await
             {
-                return Err(outcome);
+                return Err(Box::new(outcome));
             }
             let since = self.operations.now();
             let mut claim = None;
             let (answer, hold) = match edit {
                 None => {
-                    let answer = Box::pin(self.rotate_once(item, &mut seen)).await;
+                    let answer = Box::pin(self.rotate_once(item, &mut target)).await;
                     let hold = patience.put_off(&answer);
                     (answer, hold)
                 }
                 Some(edit) => {
-                    let id = &item.user_group_id;
-                    let update = self.operations.update_item(id, edit, item.key, &mut claim);
+                    let (id, known) = (&item.user_group_id, UnknownIdPolicy::KnownOnly);
+                    let key = Some((item.key, &mut claim));
+                    let update = self.operations.update_as(id, edit, known, key, None);
                     let answer = Box::pin(update).await;
                     let hold = patience.put_off_row(&answer);
                     (answer, hold)
@@ -198,7 +200,7 @@ impl ItemContext {
         if let Some(unclear) = unclear.filter(|_| is_held)
             && let Some(outcome) = self.end_unsent(item, &unclear, begun).await
         {
-            return Err(outcome);
+            return Err(Box::new(outcome));
         }
         Ok(sent)
     }
@@ -206,24 +208,24 @@ impl ItemContext {
     async fn rotate_once(
         &self,
         item: &BatchItem,
-        seen: &mut Option<Option<Fingerprint>>,
+        target: &mut Option<Target>,
     ) -> Result<Done, Failure> {
         let id = &item.user_group_id;
         let before = match self.operations.snapshot_before_get(id).await {
-            Err(error) if error.may_be_repeated() => return Err(Failure::NothingSent(error)),
+            Err(error) if error.is_unreachable() || error.is_unclear() => {
+                return Err(Failure::NothingSent(error));
+            }
             // The rotation reads the snapshot again, and reports the error.
             before => before.ok(),
         };
         let known = before.as_ref().and_then(|before| before.known.as_ref());
-        let token = known.and_then(|group| group.fingerprint.as_ref());
-        let token = token.map(|known| known.value);
-        let target = Target {
-            seen: *seen.get_or_insert(token),
+        let target = *target.get_or_insert_with(|| Target {
+            seen: known.and_then(KnownGroup::token),
             spare: Spare {
                 since: Some(self.noted),
                 ..Spare::default()
             },
-        };
+        });
         let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
         let key = Some((item.key, before));
         let rotation = self.operations.rotate_item(id, target, reason, known, key);
@@ -238,14 +240,9 @@ impl ItemContext {
         let mut read = None;
         let mut now = None;
         let mut reads = 0;
-        while reads < READS && self.run.control.may_send().await {
-            let answer = self
-                .operations
-                .look_up(id, UnknownIdPolicy::KnownOnly)
-                .await;
-            if self.run.is_held(patience.put_off(&answer)) {
-                continue;
-            }
+        while reads < READS
+            && let Some(answer) = self.read(id, &mut patience).await
+        {
             reads += 1;
             now = self.operations.directory().rotation(row).await.ok();
             let again = answer.is_ok() && now.as_ref().is_some_and(|now| self.is_due(now.as_ref()));
@@ -278,6 +275,22 @@ impl ItemContext {
         }
     }
 
+    /// Reads a group once there is nothing to wait for; `None` if the run is stopped before that.
+    pub(super) async fn read(
+        &self,
+        id: &UserGroupId,
+        patience: &mut RetryBudget,
+    ) -> Option<Result<Done, Failure>> {
+        while self.run.control.may_send().await {
+            let reading = self.operations.look_up(id, UnknownIdPolicy::KnownOnly);
+            let answer = reading.await;
+            if !self.run.is_held(patience.put_off(&answer)) {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
     /// Whether the old token has been read once, so that reading it again decides.
     fn is_due(&self, row: Option<&RotationRow>) -> bool {
         row.is_some_and(|row| {
@@ -308,17 +321,14 @@ impl ItemContext {
         let outcome = Outcome::of(item, status, done.ending.as_str(), begun);
         let mut outcome = outcome.with_warnings(done.warnings);
         let fingerprinter = self.operations.directory().fingerprinter();
+        let token = done.returned_token.as_ref();
         outcome.ended.rotation = done.rotation;
         outcome.ended.previous = done.previous_fingerprint;
-        outcome.ended.fingerprint = done
-            .returned_token
-            .as_ref()
-            .map(|token| fingerprinter.of(token));
-        outcome.ended.handoff = handed
-            .as_ref()
-            .map_or_else(HandOffState::default, |handed| handed.handoff.state);
-        let not_done = handed.filter(|handed| !handed.is_done());
-        outcome.ended.note = not_done.map(|handed| handed.handoff.standing());
+        outcome.ended.fingerprint = token.map(|token| fingerprinter.of(token));
+        if let Some(handed) = handed {
+            outcome.ended.handoff = handed.handoff.state;
+            outcome.ended.note = (!handed.is_done()).then(|| handed.handoff.standing());
+        }
         outcome.fatal(fatal)
     }
 

@@ -11,6 +11,7 @@ use super::{
     BatchEvent, Bulk, Report, RunLimits, TokenSink,
     item::{ItemContext, Outcome},
     runs::RunRecord,
+    with_status,
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
@@ -50,9 +51,7 @@ impl Queue {
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
         let open = items.iter().filter(|item| item.is_open());
-        let left = items
-            .iter()
-            .filter(|item| item.status() == ItemStatus::NotStarted);
+        let left = with_status(items, ItemStatus::NotStarted);
         Self {
             operations,
             batch: batch.id,

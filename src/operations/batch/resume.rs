@@ -5,7 +5,10 @@ use std::{collections::HashMap, time::Duration};
 
 use jiff::Timestamp;
 
-use super::edit_item::{ALREADY, UNREADABLE};
+use super::{
+    edit_item::{ALREADY, UNREADABLE},
+    with_status,
+};
 use crate::{
     config::guard::{self, Level},
     directory::{Batch, BatchId, BatchItem, DirectoryError},
@@ -78,12 +81,8 @@ impl Operations {
     ) -> Result<Resumption, Failure> {
         let batch = self.batch(id).await.map_err(Failure::NothingSent)?;
         self.may(NextStep::batch(&batch.kind))?;
-        let items = self.batch_items(id).await;
-        let items = items.map_err(Failure::NothingSent)?;
-        let left: Vec<&BatchItem> = items
-            .iter()
-            .filter(|item| item.status() == ItemStatus::NotStarted)
-            .collect();
+        let items = self.batch_items(id).await.map_err(Failure::NothingSent)?;
+        let left: Vec<_> = with_status(&items, ItemStatus::NotStarted).collect();
         self.check_bulk_limit(left.len())?;
         let checked = match &batch.kind {
             BatchKind::Rotate => self.check_rotations(&left, &batch).await,
@@ -94,10 +93,7 @@ impl Operations {
         };
         let checked = checked.map_err(Failure::NothingSent)?;
         let (level, guard) = self.confirmation_level(&batch);
-        let oldest = checked
-            .unverified
-            .iter()
-            .min_by_key(|unverified| unverified.at);
+        let oldest = checked.unverified.iter().min_by_key(|one| one.at);
         Ok(Resumption {
             open: items.iter().filter(|item| item.is_open()).count(),
             unverified: oldest.map(|oldest| (checked.unverified.len(), oldest.clone())),
@@ -161,9 +157,8 @@ impl Operations {
         let plan = self.plan_rows(change.clone(), wanted, include_old, Some(reviewed_at));
         let plan = plan.await?;
         for row in plan.rows {
-            let reviewed_base = reviewed.get(&row.id).map(|edit| &edit.base);
-            let changed =
-                reviewed_base.map(|reviewed_base| changed_since(reviewed_base, &row.edit.base));
+            let reviewed = reviewed.get(&row.id);
+            let changed = reviewed.map(|edit| changed_since(&edit.base, &row.edit.base));
             let changed = changed.filter(|changed| !changed.is_empty());
             if matches!(row.verdict, Verdict::Skipped(EditSkip::Old { .. })) {
                 checked.old.push(row.id.clone());

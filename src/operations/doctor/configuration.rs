@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Area, DoctorRequest, Report};
+use super::{Area, DoctorRequest, Report, path};
 use crate::{
     config::{ConfigError, KeySource, Problem, Profile, Settings, file_of, scrub::shown},
     domain::text::counted,
@@ -167,8 +167,4 @@ fn unprotected(profile: &Profile, report: &mut Report) {
             "Use https:// if the service supports it.",
         );
     }
-}
-
-fn path(path: &Path) -> String {
-    shown(&path.to_string_lossy())
 }

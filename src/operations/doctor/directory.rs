@@ -5,7 +5,7 @@ use std::{os::unix::fs::MetadataExt, path::Path, time::Duration};
 use jiff::Timestamp;
 use rustix::fs::Access;
 
-use super::{Area, DoctorRequest, Report, places};
+use super::{Area, DoctorRequest, Report, path, places};
 use crate::{
     config::{
         ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
@@ -80,7 +80,7 @@ pub(super) async fn check(
             return None;
         }
         report.about(AREA).note(
-            format!("there is none yet at {}", shown(&file.to_string_lossy())),
+            format!("there is none yet at {}", path(&file)),
             "groupdesk creates it, for you only, when it first needs it.",
         );
         return None;
@@ -131,17 +131,14 @@ async fn of_team(
     overrides: &Overrides,
     report: &mut Report,
 ) -> Option<UsableDirectory> {
-    let location = team_location(team, &overrides.env);
-    let asked = location.map(|location| {
-        tokio::task::spawn_blocking(move || team_status(&location).map(|status| (status, location)))
-    });
-    let asked = match asked {
-        Ok(asked) => asked.await.unwrap_or(Err(DirectoryError::NotAPlace(
-            "checking it failed unexpectedly".into(),
-        ))),
-        Err(error) => Err(error),
+    let asked = async {
+        let location = team_location(team, &overrides.env)?;
+        let ask = move || team_status(&location).map(|status| (status, location));
+        let failed = "checking it failed unexpectedly";
+        let asked = tokio::task::spawn_blocking(ask).await;
+        asked.unwrap_or_else(|_| Err(DirectoryError::NotAPlace(failed.into())))
     };
-    let (status, location) = match asked {
+    let (status, location) = match asked.await {
         Ok(found) => found,
         Err(error) => {
             report.no_directory(
@@ -248,15 +245,11 @@ fn judge(
         contents,
         ..
     } = *inspected;
-    let size = format!(
-        "{}, {} KiB",
-        shown(&file.to_string_lossy()),
-        bytes.div_ceil(1024)
-    );
+    let size = format!("{}, {} KiB", path(file), bytes.div_ceil(1024));
     let has_log = std::fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
     if bytes == 0 && !has_log {
         report.about(AREA).problem(
-            format!("{} is empty (0 bytes): it was cut, or a copy failed", shown(&file.to_string_lossy())),
+            format!("{} is empty (0 bytes): it was cut, or a copy failed", path(file)),
             "Restore a backup of it. If there is none, remove it: groupdesk then starts with an empty directory.",
         );
         return false;
@@ -280,7 +273,7 @@ fn judge(
             format!("this groupdesk upgrades it to version {newest} when it opens it; older versions cannot open it afterwards"),
             &format!(
                 "It keeps a copy of the current version: {}.",
-                shown(&backup_of(file, schema).to_string_lossy())
+                path(&backup_of(file, schema))
             ),
         );
     }
@@ -295,7 +288,7 @@ fn judge(
 /// Reports the copies that were kept before schema upgrades.
 fn copies(file: &Path, report: &mut Report) {
     for (version, copy) in backups_of(file) {
-        let name = shown(&copy.to_string_lossy());
+        let name = path(&copy);
         report.about(AREA).note(
             format!("{name} is the directory as it was before a newer schema (version {version})"),
             "An older groupdesk can use a copy of it, with --directory. Remove it when it is no longer needed.",
@@ -339,14 +332,11 @@ fn check_writable(file: &Path, report: &mut Report) -> bool {
     } else {
         None
     };
-    let Some((path, why)) = refused else {
+    let Some((at, why)) = refused else {
         return true;
     };
     report.about(AREA).problem(
-        format!(
-            "nothing can be written to {}: {why}",
-            shown(&path.to_string_lossy())
-        ),
+        format!("nothing can be written to {}: {why}", path(at)),
         "Make it writable for you, or choose another file with --directory.",
     );
     false
@@ -436,7 +426,7 @@ fn check_permissions(file: &Path, report: &mut Report) {
             continue;
         };
         let mode = found.mode() & 0o7777;
-        let name = shown(&file.to_string_lossy());
+        let name = path(&file);
         if !found.is_file() {
             report.about(AREA).problem(
                 format!("{name} is not a regular file; groupdesk refuses it"),
@@ -462,7 +452,7 @@ fn check_folder_permissions(file: &Path, report: &mut Report) {
     if let Ok(found) = std::fs::metadata(folder) {
         let mode = found.mode() & 0o7777;
         if mode & 0o022 != 0 && mode & 0o1000 == 0 {
-            let name = shown(&folder.to_string_lossy());
+            let name = path(folder);
             report.about(AREA).warning(
                 format!("other users can put files into {name} (mode {mode:04o}), and replace the directory"),
                 &format!("chmod go-w {name}"),

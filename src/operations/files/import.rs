@@ -11,6 +11,7 @@ use crate::{
     domain::{
         change::{DesiredFields, Difference},
         history::Ending,
+        known::KnownGroup,
         size::check_size,
         text::visible,
         update::Edit,
@@ -301,7 +302,7 @@ impl Operations {
             });
         }
         // A group known only from a file may not exist: reading it could create it without its fields.
-        let is_there = known.is_some_and(|group| group.last_seen.is_some());
+        let is_there = known.is_some_and(KnownGroup::is_seen);
         if !(is_there && sending.update || sending.create) {
             return Ok(RowEnd::NotThere);
         }
@@ -315,8 +316,8 @@ impl Operations {
             check_size(&planned.wanted)?;
             return self.update_row(before, row, base, slot).await;
         }
-        let created = self.create_with_gate(before.gate, &row.id, &row.fields);
-        let created = Box::pin(created).await?;
+        let created = self.create_in_detail(before.gate, &row.id, &row.fields);
+        let created = Box::pin(created).await?.done;
         // Nobody has seen what it would replace: the next plan shows it.
         let differs: Vec<_> = created
             .warnings
@@ -368,7 +369,9 @@ impl Operations {
             }
             read
         } else {
-            Box::pin(self.update_with_snapshot(before, &row.id, &edit)).await?
+            let known = UnknownIdPolicy::KnownOnly;
+            let update = self.update_as(&row.id, &edit, known, None, Some(before));
+            Box::pin(update).await?
         };
         let outcome = match done.ending {
             Ending::Found => UNCHANGED,

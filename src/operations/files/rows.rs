@@ -13,8 +13,11 @@ use super::import::{Permit, RowEnd};
 use crate::{
     directory::Import,
     domain::{
-        annotation::AnnotationChange, batch::Halt, change::DesiredFields, group::UserGroupId,
-        text::counted,
+        annotation::AnnotationChange,
+        batch::Halt,
+        change::DesiredFields,
+        group::UserGroupId,
+        text::{counted, listed},
     },
     formats::GroupRow,
     operations::{
@@ -32,7 +35,7 @@ pub struct RowsToSend {
     pub rows: Rows,
     /// How many there are.
     pub planned: usize,
-    pub permit: Permit,
+    pub permit: Arc<Permit>,
     /// Notes the rows that are done, if the file has a journal.
     pub journal: Option<Import>,
     /// The values that updating rows start from.
@@ -138,34 +141,20 @@ impl fmt::Display for RowCounts {
             (self.not_started, "not started"),
             (self.annotated, "annotated"),
         ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<_> = parts
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
         let rows = counted(run::Counts::planned(self), "row");
-        match parts.join(", ") {
+        match listed(parts) {
             none if none.is_empty() => f.write_str(&rows),
             parts => write!(f, "{parts}; {rows}"),
         }
     }
 }
 
-/// What every row needs.
-struct Shared {
-    operations: Operations,
-    permit: Permit,
-    journal: Option<Import>,
-    bases: HashMap<usize, DesiredFields>,
-}
-
 struct Queue {
-    shared: Arc<Shared>,
-    rows: Rows,
+    operations: Operations,
+    all: RowsToSend,
     waiting: VecDeque<(usize, GroupRow)>,
     /// Rows that an earlier run has done.
     done_before: HashSet<usize>,
-    annotations: HashMap<usize, AnnotationChange>,
-    completed: HashMap<usize, DesiredFields>,
     counts: RowCounts,
 }
 
@@ -180,17 +169,10 @@ impl Operations {
             ..RowCounts::default()
         };
         let queue = Queue {
-            shared: Arc::new(Shared {
-                operations: self.clone(),
-                permit: all.permit,
-                journal: all.journal,
-                bases: all.bases,
-            }),
-            rows: all.rows,
+            operations: self.clone(),
+            all,
             waiting: VecDeque::new(),
             done_before,
-            annotations: all.annotations,
-            completed: all.completed,
             counts,
         };
         let (context, run) = Context::new(counts);
@@ -203,10 +185,10 @@ impl Queue {
     async fn run(mut self, pace: RunLimits, run: Context<SendingRows>) {
         let mut halt = run::drive(&mut self, pace, &run).await;
         let counts = self.counts;
-        if let Some(journal) = &self.shared.journal
+        if let Some(journal) = &self.all.journal
             && halt.is_none()
             && counts.complete() == run::Counts::planned(&counts)
-            && let Err(error) = self.shared.operations.end_import(journal.id).await
+            && let Err(error) = self.operations.end_import(journal.id).await
         {
             let why = format!("{error}; the same file again would send nothing");
             halt = Some(run.halted(Halt::Cannot(why)));
@@ -222,7 +204,7 @@ impl Work for Queue {
 
     async fn next(&mut self) -> Result<Option<(usize, GroupRow)>, Halt> {
         while self.waiting.is_empty() {
-            let Some(rows) = self.rows.recv().await else {
+            let Some(rows) = self.all.rows.recv().await else {
                 return Ok(None);
             };
             let rows = rows.map_err(|error| {
@@ -241,19 +223,18 @@ impl Work for Queue {
         run: Context<SendingRows>,
         slot: Slot,
     ) -> BoxFuture<'static, RowSent> {
-        let shared = Arc::clone(&self.shared);
-        if let Some(fields) = self.completed.get(&number) {
+        let all = &self.all;
+        if let Some(fields) = all.completed.get(&number) {
             row.fields = fields.clone();
         }
-        row.annotation = self.annotations.get(&number).cloned().unwrap_or_default();
+        row.annotation = all.annotations.get(&number).cloned().unwrap_or_default();
+        let (operations, permit) = (self.operations.clone(), Arc::clone(&all.permit));
+        let place = all.journal.as_ref().map(|journal| (journal.id, number));
+        let base = all.bases.get(&number).cloned();
         async move {
-            let place = shared.journal.as_ref().map(|journal| (journal.id, number));
-            let (permit, base) = (&shared.permit, shared.bases.get(&number));
             let steered = (&run.control, slot);
             let held = |hold: Hold| run.tell(hold.into());
-            let sent = shared
-                .operations
-                .send_row(permit, place, &row, base, steered, held);
+            let sent = operations.send_row(&permit, place, &row, base.as_ref(), steered, held);
             let end = sent.await;
             RowSent {
                 number,

@@ -81,13 +81,9 @@ impl Operations {
                 left.as_secs() + 1
             )));
         }
-        let mut record = self.mutation_step(
-            &mutation,
-            State::Ended,
-            Some(Ending::Abandoned),
-            Some(format!("abandoned by {}: {reason}", self.operator())),
-            true,
-        );
+        let note = format!("abandoned by {}: {reason}", self.operator());
+        let ending = Some(Ending::Abandoned);
+        let mut record = self.mutation_step(&mutation, State::Ended, ending, Some(note));
         // Even an intent that was never sent is closed in this way, with the reason in place of its changes.
         if let Some(entry) = &mut record.entry {
             entry.reason = Some(reason);
@@ -192,7 +188,7 @@ impl Operations {
         open.retain(is_own);
         for own in open {
             let (ending, why) = (Some(Ending::NotApplied), Some(why.to_owned()));
-            let step = self.mutation_step(&own, State::Ended, ending, why, true);
+            let step = self.mutation_step(&own, State::Ended, ending, why);
             self.take_steps(vec![step]).await?;
         }
         Ok(())
@@ -223,11 +219,9 @@ impl Operations {
             when::second(mutation.since())
         );
         let end = |ending, note: String| {
-            let step = self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true);
-            let observation = found.and_then(|found| accepted(mutation, ending, found));
             vec![Record {
-                observation,
-                ..step
+                observation: found.and_then(|found| accepted(mutation, ending, found)),
+                ..self.mutation_step(mutation, State::Ended, Some(ending), Some(note))
             }]
         };
         let proof = found.and_then(|found| match mutation.operation {
@@ -250,16 +244,14 @@ impl Operations {
                 Vec::new()
             }
             (_, Some(ending)) => end(ending, format!("{begun}, resolved by reading the group")),
-            (State::Sent, None) => vec![self.mutation_step(
-                mutation,
-                State::Open,
-                None,
-                Some(format!("{begun}; its process ended before the response")),
-                true,
-            )],
-            (State::Unknown, None) if is_over => {
-                vec![self.mutation_step(mutation, State::Open, None, None, false)]
+            (State::Sent, None) => {
+                let note = format!("{begun}; its process ended before the response");
+                vec![self.mutation_step(mutation, State::Open, None, Some(note))]
             }
+            (State::Unknown, None) if is_over => vec![Record {
+                entry: None,
+                ..self.mutation_step(mutation, State::Open, None, None)
+            }],
             (State::Intended | State::Unknown | State::Open | State::Ended, None) => Vec::new(),
         }
     }
@@ -271,19 +263,14 @@ impl Operations {
         to: State,
         ending: Option<Ending>,
         note: Option<String>,
-        with_entry: bool,
     ) -> Record {
-        let entry = with_entry.then(|| Entry {
-            changes: mutation.changes.clone(),
-            note: note.clone(),
-            ..self.entry(
-                mutation.operation,
-                &mutation.user_group_id,
-                ending.unwrap_or(Ending::Unknown),
-            )
-        });
+        let (operation, id) = (mutation.operation, &mutation.user_group_id);
         Record {
-            entry,
+            entry: Some(Entry {
+                changes: mutation.changes.clone(),
+                note: note.clone(),
+                ..self.entry(operation, id, ending.unwrap_or(Ending::Unknown))
+            }),
             mutation: Some(MutationStep {
                 id: mutation.id,
                 from: mutation.state,

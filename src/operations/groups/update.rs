@@ -11,6 +11,7 @@ use crate::{
         facts::Field,
         group::{Properties, UserGroupId},
         history::{Ending, Entry, Operation},
+        known::KnownGroup,
         remote_changes::RemoteChanges,
         size::check_size,
         text::visible,
@@ -30,17 +31,6 @@ const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is
 
 /// How many history entries of a group are searched for an earlier value of a field.
 const LEFT_OUT_HISTORY: usize = 100;
-
-/// Returns the plan if all of it may be sent, otherwise the reason why not.
-pub fn sendable<'p>(
-    id: &UserGroupId,
-    profile: &str,
-    plan: &'p Plan,
-    read: &Done,
-) -> Result<&'p Plan, Failure> {
-    refuse(id, profile, plan, &read.open)?;
-    Ok(plan)
-}
 
 impl Operations {
     /// As [`Operations::update_edit`], with every field that differs replaced whole. If `base` equals `wanted`, all
@@ -69,32 +59,10 @@ impl Operations {
         self.update_as(id, edit, assurance, None, None).await
     }
 
-    /// As [`Operations::update_edit`], for a caller that has just read the snapshot of the group.
-    pub(in crate::operations) async fn update_with_snapshot(
-        &self,
-        before: BeforeGet,
-        id: &UserGroupId,
-        edit: &Edit,
-    ) -> Result<Done, Failure> {
-        let known = UnknownIdPolicy::KnownOnly;
-        self.update_as(id, edit, known, None, Some(before)).await
-    }
-
-    /// The update of one batch item, sent only once. Refuses if name, properties or rows differ from what was reviewed.
-    /// Its answer confirms it: the group is not read again. `claimed` becomes the number of its claim, once there is one.
-    pub(crate) async fn update_item(
-        &self,
-        id: &UserGroupId,
-        edit: &Edit,
-        item: ItemKey,
-        claimed: &mut Option<MutationId>,
-    ) -> Result<Done, Failure> {
-        let known = UnknownIdPolicy::KnownOnly;
-        let item = Some((item, claimed));
-        self.update_as(id, edit, known, item, None).await
-    }
-
-    async fn update_as(
+    /// As [`Operations::update_edit`]; `before` is the snapshot of the group if it was just read. The `item` of a batch is
+    /// sent only once, and is refused if name, properties or rows differ from what was reviewed; its answer confirms it:
+    /// the group is not read again. It comes with what becomes the number of its claim, once there is one.
+    pub(in crate::operations) async fn update_as(
         &self,
         id: &UserGroupId,
         edit: &Edit,
@@ -181,7 +149,7 @@ impl Operations {
             // The reviewer has not seen changes that were started since.
             plan.reject_uncertain(&uncertain(&before.open, &before.read));
         }
-        refuse(id, &self.profile().name, &plan, &before.open)?;
+        sendable(id, &self.profile().name, &plan, &before.open)?;
         if item.is_some() {
             let what = changed_since(&edit.base, &now);
             if !what.is_empty() {
@@ -252,7 +220,7 @@ impl Operations {
     /// As after every read, what it found is recorded.
     pub async fn look_up_unchanged(&self, id: &UserGroupId) -> Result<Done, Failure> {
         let seen = self.known(id, UnknownIdPolicy::KnownOnly).await?;
-        let seen = seen.filter(|group| group.last_seen.is_some());
+        let seen = seen.filter(KnownGroup::is_seen);
         let seen = seen.ok_or_else(|| {
             Failure::guarded(format!(
                 "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. \
@@ -374,7 +342,13 @@ fn add_new(warnings: &mut Vec<Warning>, earlier: &[Warning]) {
     }
 }
 
-fn refuse(id: &UserGroupId, profile: &str, plan: &Plan, open: &[Mutation]) -> Result<(), Failure> {
+/// Refuses a plan of which not all may be sent.
+pub fn sendable(
+    id: &UserGroupId,
+    profile: &str,
+    plan: &Plan,
+    open: &[Mutation],
+) -> Result<(), Failure> {
     if !plan.concurrent_changes.is_empty() {
         return Err(Failure::ChangedSince {
             id: id.clone(),

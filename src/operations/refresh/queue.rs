@@ -114,11 +114,8 @@ impl Work for Queue {
             return Consequence::NotStarted;
         };
         let is_lost = read.not_kept.is_some();
-        self.counts.ended(if is_lost {
-            ReadResult::Failed
-        } else {
-            read.found
-        });
+        let failed = is_lost.then_some(ReadResult::Failed);
+        self.counts.ended(failed.unwrap_or(read.found));
         read.counts = self.counts;
         let consequence = self.consequence(&read);
         run.tell(RefreshEvent::Ended(Box::new(read)));
@@ -173,18 +170,14 @@ impl ReadContext {
                     let seen = before.known.clone();
                     let noted = before.open_before.noted;
                     // A group known only from files is in the plan only if a person vouched for it.
-                    let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
+                    let unseen = seen.as_ref().is_some_and(|seen| !seen.is_seen());
                     let assurance = if unseen {
                         UnknownIdPolicy::Exists
                     } else {
                         UnknownIdPolicy::KnownOnly
                     };
-                    let reading = self.operations.look_up_with_snapshot(
-                        before,
-                        &id,
-                        assurance,
-                        Some(&mut slot),
-                    );
+                    let (of, slot) = (&self.operations, Some(&mut slot));
+                    let reading = of.look_up_with_snapshot(before, &id, assurance, slot);
                     let answer = Box::pin(reading).await;
                     from_here = answer.as_ref().ok().map(|lookup| FromHere {
                         fields: lookup.noted.fields > noted.fields,
@@ -195,16 +188,12 @@ impl ReadContext {
                 Err(error) => (None, Err(Failure::NothingSent(error))),
             };
             // Under the claim of a first read, whose answer was lost: the same read finds out what became of it.
-            let is_first = seen.as_ref().is_none_or(|seen| seen.last_seen.is_none());
+            let is_first = seen.as_ref().is_none_or(|seen| !seen.is_seen());
             let is_lost = matches!(&answer, Err(Failure::Unreachable(error)) if error.is_lost());
             if repeats > 0 && is_first && is_lost {
                 repeats -= 1;
-                lost = Some(group_read(
-                    id.clone(),
-                    seen.as_ref(),
-                    answer,
-                    FromHere::default(),
-                ));
+                let none = FromHere::default();
+                lost = Some(group_read(id.clone(), seen.as_ref(), answer, none));
                 continue;
             }
             if run.is_held(patience.put_off(&answer)) {
@@ -306,8 +295,7 @@ fn group_read(
             return read;
         }
     };
-    let token = |group: &KnownGroup| group.fingerprint.as_ref().map(|known| known.value);
-    let was_seen = seen.filter(|group| group.last_seen.is_some());
+    let was_seen = seen.filter(|group| group.is_seen());
     read.elsewhere = seen.map_or_else(RemoteChanges::default, |seen| {
         RemoteChanges::between(seen, &done.group)
     });
@@ -315,15 +303,14 @@ fn group_read(
         read.elsewhere.parts.clear();
     }
     read.elsewhere.token &= !from_here.token;
-    read.previous = seen.and_then(token);
-    read.fingerprint = token(&done.group);
+    read.previous = seen.and_then(KnownGroup::token);
+    read.fingerprint = done.group.token();
     let tag = done.group.environment_tag.as_ref();
     read.tag = tag.map(|known| known.value.clone());
-    read.found = if done.ending == Ending::CreatedByGet {
-        match was_seen {
-            Some(_) => ReadResult::CreatedAgain,
-            None => ReadResult::Created,
-        }
+    read.found = if done.ending == Ending::CreatedByGet && was_seen.is_some() {
+        ReadResult::CreatedAgain
+    } else if done.ending == Ending::CreatedByGet {
+        ReadResult::Created
     } else if done.warnings.iter().any(Warning::is_wrong_environment) {
         ReadResult::WrongEnvironment
     } else if was_seen.is_none() {

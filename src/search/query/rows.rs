@@ -10,7 +10,7 @@ use super::{
     parse::{NOT_A_TEST, Piece, Reader, looks_like_a_test, pieces},
 };
 use crate::{
-    domain::{history::Operation, when},
+    domain::{history::Operation, when::Time},
     search::normalize::lowered,
 };
 
@@ -179,7 +179,7 @@ impl RowQuery {
 fn asked(name: &str, value: &str, negated: bool, now: Timestamp) -> Result<(Asked, bool), String> {
     Ok(match name {
         "since" | "until" => {
-            let at = when::parse(value)?.at(now);
+            let at = value.parse::<Time>()?.at(now);
             let is_since = (name == "since") != negated;
             let asked = if is_since { Asked::Since } else { Asked::Until };
             (asked(at), false)

@@ -85,10 +85,11 @@ async fn reads_and_rows_wait_for_the_server_as_well() {
     rows.send(Ok(new)).await.expect("taken");
     drop(rows);
     let journal = ana.begin_import([7; 32]).await.expect("recorded");
+    let permit = ana.sending_permitted(sending, 3).expect("permitted");
     let rows = RowsToSend {
         rows: received,
         planned: 3,
-        permit: ana.sending_permitted(sending, 3).expect("permitted"),
+        permit: permit.into(),
         journal: Some(journal),
         bases: HashMap::new(),
         annotations: HashMap::new(),

@@ -73,7 +73,7 @@ impl ShownPlan {
         Ok(RowsToSend {
             rows: checked.read()?,
             planned: checked.rows,
-            permit,
+            permit: permit.into(),
             journal,
             bases: self.bases,
             annotations: self.annotations,

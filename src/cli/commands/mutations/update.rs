@@ -195,7 +195,7 @@ pub(crate) async fn send(
         plan = read.plan(&edit);
     }
     // Report an update that cannot be sent before the person is asked to confirm it.
-    sendable(id, &session.operations.profile().name, &plan, &read)?;
+    sendable(id, &session.operations.profile().name, &plan, &read.open)?;
     // Nor is a secret shown that the update would be refused for.
     session
         .operations
