@@ -220,16 +220,8 @@ impl Operations {
         self.0.directory.groups(self.place().await?).await
     }
 
-    /// Passes the same groups to `take` in chunks, on a directory thread, until `take` returns false.
-    pub async fn each_group(
-        &self,
-        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
-    ) -> Result<(), DirectoryError> {
-        let place = self.place().await?;
-        self.0.directory.each_group(place, take).await
-    }
-
-    /// As [`Operations::each_group`], beginning with the last if `reverse`.
+    /// Passes the same groups to `take` in chunks, on a directory thread, until `take` returns false; beginning with the
+    /// last if `reverse`.
     pub async fn each_group_from(
         &self,
         reverse: bool,
@@ -239,27 +231,28 @@ impl Operations {
         self.0.directory.each_group_from(place, reverse, take).await
     }
 
-    /// Whether [`Operations::each_group`] passes the groups in the natural order of their ids.
+    /// Whether [`Operations::each_group_from`] passes the groups in the natural order of their ids.
     pub async fn are_in_natural_order(&self) -> Result<bool, DirectoryError> {
         let place = self.place().await?;
         self.0.directory.are_in_natural_order(place).await
     }
 
-    /// Folds all groups with `step` without holding them in memory. Runs on a directory thread.
-    pub async fn fold_groups<T: Default + Send + 'static>(
+    /// Folds all groups of a place with `step` without holding them in memory. Runs on a directory thread.
+    async fn fold_groups<T: Default + Send + 'static>(
         &self,
+        place: PlaceId,
         mut step: impl FnMut(&mut T, KnownGroup) + Send + 'static,
     ) -> Result<T, DirectoryError> {
         let made = Arc::new(Mutex::new(T::default()));
         let making = Arc::clone(&made);
-        self.each_group(move |groups| {
+        let take = move |groups: Vec<KnownGroup>| {
             let mut making = making.lock().unwrap_or_else(PoisonError::into_inner);
             for group in groups {
                 step(&mut making, group);
             }
             true
-        })
-        .await?;
+        };
+        self.0.directory.each_group(place, take).await?;
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut made))
     }

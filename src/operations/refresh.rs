@@ -121,7 +121,7 @@ impl Operations {
         of: Option<&BTreeSet<UserGroupId>>,
     ) -> Result<Refresh, DirectoryError> {
         let (news, mut pieces) = mpsc::unbounded_channel();
-        let reading = self.each_group(move |groups| {
+        let reading = self.each_group_from(false, move |groups| {
             let ids = groups.into_iter().map(|group| (group.is_seen(), group.id));
             news.send(ids.collect::<Vec<_>>()).is_ok()
         });

@@ -1,9 +1,6 @@
 //! Gathers what needs attention, over all places of the given profiles. Reads only the directory; no API key is needed.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -75,17 +72,15 @@ fn without_profile(place: &Place) -> Vec<Concern> {
         by,
         place_id: place.id,
     };
-    let mut concerns = Vec::new();
-    if let Some(first) = place.alarms.first() {
-        let (at, by) = (first.at, first.by.clone());
+    let alarms = place.alarms.first().map(|first| {
         let kind = ConcernKind::Alarms(place.name.clone(), place.alarms.clone());
-        concerns.push(concern(kind, Some(at), Some(by)));
-    }
-    if place.open > 0 {
+        concern(kind, Some(first.at), Some(first.by.clone()))
+    });
+    let open = (place.open > 0).then(|| {
         let kind = ConcernKind::NoProfile(place.open as usize);
-        concerns.push(concern(kind, place.last_used, None));
-    }
-    concerns
+        concern(kind, place.last_used, None)
+    });
+    alarms.into_iter().chain(open).collect()
 }
 
 /// State while one place is examined.
@@ -224,23 +219,14 @@ impl Gathering<'_> {
         let limit = self.operations.profile().max_token_age;
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let now = self.operations.now();
-        let findings = Arc::new(Mutex::new(GroupFindings::default()));
-        let shared = Arc::clone(&findings);
-        let take = move |some: Vec<KnownGroup>| {
-            let mut findings = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            for group in some {
-                findings.ages.add(age::age(&group, now), limit);
-                let foreign = group.last_rotated.filter(|last| last.by.is_none());
-                if let Some(last) = foreign.filter(|last| age::since(last.at, now) < NEWS) {
-                    findings.changed.push((group.id, last.at));
-                }
+        let find = move |findings: &mut GroupFindings, group: KnownGroup| {
+            findings.ages.add(age::age(&group, now), limit);
+            let foreign = group.last_rotated.filter(|last| last.by.is_none());
+            if let Some(last) = foreign.filter(|last| age::since(last.at, now) < NEWS) {
+                findings.changed.push((group.id, last.at));
             }
-            true
         };
-        let directory = self.operations.directory();
-        directory.each_group(self.place, take).await?;
-        let findings =
-            std::mem::take(&mut *findings.lock().unwrap_or_else(PoisonError::into_inner));
+        let findings = self.operations.fold_groups(self.place, find).await?;
         for (id, at) in findings.changed {
             self.push(ConcernKind::ChangedElsewhere(id), Some(at), None);
         }

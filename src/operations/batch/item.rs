@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{Bulk, Ended};
@@ -44,8 +43,6 @@ pub(super) struct ItemContext {
 /// Of an item for which nothing was sent: it is not known whether its intent was recorded.
 struct Unclear {
     why: String,
-    /// When that was tried.
-    since: Timestamp,
     /// The claim of its update, if that certainly was recorded.
     claim: Option<MutationId>,
 }
@@ -162,7 +159,6 @@ impl ItemContext {
             {
                 return Err(Box::new(outcome));
             }
-            let since = self.operations.now();
             let mut claim = None;
             let (answer, hold) = match edit {
                 None => {
@@ -184,7 +180,6 @@ impl ItemContext {
             {
                 unclear = Some(Unclear {
                     why: failure.about(&item.user_group_id, item.changed()),
-                    since,
                     claim,
                 });
                 self.run.is_held(Some(Hold::Directory));
@@ -449,11 +444,11 @@ impl ItemContext {
         begun: Instant,
     ) -> Option<Outcome> {
         let operations = &self.operations;
-        let Unclear { why, since, claim } = unclear;
+        let Unclear { why, claim } = unclear;
         if item.edit.is_some() {
             let id = &item.user_group_id;
             // If this cannot be recorded, it is tried again, or the claim ends with the settle window.
-            drop(operations.end_own_claim(id, *claim, *since, why).await);
+            drop(operations.end_own_claim(id, *claim, why).await);
             return None;
         }
         let items = operations.batch_items(item.key.batch).await.ok()?;

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::{
     directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
     domain::{
@@ -167,12 +165,11 @@ impl Operations {
     }
 
     /// Ends what this process may have recorded of an update that it certainly did not send: the claim of this number, or
-    /// else an intent of the same person since then, which finds that it has moved on if it is about to be sent.
+    /// else an intent of the same person, which finds that it has moved on if it is about to be sent.
     pub(crate) async fn end_own_claim(
         &self,
         group: &UserGroupId,
         claim: Option<MutationId>,
-        since: Timestamp,
         why: &str,
     ) -> Result<(), DirectoryError> {
         let is_own = |change: &Mutation| match claim {
@@ -181,7 +178,6 @@ impl Operations {
                 change.user_group_id == *group
                     && change.state == State::Intended
                     && change.by == self.operator()
-                    && change.started_at.as_microsecond() >= since.as_microsecond()
             }
         };
         let mut open = self.open_changes().await?;

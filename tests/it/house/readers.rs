@@ -37,7 +37,7 @@ const ALLOWED: [(&str, &str); 28] = [
     ("src/formats/csv.rs", "cells that have passed the intake"),
     ("src/formats/json.rs", "lines that have passed the intake"),
     ("src/operations/doctor/terminal.rs", "what a program of the system answers"),
-    ("src/operations/fault_injection.rs", "a variable of the tests"),
+    ("src/operations/failpoints.rs", "a variable of the tests"),
     ("src/operations/handoff/scrub.rs", "splits what a command complained about, for the message"),
     ("src/platform/boot_time.rs", "a file of the kernel"),
     ("src/platform/process.rs", "a file of the kernel"),

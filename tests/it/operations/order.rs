@@ -31,7 +31,7 @@ const CALLERS: [Caller; 9] = [
         run: |ana| async move { drop(look_up(&ana).await) }.boxed(),
     },
     Caller {
-        file: "groups/conflict_check.rs",
+        file: "groups/update.rs",
         name: "--if-unchanged",
         before: nothing,
         late: 0,
@@ -132,7 +132,7 @@ const CALLERS: [Caller; 9] = [
 ];
 
 /// Files with other gets, and why nothing can end while they are on their way.
-const OTHERS: [(&str, &str); 7] = [
+const OTHERS: [(&str, &str); 6] = [
     ("handoff.rs", "a plain read, before its command"),
     ("profiles/probe.rs", "under its own claim"),
     (
@@ -144,7 +144,6 @@ const OTHERS: [(&str, &str); 7] = [
         "a plain read; `a_lost_update_that_a_read_settles_is_taken_over`",
     ),
     ("groups/claims.rs", "a plain read, before an update"),
-    ("batch/edit_item.rs", "a plain read, after its update"),
     ("doctor/service.rs", "a plain read, shown only"),
 ];
 

@@ -59,7 +59,7 @@ impl Operations {
                 *best = Some((at, group.id));
             }
         };
-        let best = self.fold_groups(best).await?;
+        let best = self.fold_groups(self.place().await?, best).await?;
         Ok(best.map(|(_, id)| id))
     }
 
