@@ -282,9 +282,14 @@ impl App {
     /// Closes the panes one by one, so that each can save its content.
     fn go_home(&mut self) {
         while self.stack.len() > 1 {
-            if let Some(mut pane) = self.stack.pop() {
-                pane.view_mut().leave(&mut self.context);
-            }
+            self.close_top();
+        }
+    }
+
+    /// Closes the pane with the focus, which keeps its content.
+    fn close_top(&mut self) {
+        if let Some(mut pane) = self.stack.pop() {
+            pane.view_mut().leave(&mut self.context);
         }
     }
 
@@ -364,11 +369,9 @@ impl App {
 
     /// Replaces the review and its form by the result; panes above them stay.
     fn finish(&mut self, ticket: Ticket, result: Pane) {
-        let waiting = self
-            .stack
-            .iter()
-            .rposition(|pane| pane.view().waits_for(ticket));
-        let Some(review) = waiting else { return };
+        let Some(review) = self.waiting(ticket) else {
+            return;
+        };
         let has_form = matches!(self.stack[review - 1], Pane::Edit(_));
         let from = if has_form { review - 1 } else { review };
         self.stack.splice(from..=review, [result]);
@@ -442,4 +445,14 @@ fn open_list(context: &mut Context) -> Pane {
         context.start(Job::DueHandOffs);
     }
     Pane::List(Box::new(list))
+}
+
+/// The first ones by name, and how many more there are: "acme-eu, globex and 3 more".
+fn named(all: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = all.len().saturating_sub(most);
+    let names = all.take(most).collect::<Vec<_>>().join(", ");
+    match more {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
 }

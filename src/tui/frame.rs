@@ -11,7 +11,7 @@ use ratatui::{
 };
 
 use crate::{
-    domain::{text::wrap, visible},
+    domain::{counted, text::wrap, visible},
     tui::{
         app::App,
         keymap::{Action, Focus},
@@ -244,10 +244,8 @@ fn unread(context: &Context, room: usize) -> String {
     if unknown > 0 {
         parts.push(format!("{unknown} unknown"));
     }
-    match errors {
-        0 => {}
-        1 => parts.push("1 error".into()),
-        more => parts.push(format!("{more} errors")),
+    if errors > 0 {
+        parts.push(counted(errors, "error"));
     }
     let all = format!("{}  {key}", parts.join("  "));
     if columns(&all) <= room {

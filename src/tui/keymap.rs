@@ -258,14 +258,6 @@ mod tests {
             assert_eq!(action(focus, q), None, "{focus:?}");
         }
     }
-
-    #[test]
-    fn shift_is_told_by_the_letter() {
-        let upper = KeyEvent::new(KeyCode::Char('S'), KeyModifiers::SHIFT);
-        assert_eq!(action(Focus::List, upper), Some(Action::SortReverse));
-        assert_eq!(shown("ctrl-s"), "Ctrl-S");
-        assert_eq!(shown("pgdn"), "PgDn");
-    }
 }
 
 #[cfg(test)]

@@ -153,8 +153,9 @@ pub trait View {
     }
     /// What was typed here, is no draft, and would be lost with the pane: a sentence without its end.
     fn unsaved(&self) -> Option<String> {
+        let is_sent = self.pending().iter().any(|pending| pending.is_waiting());
         let is_typed = self.confirm().is_some_and(Confirm::has_input);
-        is_typed.then(|| "what was typed for the confirmation would be lost".into())
+        (is_typed && !is_sent).then(|| "what was typed for the confirmation would be lost".into())
     }
     /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {

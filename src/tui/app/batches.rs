@@ -8,7 +8,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
+use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
 use crate::{
     domain::{Ending, HandOffState, counted, proposal::quoted, rotation::State},
     operations::{
@@ -242,15 +242,11 @@ fn rotations(count: usize) -> String {
 }
 
 fn ends(rows: &[&RotationRow]) -> String {
-    let named = rows.iter().take(NAMED).map(|row| {
+    let end = |row: &&RotationRow| {
         let state = row.rotation.state.as_str().replace('_', " ");
         format!("{} {state}", row.user_group_id)
-    });
-    let named = named.collect::<Vec<_>>().join(", ");
-    match rows.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
+    };
+    named(rows.iter().map(end), NAMED)
 }
 
 impl App {

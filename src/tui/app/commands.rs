@@ -12,7 +12,7 @@ use crate::{
     tui::{
         keymap::Action,
         panes::{is_page, open::Open, place::PlacePane},
-        state::{BatchAim, Command, JobError, PaneRequest},
+        state::{BatchAim, Command, PaneRequest},
     },
 };
 
@@ -42,9 +42,8 @@ impl App {
             Command::Profile(profile) if self.must_stay(profile) => {}
             Command::Profile(profile) => self.switch(profile),
             Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(_)
-                if self.context.view_only_reason().is_some() =>
+                if let Some(why) = self.context.view_only_reason() =>
             {
-                let why = self.context.view_only_reason().unwrap_or_default();
                 self.refuse(format!("Not available: {why}"));
             }
             Command::AddLabel(label) => self.annotate(AnnotationChange {
@@ -131,9 +130,7 @@ impl App {
         let above: Vec<bool> = above.map(|pane| page(pane).is_some()).collect();
         let closed = above.iter().rposition(|is_page| *is_page);
         for _ in 0..closed.map_or(0, |lowest| lowest + 1) {
-            if let Some(mut pane) = self.stack.pop() {
-                pane.view_mut().leave(&mut self.context);
-            }
+            self.close_top();
         }
     }
 
@@ -195,12 +192,9 @@ impl App {
 
     /// Called when the person refreshes: checks again whether the profile is still blocked.
     pub(super) fn ask_again(&mut self) {
-        if self
-            .context
-            .place_problems
-            .contains_key(&self.context.current)
-        {
-            self.context.start(Job::OpenRotations);
+        let context = &mut self.context;
+        if context.place_problems.contains_key(&context.current) {
+            context.start(Job::OpenRotations);
         }
     }
 
@@ -227,12 +221,7 @@ impl App {
 }
 
 fn problem_of(outcome: &Outcome) -> Option<&PlaceProblem> {
-    match outcome {
-        Outcome::Failed(JobError { place, .. }) | Outcome::NotHandedOff(JobError { place, .. }) => {
-            place.as_deref()
-        }
-        _ => None,
-    }
+    outcome.error()?.place.as_deref()
 }
 
 fn has_dialog(problem: &PlaceProblem) -> bool {

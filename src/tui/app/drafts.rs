@@ -5,14 +5,14 @@
 
 use jiff::SignedDuration;
 
-use super::{Action, App, Effect, Outcome, Pane, ProfileIndex, Severity, Ticket};
+use super::{Action, App, Effect, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
 use crate::{
-    domain::{StopCause, UserGroupId, text::is_same_person, visible},
+    domain::{StopCause, UserGroupId, counted, text::is_same_person, visible},
     operations::{DraftSaved, KeptDraft, OtherDraft, batch::RunCommand},
     tui::{
         keymap::Focus,
         panes::attention::draft_is_gone,
-        state::{Asked, Confirm, ExitReason, GroupForm, PaneRequest, Then},
+        state::{Asked, Confirm, ExitReason, GroupForm, PaneRequest, Then, UnsentDraft},
     },
 };
 
@@ -49,25 +49,23 @@ impl App {
         outcome: &Outcome,
     ) -> bool {
         self.context.drafts.answered(ticket);
-        if let Outcome::Drafts(found) = outcome {
-            self.found_drafts(profile, found);
-        } else if let Outcome::DraftKept(at, saved) = outcome {
-            let (kept, other) = match saved {
-                DraftSaved::Kept => (*at, None),
-                DraftSaved::Replaced(other) | DraftSaved::Overtaken(other) => (*at, Some(other)),
-            };
-            let ended = self.context.drafts.ended(ticket, Some(kept));
-            if let (Some(key), Some(other)) = (ended, other) {
-                self.report_second_draft(&key, other);
+        match outcome {
+            Outcome::Drafts(found) => self.found_drafts(profile, found),
+            Outcome::DraftKept(at, saved) => {
+                let ended = self.context.drafts.ended(ticket, Some(*at));
+                if let DraftSaved::Replaced(other) | DraftSaved::Overtaken(other) = saved
+                    && let Some(key) = ended
+                {
+                    self.report_second_draft(&key, other);
+                }
+                self.report_saving_works();
             }
-            self.report_saving_works();
-        } else if let Outcome::DraftForgotten = outcome {
-            self.context.drafts.ended(ticket, Some(self.context.now));
-            self.report_saving_works();
-        } else if let Outcome::Failed(error) = outcome {
-            return self.draft_failed(ticket, &error.text);
-        } else {
-            return false;
+            Outcome::DraftForgotten => {
+                self.context.drafts.ended(ticket, Some(self.context.now));
+                self.report_saving_works();
+            }
+            Outcome::Failed(error) => return self.draft_failed(ticket, &error.text),
+            _ => return false,
         }
         true
     }
@@ -169,45 +167,38 @@ impl App {
     fn unsent_drafts_text(&self) -> String {
         let context = &self.context;
         let drafts = context.drafts.of(context.current);
-        let named = drafts.iter().take(NAMED).map(|unsent| {
+        let draft = |unsent: &&UnsentDraft| {
             let ago = context.ago(unsent.draft.changed_at);
             format!("{} ({ago})", unsent.draft.user_group_id)
-        });
-        let named = named.collect::<Vec<_>>().join(", ");
+        };
+        let all = counted(drafts.len(), "unsent draft");
+        let named = named(drafts.iter().map(draft), NAMED);
         let key = |action| context.keys.key(Focus::List, action);
         let edit = key(Action::Edit);
-        match drafts.as_slice() {
+        let how = match drafts.as_slice() {
             [only] if only.draft.creating => {
-                let key = key(Action::OpenOrCreate);
-                format!("1 unsent draft: {named}; {key} and its ID opens it")
+                format!("{} and its ID opens it", key(Action::OpenOrCreate))
             }
-            [_] => format!("1 unsent draft: {named}; {edit} on it opens it"),
-            more if more.len() > NAMED => {
-                let (all, others) = (more.len(), more.len() - NAMED);
-                format!("{all} unsent drafts: {named} and {others} more; {edit} opens one")
-            }
-            more => format!("{} unsent drafts: {named}; {edit} opens one", more.len()),
-        }
+            [_] => format!("{edit} on it opens it"),
+            _ => format!("{edit} opens one"),
+        };
+        format!("{all}: {named}; {how}")
     }
 
     /// What is kept when the console ends: drafts, and a text that the editor left.
     pub fn unsent(&self) -> Option<String> {
-        let drafts = match self.context.drafts.len() - self.unsaved() {
-            0 => None,
-            1 => Some("1 unsent draft is kept".to_owned()),
-            more => Some(format!("{more} unsent drafts are kept")),
-        };
+        let kept = self.context.drafts.len() - self.unsaved();
+        let are = if kept == 1 { "is" } else { "are" };
+        let drafts = format!("{} {are} kept", counted(kept, "unsent draft"));
+        let drafts = (kept > 0).then_some(drafts);
         let lines: Vec<_> = self.kept_text.clone().into_iter().chain(drafts).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
     pub(super) fn lost_drafts(&self) -> Option<String> {
-        match self.unsaved() {
-            0 => None,
-            1 => Some("1 unsent draft will be lost".into()),
-            more => Some(format!("{more} unsent drafts will be lost")),
-        }
+        let lost = self.unsaved();
+        (lost > 0).then(|| format!("{} will be lost", counted(lost, "unsent draft")))
     }
 
     fn unsaved(&self) -> usize {

@@ -209,8 +209,8 @@ impl App {
             is_cancelled: true,
             ..JobError::of(text.clone())
         });
-        let waiting = self.stack.iter_mut().rev();
-        if let Some(pane) = { waiting }.find(|pane| pane.view().waits_for(ticket)) {
+        if let Some(at) = self.waiting(ticket) {
+            let pane = &mut self.stack[at];
             has_ended(pane, ticket);
             pane.view_mut().answer(&outcome, &mut self.context);
         }

@@ -50,11 +50,7 @@ impl App {
         self.take_in(&mut outcome, is_here);
         self.resolve(&running, &outcome);
         self.batch_ended(ticket, &outcome, is_here);
-        let waiting = self
-            .stack
-            .iter()
-            .rposition(|pane| pane.view().waits_for(ticket));
-        if let Some(at) = waiting {
+        if let Some(at) = self.waiting(ticket) {
             self.answer(at, ticket, &outcome);
         } else {
             if let Some((id, wanted)) = &running.job.sends {
@@ -74,14 +70,18 @@ impl App {
             self.context.start(Job::Rotations);
         }
         self.note_place(running.profile, &outcome);
-        if let Outcome::Failed(error) | Outcome::NotHandedOff(error) = &outcome {
-            let now = self.context.now;
-            let severity = error.severity();
-            self.context
-                .messages
-                .keep(now, severity, &error.text, ticket);
+        if let Some(error) = outcome.error() {
+            let (now, severity) = (self.context.now, error.severity());
+            let messages = &mut self.context.messages;
+            messages.keep(now, severity, &error.text, ticket);
         }
         self.end_about();
+    }
+
+    /// The topmost pane that waits for the job.
+    pub(super) fn waiting(&self, ticket: Ticket) -> Option<usize> {
+        let mut panes = self.stack.iter();
+        panes.rposition(|pane| pane.view().waits_for(ticket))
     }
 
     /// Gives the outcome to the pane that waited for it. If the pane closes itself, what was opened above it stays.
@@ -114,9 +114,8 @@ impl App {
         }
         let mut outcome = Outcome::Listed(Box::new(listing));
         self.take_in(&mut outcome, true);
-        let waiting = self.stack.iter_mut().rev();
-        let waiting = waiting.map(Pane::view_mut);
-        if let Some(pane) = { waiting }.find(|pane| pane.waits_for(ticket)) {
+        if let Some(at) = self.waiting(ticket) {
+            let pane = self.stack[at].view_mut();
             pane.answer(&outcome, &mut self.context);
         }
     }
@@ -454,11 +453,8 @@ impl App {
         self.begin_about(ticket, &running);
         self.context.say(severity, text);
         self.end_about();
-        let waiting = self
-            .stack
-            .iter_mut()
-            .find(|pane| pane.view().waits_for(ticket));
-        if let Some(pane) = waiting {
+        if let Some(at) = self.waiting(ticket) {
+            let pane = &mut self.stack[at];
             has_ended(pane, ticket);
             pane.view_mut().job_panicked(&mut self.context);
         }

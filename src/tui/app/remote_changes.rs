@@ -1,6 +1,6 @@
 //! Changes that others made in the current place: they are merged without moving any row, and reported once.
 
-use super::{App, Job, Pane, ProfileIndex, Severity, outcomes::Open};
+use super::{App, Job, Pane, ProfileIndex, Severity, named, outcomes::Open};
 use std::time::Duration;
 
 use crate::{
@@ -131,8 +131,7 @@ impl App {
         if is_back {
             told.push(match changed.len() + new.len() {
                 0 => "Directory back, nothing changed meanwhile".to_owned(),
-                1 => "Directory back, 1 change".to_owned(),
-                count => format!("Directory back, {count} changes"),
+                count => format!("Directory back, {}", counted(count, "change")),
             });
         }
         if !changed.is_empty() {
@@ -163,21 +162,19 @@ fn sentence(told: &[(UserGroupId, GroupNews)], what: &str) -> String {
         .collect();
     people.sort_unstable();
     people.dedup();
-    let by = match people.as_slice() {
-        [] => String::new(),
-        [one] => format!(" by {}", visible(one)),
-        [first, rest @ ..] => format!(" by {} and {} more", visible(first), rest.len()),
+    let by = match people.len() {
+        0 => String::new(),
+        _ => {
+            let people = people.into_iter().map(|by| visible(by).into_owned());
+            format!(" by {}", named(people, 1))
+        }
     };
-    let named = told.iter().take(NAMED).map(|(id, news)| {
+    let groups = told.iter().map(|(id, news)| {
         let fields: Vec<&str> = news.fields.iter().map(|field| field.as_str()).collect();
         match fields.as_slice() {
             [] => visible(id.as_str()).into_owned(),
             fields => format!("{} ({})", visible(id.as_str()), fields.join(", ")),
         }
     });
-    let mut named = named.collect::<Vec<_>>().join(", ");
-    if told.len() > NAMED {
-        named = format!("{named} and {} more", told.len() - NAMED);
-    }
-    format!("{count} {what}{by}: {named}")
+    format!("{count} {what}{by}: {}", named(groups, NAMED))
 }

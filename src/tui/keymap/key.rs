@@ -42,18 +42,19 @@ impl Key {
     /// Parses names such as `j`, `G`, `ctrl-s`, `enter`, `f2`. Returns `None` for keys that terminals do not send, or
     /// do not distinguish from another key.
     pub fn named(name: &str) -> Option<Self> {
-        let plain = |code| {
-            Some(Self {
-                code,
-                ctrl: false,
-                shift: false,
-            })
+        let plain = |code| Self {
+            code,
+            ctrl: false,
+            shift: false,
         };
         if let Some((_, code)) = SHIFTED.iter().find(|(known, _)| *known == name) {
-            return plain(*code).map(|key| Self { shift: true, ..key });
+            return Some(Self {
+                shift: true,
+                ..plain(*code)
+            });
         }
         if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == name) {
-            return plain(*code);
+            return Some(plain(*code));
         }
         if let Some(letter) = name.strip_prefix("ctrl-") {
             let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
@@ -61,23 +62,20 @@ impl Key {
             let is_own =
                 letter == '_' || letter.is_ascii_lowercase() && !matches!(letter, 'i' | 'm');
             return is_own.then_some(Self {
-                code: KeyCode::Char(letter),
                 ctrl: true,
-                shift: false,
+                ..plain(KeyCode::Char(letter))
             });
         }
         let mut characters = name.chars();
         match (characters.next(), characters.next()) {
             (Some(c), None) if !c.is_whitespace() && !crate::domain::text::is_hidden(c) => {
-                plain(KeyCode::Char(c))
+                Some(plain(KeyCode::Char(c)))
             }
             _ => {
                 let number = name.strip_prefix('f')?;
                 let number: u8 = number.parse().ok().filter(|_| !number.starts_with('0'))?;
-                (1..=LAST_FUNCTION)
-                    .contains(&number)
-                    .then_some(())
-                    .and_then(|()| plain(KeyCode::F(number)))
+                let is_sent = (1..=LAST_FUNCTION).contains(&number);
+                is_sent.then_some(plain(KeyCode::F(number)))
             }
         }
     }

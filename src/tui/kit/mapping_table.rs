@@ -15,6 +15,9 @@ pub(super) use self::replace::read as read_pairs;
 pub use self::replace::{PasteError, PastedRows};
 pub use replace::{NotText, pairs_of};
 
+/// A row as it is typed, and kept in a draft.
+pub use crate::domain::draft::DraftRow as MappingRow;
+
 use std::collections::HashMap;
 
 use super::text_field::TextField;
@@ -325,18 +328,6 @@ fn problems(rows: &[MappingRow]) -> Vec<Problem> {
         }
     }
     problems
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MappingRow {
-    /// Schema id.
-    pub key: String,
-    /// Data source id.
-    pub value: String,
-    /// Key and value when the edit began; `None`: added since.
-    pub before: Option<(String, String)>,
-    /// Marked for removal; remains visible until the change is sent.
-    pub is_dropped: bool,
 }
 
 impl MappingRow {

@@ -328,70 +328,7 @@ impl<S: Screen> Runner<S> {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            let result = match effect {
-                Effect::Start(ticket, _, job) if self.app.context.refuses(&job) => {
-                    self.refuse(ticket);
-                    Ok(())
-                }
-                Effect::Start(ticket, profile, job) => {
-                    let is_write = job.is_write();
-                    let handle = self.start(ticket, profile, job);
-                    if !is_write {
-                        self.reads.insert(ticket, handle);
-                    }
-                    Ok(())
-                }
-                Effect::Cancel(ticket) => {
-                    if let Some(read) = self.reads.remove(&ticket) {
-                        read.abort();
-                    }
-                    Ok(())
-                }
-                Effect::CancelChange(ticket) => {
-                    if let Some(change) = self.changes.get(&ticket) {
-                        change.cancel();
-                    }
-                    Ok(())
-                }
-                Effect::Steer(ticket, command) => {
-                    if let Some(run_controls) = lock(&self.run_controls).get(&ticket) {
-                        run_controls.send_replace(command);
-                    }
-                    Ok(())
-                }
-                Effect::Copy(text) => self.screen.copy(&text),
-                Effect::OpenEditor(ticket, external_edit) => {
-                    self.external_edit = Some((ticket, external_edit));
-                    Ok(())
-                }
-                Effect::Watch(profile, since) => {
-                    let feed = self
-                        .backends
-                        .of(profile)
-                        .map(|backends| backends.feed(since));
-                    let told = self.app.context.outage.map(|lost| lost.why);
-                    let is_told = feed.as_ref().is_none_or(|feed| feed.watch.has_events());
-                    self.feed = feed.map(|feed| {
-                        self::screen::FeedTask::begin(profile, feed, told, &self.sender)
-                    });
-                    // If nothing notifies of writes, they are looked for when the person returns to the window.
-                    if is_told {
-                        Ok(())
-                    } else {
-                        self.screen.report_focus()
-                    }
-                }
-                Effect::Suspend => self.screen.suspend(),
-                Effect::Redraw => {
-                    self.screen.redraw();
-                    Ok(())
-                }
-                Effect::Quit(reason) => {
-                    self.reason = Some(reason);
-                    Ok(())
-                }
-            };
-            if let Err(error) = result {
+            if let Err(error) = self.perform_one(effect) {
                 let text = format!("Not done: the terminal refused it: {error}");
                 self.app.context.say(Severity::Error, text);
             }
@@ -403,11 +340,60 @@ impl<S: Screen> Runner<S> {
         lock(&self.run_controls).retain(|_, run_controls| !run_controls.is_closed());
     }
 
+    /// Fails if the terminal refuses it.
+    fn perform_one(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Start(ticket, _, job) if self.app.context.refuses(&job) => self.refuse(ticket),
+            Effect::Start(ticket, profile, job) => {
+                let is_write = job.is_write();
+                let handle = self.start(ticket, profile, job);
+                if !is_write {
+                    self.reads.insert(ticket, handle);
+                }
+            }
+            Effect::Cancel(ticket) => {
+                if let Some(read) = self.reads.remove(&ticket) {
+                    read.abort();
+                }
+            }
+            Effect::CancelChange(ticket) => {
+                if let Some(change) = self.changes.get(&ticket) {
+                    change.cancel();
+                }
+            }
+            Effect::Steer(ticket, command) => {
+                if let Some(run_controls) = lock(&self.run_controls).get(&ticket) {
+                    run_controls.send_replace(command);
+                }
+            }
+            Effect::Copy(text) => return self.screen.copy(&text),
+            Effect::OpenEditor(ticket, external_edit) => {
+                self.external_edit = Some((ticket, external_edit));
+            }
+            Effect::Watch(profile, since) => {
+                let feed = self.backends.of(profile);
+                let feed = feed.map(|backends| backends.feed(since));
+                let told = self.app.context.outage.map(|lost| lost.why);
+                let is_told = feed.as_ref().is_none_or(|feed| feed.watch.has_events());
+                self.feed = feed
+                    .map(|feed| self::screen::FeedTask::begin(profile, feed, told, &self.sender));
+                // If nothing notifies of writes, they are looked for when the person returns to the window.
+                if !is_told {
+                    return self.screen.report_focus();
+                }
+            }
+            Effect::Suspend => return self.screen.suspend(),
+            Effect::Redraw => self.screen.redraw(),
+            Effect::Quit(reason) => self.reason = Some(reason),
+        }
+        Ok(())
+    }
+
     /// Refuses a job that would have to be written down while the directory cannot be written.
     fn refuse(&self, ticket: Ticket) {
-        let why = self.app.context.refused_by_the_directory();
-        let why = why.unwrap_or_default();
-        let running = self.app.context.running.get(&ticket);
+        let context = &self.app.context;
+        let why = context.refused_by_the_directory().unwrap_or_default();
+        let running = context.running.get(&ticket);
         let why = running.map_or(why.clone(), |running| running.job.refusal(&why));
         let refused = Outcome::Failed(JobError::of(why));
         let sender = self.sender.clone();

@@ -23,6 +23,9 @@ use crate::{
 /// How long one attempt waits for the directory.
 const DIRECTORY_ATTEMPT: SignedDuration = SignedDuration::from_secs(12);
 
+/// The last rank of rows that a person should look at.
+const NEEDS_A_PERSON: u8 = 1;
+
 const NOT_ALL_DONE: &str = "done, not all applied";
 
 /// One group of the run; it holds no token.
@@ -100,9 +103,9 @@ impl BatchRow {
     pub fn rank(&self) -> u8 {
         match self.status {
             ItemStatus::Unknown | ItemStatus::Conflict => 0,
-            ItemStatus::NotApplied | ItemStatus::Abandoned => 1,
+            ItemStatus::NotApplied | ItemStatus::Abandoned => NEEDS_A_PERSON,
             ItemStatus::UnderWay => 2,
-            _ if self.is_not_handed_off() => 1,
+            _ if self.is_not_handed_off() => NEEDS_A_PERSON,
             ItemStatus::Confirmed | ItemStatus::Rotated => 3,
             ItemStatus::NotStarted => 4,
         }
@@ -110,14 +113,7 @@ impl BatchRow {
 
     /// Whether a person should look at it.
     pub fn is_failed(&self) -> bool {
-        match self.status {
-            ItemStatus::NotApplied
-            | ItemStatus::Unknown
-            | ItemStatus::Conflict
-            | ItemStatus::Abandoned => true,
-            ItemStatus::Confirmed | ItemStatus::Rotated => self.is_not_handed_off(),
-            ItemStatus::NotStarted | ItemStatus::UnderWay => false,
-        }
+        self.rank() <= NEEDS_A_PERSON
     }
 }
 
@@ -273,12 +269,6 @@ impl BatchRun {
     pub fn spent(&self, now: Timestamp) -> SignedDuration {
         let going = self.going_since.map(|since| now.duration_since(since));
         self.spent + going.unwrap_or_default()
-    }
-
-    #[must_use]
-    pub fn of_kind(mut self, kind: BatchKind) -> Self {
-        self.kind = kind;
-        self
     }
 
     pub fn is_under_way(&self) -> bool {
@@ -484,14 +474,13 @@ impl BatchRun {
 
     /// One word that describes its state.
     pub fn word(&self) -> &'static str {
+        let runner = self.runner.as_ref().map(|runner| runner.state);
         match (&self.report, self.command) {
-            (Some(_), _) if self.runner.is_some() => {
-                match self.runner.as_ref().map(|runner| runner.state) {
-                    Some(RunnerState::Running) => "running elsewhere",
-                    Some(RunnerState::Paused) => "paused elsewhere",
-                    _ => "unfinished",
-                }
-            }
+            (Some(_), _) if let Some(runner) = runner => match runner {
+                RunnerState::Running => "running elsewhere",
+                RunnerState::Paused => "paused elsewhere",
+                _ => "unfinished",
+            },
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) if self.counts.succeeded() < self.counts.planned() => NOT_ALL_DONE,
             (Some(_), _) => "finished",

@@ -572,7 +572,8 @@ impl Context {
             plan: Box::new(plan),
             retries,
         });
-        let run = BatchRun::new(ticket, self.current, &groups, None, self.now).of_kind(kind);
+        let mut run = BatchRun::new(ticket, self.current, &groups, None, self.now);
+        run.kind = kind;
         self.bulk = Some(run);
         ticket
     }

@@ -63,71 +63,36 @@ const OF_SOURCE: [ConnectRow; 4] = [
     ConnectRow::Entry,
 ];
 
+/// The rows in their order: label, initial text, hint.
+#[rustfmt::skip] // A table: one row per line.
+const FIELDS: [(ConnectRow, &str, &str, &str); 11] = [
+    (ConnectRow::Name, "profile name", "", "a short name of your own, for example eu-live"),
+    (ConnectRow::BaseUrl, "base URL", "", "for example https://api.example.com"),
+    (ConnectRow::Path, "path", DEFAULT_PATH, "usually unchanged; some services need a slash at the end"),
+    (ConnectRow::Environment, "environment", "", ""),
+    (ConnectRow::Source, "API key from", "", ""),
+    (ConnectRow::Variable, "variable", "", "the name of an environment variable that contains the key, not the key itself"),
+    (ConnectRow::File, "file", "", "a file only you can read (chmod 600); the key is its first line"),
+    (ConnectRow::Command, "command", "", "its first line is the key; no shell: pass show eu-live"),
+    (ConnectRow::Entry, "entry name", "", "a name for the entry; empty: the name of the profile"),
+    (ConnectRow::Key, "API key", "", ""),
+    (ConnectRow::CaFile, "CA file", "", "PEM: extra CA certificates; usually empty"),
+];
+
 #[derive(Debug, Clone)]
 pub struct ConnectForm(pub(crate) Form<ConnectRow>);
 
 impl Default for ConnectForm {
     fn default() -> Self {
-        let field = |text: &str, hint: &str| TextField::new("", text).with_hint(hint);
-        let form = Form::default()
-            .text(
-                ConnectRow::Name,
-                "profile name",
-                field("", "a short name of your own, for example eu-live"),
-            )
-            .text(
-                ConnectRow::BaseUrl,
-                "base URL",
-                field("", "for example https://api.example.com"),
-            )
-            .text(
-                ConnectRow::Path,
-                "path",
-                field(
-                    DEFAULT_PATH,
-                    "usually unchanged; some services need a slash at the end",
-                ),
-            )
-            .choice(
-                ConnectRow::Environment,
-                "environment",
-                ENVIRONMENTS,
-                ENVIRONMENTS.len() - 1,
-            )
-            .choice(ConnectRow::Source, "API key from", SOURCES, 0)
-            .text(
-                ConnectRow::Variable,
-                "variable",
-                field(
-                    "",
-                    "the name of an environment variable that contains the key, not the key itself",
-                ),
-            )
-            .text(
-                ConnectRow::File,
-                "file",
-                field(
-                    "",
-                    "a file only you can read (chmod 600); the key is its first line",
-                ),
-            )
-            .text(
-                ConnectRow::Command,
-                "command",
-                field("", "its first line is the key; no shell: pass show eu-live"),
-            )
-            .text(
-                ConnectRow::Entry,
-                "entry name",
-                field("", "a name for the entry; empty: the name of the profile"),
-            )
-            .text(ConnectRow::Key, "API key", key_field())
-            .text(
-                ConnectRow::CaFile,
-                "CA file",
-                field("", "PEM: extra CA certificates; usually empty"),
-            );
-        let mut form = Self(form);
+        let row = |form: Form<_>, (row, label, text, hint)| match row {
+            ConnectRow::Environment => {
+                form.choice(row, label, ENVIRONMENTS, ENVIRONMENTS.len() - 1)
+            }
+            ConnectRow::Source => form.choice(row, label, SOURCES, 0),
+            ConnectRow::Key => form.text(row, label, key_field()),
+            _ => form.text(row, label, TextField::new("", text).with_hint(hint)),
+        };
+        let mut form = Self(FIELDS.into_iter().fold(Form::default(), row));
         form.show_source();
         form
     }

@@ -298,24 +298,20 @@ impl Annotations {
 
 /// One line that says what was saved.
 pub fn saved(changed: &[(UserGroupId, Annotation)], change: &AnnotationChange) -> String {
-    let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
-    describe(&ids, change).trim_end().to_owned()
-}
-
-fn describe(ids: &[UserGroupId], change: &AnnotationChange) -> String {
-    let of = match ids {
-        [one] => one.to_string(),
+    let of = match changed {
+        [(one, _)] => one.to_string(),
         all => format!("{} groups", all.len()),
     };
     let added = change.add.iter().map(|label| format!("+{label}"));
     let removed = change.remove.iter().map(|label| format!("-{label}"));
     let labels: Vec<String> = added.chain(removed).collect();
     let labels = labels.join(" ");
-    match (change.favourite, change.note.as_deref().map(str::trim)) {
+    let text = match (change.favourite, change.note.as_deref().map(str::trim)) {
         (Some(true), _) => format!("Favourite: {of}"),
         (Some(false), _) => format!("No longer a favourite: {of}"),
         (None, Some("")) => format!("Note removed: {of}  {labels}"),
         (None, Some(_)) => format!("Note saved: {of}  {labels}"),
         (None, None) => format!("Labels saved: {of}  {labels}"),
-    }
+    };
+    text.trim_end().to_owned()
 }

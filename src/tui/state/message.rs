@@ -235,6 +235,14 @@ impl Outcome {
         Self::Listed(Box::new(groups.into()))
     }
 
+    /// Why the job failed, or the hand-off was not run.
+    pub fn error(&self) -> Option<&JobError> {
+        match self {
+            Self::Failed(error) | Self::NotHandedOff(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether the answer came from another environment than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {

@@ -54,6 +54,22 @@ pub struct Notice {
 }
 
 impl Notice {
+    fn new(number: u64, at: Timestamp, severity: Severity, text: String) -> Self {
+        Self {
+            number,
+            first: number,
+            at,
+            severity,
+            text,
+            times: 1,
+            about: None,
+            subject: None,
+            condition: None,
+            is_read: false,
+            resolved: None,
+        }
+    }
+
     /// Stays the same as long as the message is in the log, however often it is repeated.
     pub fn stable_number(&self) -> u64 {
         self.first
@@ -68,7 +84,8 @@ impl Notice {
 #[derive(Debug, Clone, Default)]
 pub struct Notices {
     log: VecDeque<Notice>,
-    line: MessageLine,
+    /// The message that is shown.
+    line: Option<LineMessage>,
     count: u64,
     /// In the plain mode, the messages that have not been read aloud yet; `None` if messages are displayed.
     announcements: Option<Vec<(Severity, String)>>,
@@ -82,7 +99,7 @@ impl Notices {
         let said = self.log.iter();
         let said = said.map(|one| (one.severity, one.text.clone()));
         self.announcements = Some(said.collect());
-        self.line = MessageLine::default();
+        self.line = None;
     }
 
     /// Takes the messages since the last call, if they are read aloud.
@@ -115,7 +132,8 @@ impl Notices {
         let text = plain.unwrap_or(text);
         let number = self.next_number();
         let shown = LineMessage::new(Some(number), at, severity, text.clone());
-        let repeated = if self.announcements.is_none() && self.line.holds(&shown) {
+        let is_held = self.line.as_ref().is_some_and(|line| line.holds(&shown));
+        let repeated = if self.announcements.is_none() && is_held {
             // The same text again and again must not fill the log while nobody is there.
             let newest = self.log.back();
             let same = newest.filter(|one| one.severity == severity && one.text == text);
@@ -125,18 +143,13 @@ impl Notices {
         };
         let known = repeated.and_then(|old| self.log.iter().position(|one| one.number == old));
         let before = known.and_then(|at| self.log.remove(at));
+        let new = Notice::new(number, at, severity, text);
         self.push(Notice {
-            number,
             first: before.as_ref().map_or(number, |before| before.first),
-            at,
-            severity,
-            text,
             times: before.map_or(1, |before| before.times + 1),
             about,
             subject,
-            condition: None,
-            is_read: false,
-            resolved: None,
+            ..new
         });
     }
 
@@ -159,13 +172,24 @@ impl Notices {
         self.show(at, shown);
     }
 
-    /// Shows the message or reads it aloud; returns the number of the message in the line that it repeats.
+    /// Shows the message, unless the line holds another one, or reads it aloud. If the same text is shown already, counts it
+    /// as a repetition under the new number, and returns its old number.
     fn show(&mut self, at: Timestamp, shown: LineMessage) -> Option<u64> {
         if let Some(announcements) = &mut self.announcements {
             announcements.push((shown.severity, shown.text));
             return None;
         }
-        self.line.push(at, shown)
+        match &mut self.line {
+            Some(same) if same.is_same(&shown) => {
+                same.times += 1;
+                same.since = at;
+                same.had_key = false;
+                return std::mem::replace(&mut same.number, shown.number);
+            }
+            Some(line) if line.holds(&shown) => {}
+            _ => self.line = Some(shown),
+        }
+        None
     }
 
     /// Logs what a pane shows itself, so that it can be found later; it is not shown in the line.
@@ -176,18 +200,11 @@ impl Notices {
             return;
         }
         let number = self.next_number();
+        let new = Notice::new(number, at, severity, text.to_owned());
         self.push(Notice {
-            number,
-            first: number,
-            at,
-            severity,
-            text: text.to_owned(),
-            times: 1,
             about: Some(about),
-            subject: None,
-            condition: None,
             is_read: true,
-            resolved: None,
+            ..new
         });
     }
 
@@ -205,12 +222,12 @@ impl Notices {
 
     /// The message in the line.
     pub fn current(&self) -> Option<&LineMessage> {
-        self.line.shown()
+        self.line.as_ref()
     }
 
     /// Number of unknown outcomes and of errors that left the line unread.
     pub fn unread(&self) -> (usize, usize) {
-        let shown = self.line.shown().and_then(|shown| shown.number);
+        let shown = self.line.as_ref().and_then(|shown| shown.number);
         let unread = self.log.iter().filter(|one| one.is_unread());
         let unread = unread.filter(|one| Some(one.number) != shown);
         let (unknown, errors): (Vec<_>, Vec<_>) =
@@ -218,32 +235,48 @@ impl Notices {
         (unknown.len(), errors.len())
     }
 
-    /// Called when a key is pressed.
+    /// Called when a key is pressed: removes a message about a refused key, and notes that somebody was there to see
+    /// the line.
     pub fn key(&mut self, now: Timestamp) {
-        self.line.key(now);
+        self.remove(|one| one.severity == Severity::Refused);
+        if let Some(shown) = &mut self.line {
+            shown.had_key = true;
+        }
+        self.advance(now);
     }
 
-    /// Called when time has passed.
+    /// Called when time has passed: removes the message from the line when its time is over.
     pub fn advance(&mut self, now: Timestamp) {
-        self.line.advance(now);
+        if self.due().is_some_and(|due| now >= due) {
+            self.line = None;
+        }
     }
 
-    /// Called when a key leads to another page: what went well on the one before would only be taken for news there.
+    /// Called when a key leads to another page: what went well on the one before, and was there long enough to be read
+    /// before that key, would only be taken for news there.
     pub fn leave_page(&mut self, now: Timestamp) {
-        self.line.leave_page(now);
+        self.remove(|one| {
+            let is_fine = matches!(one.severity, Severity::Info | Severity::Done);
+            is_fine && one.had_key && !one.asks && now >= one.since + READ_TIME
+        });
     }
 
     /// When the line changes without any event.
     pub fn due(&self) -> Option<Timestamp> {
-        self.line.due()
+        self.line.as_ref()?.until()
+    }
+
+    /// Removes the message from the line if `is_meant` selects it.
+    fn remove(&mut self, is_meant: impl Fn(&LineMessage) -> bool) {
+        self.line.take_if(|shown| is_meant(shown));
     }
 
     /// Removes the current message from the line if it is a warning or worse; returns whether it was. An error stays
     /// unread.
     pub fn dismiss(&mut self) -> bool {
         let is_more = |shown: &LineMessage| shown.severity >= Severity::Warning;
-        let was = self.line.shown().is_some_and(is_more);
-        self.line.remove(is_more);
+        let was = self.line.as_ref().is_some_and(is_more);
+        self.remove(is_more);
         was
     }
 
@@ -293,7 +326,7 @@ impl Notices {
                 gone.push(Some(message.number));
             }
         }
-        self.line.remove(|shown| gone.contains(&shown.number));
+        self.remove(|shown| gone.contains(&shown.number));
     }
 
     /// Marks all messages as read, because the log was opened.
@@ -301,7 +334,7 @@ impl Notices {
         for message in &mut self.log {
             message.is_read = true;
         }
-        self.line = MessageLine::default();
+        self.line = None;
     }
 
     /// Newest first.
@@ -369,71 +402,5 @@ impl LineMessage {
             return None;
         }
         Some(self.since + self.severity.stays()?)
-    }
-}
-
-/// The message that is shown.
-#[derive(Debug, Clone, Default)]
-struct MessageLine(Option<LineMessage>);
-
-impl MessageLine {
-    fn shown(&self) -> Option<&LineMessage> {
-        self.0.as_ref()
-    }
-
-    /// Whether this message is only found in the log.
-    fn holds(&self, new: &LineMessage) -> bool {
-        self.0.as_ref().is_some_and(|shown| shown.holds(new))
-    }
-
-    /// Shows a message, unless the line holds another one. If the same text is shown already, counts it as a repetition
-    /// under the new number, and returns its old number.
-    fn push(&mut self, now: Timestamp, new: LineMessage) -> Option<u64> {
-        match &mut self.0 {
-            Some(same) if same.is_same(&new) => {
-                same.times += 1;
-                same.since = now;
-                same.had_key = false;
-                return std::mem::replace(&mut same.number, new.number);
-            }
-            Some(shown) if shown.holds(&new) => {}
-            _ => self.0 = Some(new),
-        }
-        None
-    }
-
-    /// Called when a key is pressed: removes a message about a refused key, and notes that somebody was there to see
-    /// the line.
-    fn key(&mut self, now: Timestamp) {
-        self.remove(|one| one.severity == Severity::Refused);
-        if let Some(shown) = &mut self.0 {
-            shown.had_key = true;
-        }
-        self.advance(now);
-    }
-
-    /// Removes a message about success that was there long enough to be read before the key that left the page.
-    fn leave_page(&mut self, now: Timestamp) {
-        self.remove(|one| {
-            let is_fine = matches!(one.severity, Severity::Info | Severity::Done);
-            is_fine && one.had_key && !one.asks && now >= one.since + READ_TIME
-        });
-    }
-
-    /// Removes the message when its time is over.
-    fn advance(&mut self, now: Timestamp) {
-        if self.due().is_some_and(|due| now >= due) {
-            self.0 = None;
-        }
-    }
-
-    /// When the line changes without any event.
-    fn due(&self) -> Option<Timestamp> {
-        self.0.as_ref()?.until()
-    }
-
-    /// Removes the message if `is_meant` selects it.
-    fn remove(&mut self, is_meant: impl Fn(&LineMessage) -> bool) {
-        self.0.take_if(|shown| is_meant(shown));
     }
 }

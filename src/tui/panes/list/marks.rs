@@ -3,7 +3,7 @@
 //!
 //! The flag before a row: what needs attention there, the most serious one first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 use ratatui::style::Style;
 
@@ -233,21 +233,24 @@ impl List {
 }
 
 pub(super) struct Flags<'a> {
-    /// The groups with a draft, and whether somebody else, or another console, has one as well.
-    drafts: HashMap<&'a str, bool>,
+    drafts: HashSet<&'a str>,
+    /// Those of them of which somebody else, or another console, has a draft as well.
+    contested: HashSet<&'a str>,
     context: &'a Context,
 }
 
 impl<'a> Flags<'a> {
     pub(super) fn of(context: &'a Context) -> Self {
-        let here = context.current;
-        let drafts = context.drafts.of(here).into_iter().map(|unsent| {
-            let id = &unsent.draft.user_group_id;
-            let is_contested = context.drafts.is_contested(&(here, id.clone()));
-            (id.as_str(), is_contested)
-        });
+        let drafts = context.drafts.of(context.current);
+        let drafts = drafts.iter().map(|unsent| &unsent.draft.user_group_id);
+        let is_contested = |id: &&UserGroupId| {
+            let key = (context.current, (*id).clone());
+            context.drafts.is_contested(&key)
+        };
+        let contested = drafts.clone().filter(is_contested);
         Self {
-            drafts: drafts.collect(),
+            contested: contested.map(UserGroupId::as_str).collect(),
+            drafts: drafts.map(UserGroupId::as_str).collect(),
             context,
         }
     }
@@ -283,12 +286,12 @@ impl<'a> Flags<'a> {
         } else if let Some(news) = self.context.live.news_of(id) {
             let sign = if news.fields.is_empty() { "+" } else { "~" };
             Some((sign, theme.news()))
+        } else if self.contested.contains(id) {
+            Some(("D", theme.warning()))
+        } else if self.drafts.contains(id) {
+            Some(("d", theme.label()))
         } else {
-            let sign = |is_contested: &bool| match is_contested {
-                true => ("D", theme.warning()),
-                false => ("d", theme.label()),
-            };
-            self.drafts.get(id).map(sign)
+            None
         }
     }
 }

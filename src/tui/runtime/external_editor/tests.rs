@@ -7,6 +7,24 @@ fn variables(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
     pairs.iter().map(owned).collect()
 }
 
+/// The editor that these variables name, and its file with this text.
+fn opened(pairs: &[(&str, &str)], text: &str) -> (Editor, EditFile) {
+    let editor = Editor::find(variables(pairs)).expect("an editor");
+    let outside = EditRequest {
+        file: "text",
+        text: text.into(),
+    };
+    let file = editor.write(&outside).expect("written");
+    (editor, file)
+}
+
+/// How the editor ends if no signal comes.
+async fn exit(editor: &Editor, file: &EditFile) -> EditorExit {
+    editor
+        .run(file, async || std::future::pending().await)
+        .await
+}
+
 #[test]
 fn visual_comes_before_editor_and_none_says_what_to_do() {
     let both = variables(&[("EDITOR", "ed"), ("VISUAL", "code --wait")]);
@@ -22,12 +40,7 @@ fn visual_comes_before_editor_and_none_says_what_to_do() {
 async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
     // If Ctrl-C is ignored, as in a background job, the shell reports the same by its exit status.
     let line = "kill -INT $$; exit 130";
-    let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
-    let outside = EditRequest {
-        file: "text",
-        text: "text".into(),
-    };
-    let file = editor.write(&outside).expect("written");
+    let (editor, file) = opened(&[("EDITOR", line)], "text");
     let is_heard = std::cell::Cell::new(false);
     let late = async || {
         if is_heard.get() {
@@ -53,23 +66,16 @@ async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
     let line = format!("{script} \"{}\"", log.display());
     let tmp = place.path().join("tmp");
     std::fs::create_dir(&tmp).expect("a folder");
-    let editor = Editor::find(variables(&[
-        ("EDITOR", &line),
+    let pairs = [
+        ("EDITOR", &*line),
         ("KEEP", "kept"),
         ("PATH", "/usr/bin:/bin"),
         ("XDG_RUNTIME_DIR", &open.to_string_lossy()),
         ("TMPDIR", &tmp.to_string_lossy()),
-    ]));
-    let editor = editor.expect("an editor");
+    ];
+    let (editor, file) = opened(&pairs, "Acme");
     assert_eq!(editor.folder, tmp, "the other one is open to all");
-    let outside = EditRequest {
-        file: "name.txt",
-        text: "Acme".into(),
-    };
-    let file = editor.write(&outside).expect("written");
-    let run = editor
-        .run(&file, async || std::future::pending().await)
-        .await;
+    let run = exit(&editor, &file).await;
     assert_eq!(editor.refusal(&run.status), None);
     assert_eq!(file.finish(None, |_| true).as_deref(), Ok("Acme\nkept\n"));
     let modes = std::fs::read_to_string(&log).expect("a log");
@@ -80,16 +86,8 @@ async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
 #[test]
 fn an_editor_that_may_have_opened_a_window_is_told_from_one_that_was_left() {
     let place = tempfile::tempdir().expect("a folder");
-    let editor = Editor::find(variables(&[
-        ("EDITOR", "code"),
-        ("TMPDIR", &place.path().to_string_lossy()),
-    ]));
-    let outside = EditRequest {
-        file: "text",
-        text: "given".into(),
-    };
-    let file = editor.expect("an editor").write(&outside);
-    let file = file.expect("written");
+    let tmp = place.path().to_string_lossy();
+    let (_, file) = opened(&[("EDITOR", "code"), ("TMPDIR", &tmp)], "given");
     let hint = |millis, code, end| {
         let time = Duration::from_millis(millis);
         let status = Ok(ExitStatus::from_raw(code));
@@ -105,13 +103,8 @@ fn an_editor_that_may_have_opened_a_window_is_told_from_one_that_was_left() {
 
 #[tokio::test]
 async fn asked_for_the_end_it_ends_its_editor() {
-    let editor = variables(&[("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")]);
-    let editor = Editor::find(editor).expect("an editor");
-    let outside = EditRequest {
-        file: "name.txt",
-        text: String::new(),
-    };
-    let file = editor.write(&outside).expect("written");
+    let pairs = [("EDITOR", "tail -f /dev/null"), ("PATH", "/usr/bin:/bin")];
+    let (editor, file) = opened(&pairs, "");
     let run = editor.run(&file, async || Signal::Terminate).await;
     assert_eq!(run.end, Some(Signal::Terminate));
     let refusal = editor.refusal(&run.status).expect("killed");
@@ -148,22 +141,14 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         let place = tempfile::tempdir().expect("a folder");
         let tmp = place.path().join("tmp");
         std::fs::create_dir(&tmp).expect("a folder");
-        let editor = Editor::find(variables(&[
-            (
-                "EDITOR",
-                &format!("sh -c '{}'", script.replace('\'', "'\\''")).replace("$1", "$0"),
-            ),
+        let line = format!("sh -c '{}'", script.replace('\'', "'\\''")).replace("$1", "$0");
+        let pairs = [
+            ("EDITOR", &*line),
             ("PATH", "/usr/bin:/bin"),
             ("TMPDIR", &tmp.to_string_lossy()),
-        ]));
-        let editor = editor.expect("an editor");
-        let outside = EditRequest {
-            file: "text",
-            text: "given".into(),
-        };
-        let file = editor.write(&outside).expect("written");
-        let run = editor.run(&file, async || std::future::pending().await);
-        let refusal = editor.refusal(&run.await.status);
+        ];
+        let (editor, file) = opened(&pairs, "given");
+        let refusal = editor.refusal(&exit(&editor, &file).await.status);
         let said = file.finish(refusal, |_| true).expect_err(script);
         assert!(said.contains(why), "{script}: {said}");
         let left: Vec<_> = std::fs::read_dir(&tmp).expect("readable").collect();
@@ -190,20 +175,14 @@ async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_n
     std::fs::set_permissions(place.path(), private).expect("set");
     let missing = place.path().join("missing");
     let line = "sh -c 'printf typed >\"$0\"; exit 1'";
-    let editor = Editor::find(variables(&[
+    let pairs = [
         ("EDITOR", line),
         ("PATH", "/usr/bin:/bin"),
         ("XDG_RUNTIME_DIR", &place.path().to_string_lossy()),
         ("TMPDIR", &missing.to_string_lossy()),
-    ]));
-    let editor = editor.expect("an editor");
-    let outside = EditRequest {
-        file: "text",
-        text: "given".into(),
-    };
-    let file = editor.write(&outside).expect("written");
-    let run = editor.run(&file, async || std::future::pending().await);
-    let refusal = editor.refusal(&run.await.status);
+    ];
+    let (editor, file) = opened(&pairs, "given");
+    let refusal = editor.refusal(&exit(&editor, &file).await.status);
     file.finish(refusal, |_| true).expect_err("refused");
     let mut left = std::fs::read_dir(place.path()).expect("readable");
     let left = left.next().expect("a file").expect("readable");

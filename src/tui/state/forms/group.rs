@@ -13,14 +13,14 @@ use jiff::Timestamp;
 use crate::{
     domain::{
         Change, DesiredFields, Draft, Ending, Entry, Mapping, Operation, UserGroupId,
-        draft::{DraftFields, DraftRow},
+        draft::DraftFields,
         pasted::{Shape, shape, suspicious_words},
         size::check_size,
         visible,
     },
     operations::Numbered,
     tui::{
-        kit::{MappingTable, PropertiesField, TextField, mapping_table::MappingRow},
+        kit::{MappingTable, PropertiesField, TextField},
         state::{Groups, Pending, Ticket},
     },
 };
@@ -142,12 +142,6 @@ impl GroupForm {
             loaded_from,
             ..
         } = draft;
-        let rows = typed.mapping.into_iter().map(|row| MappingRow {
-            key: row.key,
-            value: row.value,
-            before: row.before,
-            is_dropped: row.is_dropped,
-        });
         // Version 0.2.0 could also edit the mapping alone.
         let mapping = typed.mapping_text;
         let mapping = mapping.map(|text| format!("{{\n  \"mapping\": {text}\n}}"));
@@ -157,10 +151,9 @@ impl GroupForm {
         if properties.text() != typed.properties {
             properties.set_text(&typed.properties);
         }
-        let table = MappingTable::restored(before, rows.collect());
         Self {
             name: name_field(typed.name),
-            mapping: table,
+            mapping: MappingTable::restored(before, typed.mapping),
             properties,
             group_text: typed.group_text.or(mapping),
             loaded_from,
@@ -169,19 +162,13 @@ impl GroupForm {
     }
 
     pub(crate) fn draft(&self, now: Timestamp) -> Draft {
-        let rows = self.mapping.rows().into_iter().map(|row| DraftRow {
-            key: row.key,
-            value: row.value,
-            before: row.before,
-            is_dropped: row.is_dropped,
-        });
         let whole = |at: Timestamp| Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at);
         Draft {
             user_group_id: self.id.clone(),
             creating: self.creating,
             typed: DraftFields {
                 name: self.name.text().to_owned(),
-                mapping: rows.collect(),
+                mapping: self.mapping.rows(),
                 properties: self.properties.text(),
                 mapping_text: None,
                 group_text: self.group_text.clone(),
