@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{change::DesiredFields, group::UserGroupId};
 
 /// One row of the mapping as typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DraftRow {
     /// Schema id.
     pub key: String,

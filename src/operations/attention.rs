@@ -181,6 +181,11 @@ impl Concern {
         self.next_step().refused(profile, directory)
     }
 
+    /// Whether its next step sends a change to the service.
+    pub fn sends_a_change(&self) -> bool {
+        self.next_step().sends_a_change()
+    }
+
     /// Whether both concern the same thing, whatever its state.
     pub fn is_about(&self, other: &Self) -> bool {
         let of = |one: &Self| (discriminant(&one.kind), one.profile, one.kind.number());

@@ -4,7 +4,11 @@ use ratatui::style::Color;
 
 use groupdesk::{config::profile::KeySource, tui::state::ListingExtras};
 
-use super::{groups::group, prelude::*};
+use super::{
+    attention::{answer_concerns, draft},
+    groups::group,
+    prelude::*,
+};
 
 fn guarded(profile: usize, operation: Operation, rule: Rule) -> Scene {
     let mut scene = Scene::on(profile);
@@ -67,6 +71,11 @@ fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
         scene.walk("<esc>2").at("History");
         scene.walk("<esc><enter>").at("Group");
         assert_eq!((scene.writes().len(), scene.drafts()), (0, 0));
+        scene.keys("<esc>0");
+        answer_concerns(&mut scene, vec![draft(TESTING, "acme-eu")]);
+        scene.hides("e open draft");
+        scene.keys("e");
+        scene.says(&format!("Not available: {why}"));
     }
 }
 

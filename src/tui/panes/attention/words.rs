@@ -14,7 +14,10 @@ use crate::{
         rotation::State,
         visible,
     },
-    operations::attention::{Ages, Concern, ConcernKind},
+    operations::{
+        Refused,
+        attention::{Ages, Concern, ConcernKind},
+    },
     tui::{
         keymap::{Action, Focus},
         kit::{paint, titled, widest},
@@ -26,9 +29,12 @@ use crate::{
 
 /// Why the next step of the row is refused.
 pub(super) fn why_refused(concern: &Concern, context: &Context) -> Option<String> {
-    let profile = concern.acting().and_then(|at| context.profiles.get(at));
+    let at = concern.acting();
+    let profile = at.and_then(|at| context.profiles.get(at));
     let refused = concern.refused(profile, context.view_only_reason());
-    refused.map(|refused| refused.to_string())
+    let is_keyless = at.is_some_and(|at| context.keyless.contains(&ProfileIndex(at)));
+    let keyless = (is_keyless && concern.sends_a_change()).then_some(Refused::NoKey);
+    refused.or(keyless).map(|refused| refused.to_string())
 }
 
 pub(super) fn place(concern: &Concern) -> String {
