@@ -19,8 +19,6 @@ use std::{
 
 use clap::FromArgMatches;
 
-use crate::platform::own_session;
-
 use self::{
     args::Output,
     commands::{Cli, contract, tree},
@@ -34,8 +32,9 @@ use self::{
         form::{self, Form},
         json, proposals,
     },
-    process::{exit::Exit, hardening, resources},
+    process::{exit::Exit, resources},
 };
+use crate::platform::own_session;
 
 /// How long tasks may take to be dropped at the end; only a prompt that nobody answers takes longer.
 const LONGEST_STOP: Duration = Duration::from_millis(200);
@@ -50,7 +49,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     if let Some(not_started) = own_session::enter() {
         return Ok(not_started);
     }
-    hardening::protect();
+    resources::protect();
     if complete::complete_if_requested() {
         return Ok(Exit::Done.into());
     }

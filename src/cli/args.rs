@@ -1,31 +1,32 @@
 //! Options that several commands share, and the global ones. A command's own arguments are in its file.
 
-mod batch;
-mod batches;
-mod get;
-mod listing;
-mod rotate;
-mod update;
+mod groups;
 
-use std::{ffi::OsStr, path::PathBuf};
+pub(super) use groups::{
+    AgainBatch, Batches, BatchesCommand, Get, Replace, ResumeBatch, Rotate, Update,
+};
+
+use std::{ffi::OsStr, path::PathBuf, time::Duration};
 
 use clap::{
     Arg, ArgGroup, Args,
     builder::{EnumValueParser, PossibleValue, TypedValueParser},
 };
 
-pub(super) use batch::{BatchArgs, Pace, Speed};
-pub(super) use batches::{AgainBatch, Batches, BatchesCommand, ResumeBatch};
-pub(super) use get::Get;
-pub(super) use listing::{Filter, Order, Selection};
-pub(super) use rotate::Rotate;
-pub(super) use update::{Replace, Update};
-
 use super::{
     error::CliError,
     output::{colour::When, form::Form},
 };
-use crate::domain::text::has_variable;
+use crate::{
+    directory::BatchOptions,
+    domain::{
+        age::{self, InvalidAge},
+        group::UserGroupId,
+        text::has_variable,
+    },
+    operations::batch::RunLimits,
+    search::SortBy,
+};
 
 /// Global options.
 #[derive(Debug, Clone, Args)]
@@ -124,7 +125,7 @@ pub(crate) fn new_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// What a group shall be; what is not said stays.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct Fields {
     /// Name of the group
     #[arg(long)]
@@ -146,18 +147,7 @@ pub(super) struct Fields {
 impl Fields {
     /// Whether no field is set.
     pub(super) fn are_none(&self) -> bool {
-        let Self {
-            name,
-            map,
-            mapping,
-            property,
-            properties,
-        } = self;
-        name.is_none()
-            && mapping.is_none()
-            && properties.is_none()
-            && map.is_empty()
-            && property.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -206,4 +196,178 @@ pub(super) struct TokenArgs {
 pub(super) fn which_groups() -> ArgGroup {
     let which = ArgGroup::new("which_groups").args(["ids", "from", "filter"]);
     which.required(true).multiple(true)
+}
+
+/// The groups that a command is about: ids, the IDs of a file, or what a filter finds.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct Selection {
+    /// IDs of one or more groups
+    #[arg(value_name = "ID", help_heading = None::<&str>)]
+    pub(crate) ids: Vec<UserGroupId>,
+    /// IDs from this file, one per line; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "ids")]
+    pub(crate) from: Option<PathBuf>,
+    /// Select by words in name and ID, or tests: tag:customer map:40=213 @view
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) order: Order,
+}
+
+impl Selection {
+    /// The id, where one is named and nothing else is said.
+    pub(crate) fn single(&self) -> Option<&UserGroupId> {
+        match self.ids.as_slice() {
+            [id] if !self.order.is_given() => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// Which groups are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Filter {
+    /// Only groups that match words, or tests: tag:customer map:40=213 @view
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) filter: Option<String>,
+}
+
+/// The order of the groups, and how many of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct Order {
+    /// Sort by ID (default), name, tag, map, props, token, age, read or prop:KEY
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sort: Option<SortBy>,
+    /// Reverse the order
+    #[arg(long)]
+    pub(crate) reverse: bool,
+    /// Maximum number of groups, from the start of the list
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+}
+
+impl Order {
+    pub(crate) fn is_given(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// How fast a run goes, and when it gives up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct Pace {
+    /// Maximum number of parallel requests [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: Option<u16>,
+    /// Maximum rate per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    rate: Option<f64>,
+    /// Stop after this many consecutive failures; 0 never stops [default: 3]
+    #[arg(long, alias = "stop-after", value_name = "N")]
+    max_failures: Option<u16>,
+}
+
+impl Pace {
+    pub(crate) fn is_given(self) -> bool {
+        self != Self::default()
+    }
+
+    /// These, and what is not given as that batch was told.
+    pub(crate) fn options(self, before: BatchOptions) -> BatchOptions {
+        BatchOptions {
+            concurrency: self.concurrency.or(before.concurrency),
+            rate: self.rate.or(before.rate),
+            stop_after: self.max_failures.or(before.stop_after),
+            ..before
+        }
+    }
+
+    pub(crate) fn limits(self) -> RunLimits {
+        RunLimits::of(self.options(BatchOptions::default()))
+    }
+}
+
+/// How fast the groups of a file are read or sent.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Speed {
+    /// Maximum number of parallel requests
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
+    /// Maximum rate per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    rate: Option<f64>,
+}
+
+impl Speed {
+    pub(crate) fn pace(self) -> RunLimits {
+        RunLimits {
+            concurrency: self.concurrency.into(),
+            rate: self.rate,
+            ..RunLimits::default()
+        }
+    }
+}
+
+/// Rotating many groups.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct BatchArgs {
+    /// Select tokens older than this (90d, 12h) or of unknown age, oldest first
+    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
+    pub(crate) older_than: Option<Duration>,
+    /// Include groups rotated within 24 h; of one group, within the last minute
+    #[arg(long)]
+    pub(crate) include_recent: bool,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
+}
+
+impl BatchArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.older_than.is_some() || self.pace.is_given()
+    }
+}
+
+/// An age, as filters and settings have it.
+fn age(text: &str) -> Result<Duration, InvalidAge> {
+    age::parse(text)
+}
+
+/// Per second: `5/s`, `0.5/s`, `30/m`.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let wrong = "expected a number above zero with a unit: 5/s or 30/m";
+    let (number, seconds) = match text.split_once('/') {
+        Some((number, "s")) => (number, 1.0),
+        Some((number, "m")) => (number, 60.0),
+        Some(_) => return Err(wrong),
+        None => (text, 1.0),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong)?;
+    let rate = number / seconds;
+    // At a lower rate nobody would live to see the end.
+    if rate.is_finite() && rate >= 0.001 {
+        Ok(rate)
+    } else {
+        Err(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_and_rates_are_read_with_their_units() {
+        assert_eq!(age("90d"), Ok(Duration::from_hours(90 * 24)));
+        assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
+        for wrong in ["", "d", "90", "-1d", "1.5d", "90é", "90D", "3m", "0d"] {
+            assert!(age(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(rate("5/s"), Ok(5.0));
+        assert_eq!(rate("30/m"), Ok(0.5));
+        for wrong in ["", "0/s", "-1/s", "5/h", "NaN/s", "inf"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
 }

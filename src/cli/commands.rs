@@ -7,12 +7,9 @@ mod attention;
 mod audit;
 mod batch;
 mod batches;
-mod completions;
 mod config;
 mod console;
 pub(super) mod contract;
-mod demo;
-mod diff;
 mod directory;
 mod doctor;
 mod edit;
@@ -32,7 +29,6 @@ mod rotations;
 mod run;
 mod serve;
 pub(super) mod tree;
-mod version;
 mod watch;
 mod whose;
 
@@ -91,7 +87,7 @@ commands! {
         "update" Update(super::args::Update),
         "edit" Edit(edit::Edit),
         "copy" Copy(mutations::Copy),
-        "diff" Diff(diff::Diff),
+        "diff" Diff(apply::Diff),
         "note" Note(annotations::Note),
         "label" Label(annotations::Labels),
         "favourite" Favourite(annotations::Favourite),
@@ -113,14 +109,14 @@ commands! {
         "environment" Environment(places::Environment),
         "audit" Audit(audit::Audit),
         "doctor" Doctor(doctor::Doctor),
-        "completions" Completions(completions::Completions);
+        "completions" Completions(help::Completions);
     "Service":
         "serve" Serve(serve::Serve),
         "demo" Demo(console::Demo);
     "Help":
         "help" Help(help::Help),
         "man" Man(man::Manual),
-        "version" Version(version::Version);
+        "version" Version(help::Version);
 }
 
 /// Manage groups and tokens of a User Group Service, in a console or from scripts.

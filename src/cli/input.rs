@@ -2,11 +2,8 @@
 
 pub(super) mod confirm;
 pub(super) mod dashes;
-pub(super) mod editor;
 pub(super) mod fields;
-pub(super) mod known;
 pub(super) mod listing;
-pub(super) mod no_echo;
 pub(super) mod not_there;
 pub(super) mod secrets;
 pub(super) mod selection;

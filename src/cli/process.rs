@@ -1,8 +1,6 @@
 //! The process itself: its streams, signals, limits and exit code.
 
 pub(super) mod exit;
-pub(super) mod graceful_shutdown;
-pub(super) mod hardening;
 pub mod panic_report;
 pub(super) mod resources;
 pub(super) mod signals;

@@ -8,10 +8,12 @@ use std::{
     },
 };
 
+use jiff::Timestamp;
+
 use super::{
     args::Global,
     error::CliError,
-    output::{self, exchanges, proposals},
+    output::{self, exchanges, proposals, shape::Object},
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
@@ -99,7 +101,7 @@ pub(super) async fn in_session_with<T>(
     let in_flight = InFlight::default();
     let work = async {
         let input = input.await?;
-        let session = Session::open(global, in_flight.clone())?;
+        let session = Session::with(global, in_flight.clone())?;
         session.say_other_places().await?;
         let ended = work(&session, input).await;
         let Err(error) = ended else {
@@ -112,6 +114,7 @@ pub(super) async fn in_session_with<T>(
 }
 
 /// The environment of one command.
+#[derive(Clone)]
 pub(super) struct Session {
     pub(super) operations: Operations,
     pub(super) json: bool,
@@ -124,16 +127,12 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
-        Self::of(&overrides(global), global.json, global.no_input, in_flight)
+    pub(super) fn open(global: &Global) -> Result<Self, CliError> {
+        Self::with(global, InFlight::default())
     }
 
-    pub(super) fn of(
-        overrides: &Overrides,
-        json: bool,
-        no_input: bool,
-        in_flight: InFlight,
-    ) -> Result<Self, CliError> {
+    fn with(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
+        let overrides = &overrides(global);
         let settings = Settings::load(overrides)?;
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env.clone();
@@ -153,8 +152,8 @@ impl Session {
         );
         Ok(Self {
             operations: with_listeners(&operations.cancelled_by(in_flight.1.clone())),
-            json,
-            no_input,
+            json: global.json,
+            no_input: global.no_input,
             in_flight,
             profiles: settings.profiles,
             environment,
@@ -178,18 +177,11 @@ impl Session {
         let Some(profile) = profiles.find(|profile| profile.name == name) else {
             return Err(unknown_profile(name, None, &self.profiles).into());
         };
+        let cancel = self.in_flight.1.clone();
         Ok(Self {
-            operations: with_listeners(
-                &self
-                    .operations_of(profile)
-                    .cancelled_by(self.in_flight.1.clone()),
-            ),
-            json: self.json,
-            no_input: self.no_input,
-            in_flight: self.in_flight.clone(),
-            profiles: self.profiles.clone(),
-            environment: self.environment.clone(),
+            operations: with_listeners(&self.operations_of(profile).cancelled_by(cancel)),
             said_elsewhere: Arc::default(),
+            ..self.clone()
         })
     }
 
@@ -281,6 +273,22 @@ impl Session {
             ));
         }
         Ok(!others.is_empty())
+    }
+
+    /// Prints rows of the directory, or that there are none, and where there may be some.
+    pub(super) async fn list<'r, T>(
+        &self,
+        rows: &'r [T],
+        value: impl Fn(&'r T, Option<&str>) -> Object,
+        none: &str,
+        text: impl FnOnce(Timestamp) -> String,
+    ) -> Result<Exit, CliError> {
+        let place = self.place_for_json().await?;
+        if rows.is_empty() {
+            self.say_elsewhere().await?;
+        }
+        let value = |row| value(row, place.as_deref());
+        output::list(self.json, rows, value, none, || text(self.operations.now()))
     }
 
     /// A command may have failed because nothing is known with this key: that is said before its error, unless the error

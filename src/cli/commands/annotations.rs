@@ -1,16 +1,9 @@
 //! `note`, `label` and `favourite`: what people attach to a group. It is kept in the directory and never sent.
 
-use std::collections::BTreeMap;
-
 use super::prelude::*;
 use crate::{
-    cli::input::known,
-    domain::{
-        annotation::{Annotation, AnnotationChange, Label, SeenNote},
-        group::UserGroupId,
-        text::visible,
-    },
-    operations::{Failure, Guarded},
+    cli::input::selection,
+    domain::annotation::{Annotation, AnnotationChange, Label, SeenNote},
 };
 
 /// Show or set the note of a group; stored in the directory, never sent
@@ -49,47 +42,36 @@ async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
         (_, true) => Some(String::new()),
         (text, false) => text,
     };
-    let mut replaced = None;
-    let change = match note {
-        None if arguments.seen.is_some() => {
-            let text = "--if-note needs a note text or --remove";
-            return Err(CliError::Usage(text.into()));
-        }
-        None => None,
-        Some(text) => {
-            // Print what is replaced, so that nothing is lost silently.
-            let before = session.operations.annotations().await?;
-            let before = before.get(&arguments.id).cloned().unwrap_or_default();
-            let seen = arguments
-                .seen
-                .map(|text| Some(text).filter(|text| !text.is_empty()));
-            let seen = SeenNote(seen.unwrap_or_else(|| before.note.clone()));
-            replaced = Some(before).filter(|before| before.note.is_some());
-            Some(AnnotationChange {
-                note: Some(text),
-                seen: Some(seen),
-                ..AnnotationChange::default()
-            })
-        }
-    };
+    if note.is_none() && arguments.seen.is_some() {
+        let text = "--if-note needs a note text or --remove";
+        return Err(CliError::Usage(text.into()));
+    }
+    let (mut change, mut before) = (None, Annotation::default());
+    if let Some(note) = note {
+        // Print what is replaced, so that nothing is lost silently.
+        let mut all = session.operations.annotations().await?;
+        before = all.remove(&arguments.id).unwrap_or_default();
+        let seen = arguments
+            .seen
+            .map(|seen| Some(seen).filter(|seen| !seen.is_empty()));
+        change = Some(AnnotationChange {
+            note: Some(note),
+            seen: Some(SeenNote(seen.unwrap_or_else(|| before.note.clone()))),
+            ..AnnotationChange::default()
+        });
+    }
     let found = changed(session, vec![arguments.id], change).await?;
-    if let Some((note, noted)) = replaced.and_then(|before| Some((before.note?, before.noted?)))
-        && found
-            .iter()
-            .all(|(_, now)| now.note.as_ref() != Some(&note))
-    {
+    let is_replaced = |note: &String| found.iter().all(|(_, now)| now.note.as_ref() != Some(note));
+    if let (Some(note), Some(noted)) = (before.note.filter(is_replaced), before.noted) {
         output::context(&format!("was: {} ({})", visible(&note), visible(&noted.by)));
     }
-    if session.json {
-        return printed(&found).map(|()| Exit::Done);
-    }
-    for (id, annotation) in &found {
-        match &annotation.note {
-            Some(note) => output::result(&visible(note))?,
-            None => output::say(&format!("\"{id}\" has no note")),
+    printed(session, &found, |id, annotation| match &annotation.note {
+        Some(note) => output::result(&visible(note)),
+        None => {
+            output::say(&format!("\"{id}\" has no note"));
+            Ok(())
         }
-    }
-    Ok(Exit::Done)
+    })
 }
 
 /// Add, remove or show favourites; stored in the directory, never sent
@@ -126,18 +108,11 @@ async fn favourite(session: &Session, arguments: Favourite) -> Result<Exit, CliE
         ..AnnotationChange::default()
     });
     let found = changed(session, arguments.ids, change).await?;
-    if session.json {
-        return printed(&found).map(|()| Exit::Done);
-    }
-    for (id, annotation) in &found {
-        let is = if annotation.is_favourite {
-            "is"
-        } else {
-            "is not"
-        };
-        output::say(&format!("\"{id}\" {is} a favourite"));
-    }
-    Ok(Exit::Done)
+    printed(session, &found, |id, annotation| {
+        let not = if annotation.is_favourite { "" } else { " not" };
+        output::say(&format!("\"{id}\" is{not} a favourite"));
+        Ok(())
+    })
 }
 
 /// Add, remove or show labels of groups; stored in the directory, never sent
@@ -174,15 +149,11 @@ async fn label(session: &Session, arguments: Labels) -> Result<Exit, CliError> {
     };
     let differs = !change.add.is_empty() || !change.remove.is_empty();
     let found = changed(session, arguments.ids, differs.then_some(change)).await?;
-    if session.json {
-        return printed(&found).map(|()| Exit::Done);
-    }
-    for (id, annotation) in &found {
+    printed(session, &found, |id, annotation| {
         let labels = annotation.labels_text();
         let labels = if labels.is_empty() { "-" } else { &labels };
-        output::result(&format!("{id}  {labels}"))?;
-    }
-    Ok(Exit::Done)
+        output::result(&format!("{id}  {labels}"))
+    })
 }
 
 /// Returns the annotations of the groups, after applying the change if there is one.
@@ -193,21 +164,18 @@ async fn changed(
 ) -> Result<Vec<(UserGroupId, Annotation)>, CliError> {
     let operations = &session.operations;
     if ids.len() > 1 {
-        let undone = if change.is_some() {
-            "nothing was saved"
-        } else {
-            "nothing was shown"
-        };
-        known::ensure_groups(session, &ids, undone).await?;
+        let undone = change
+            .as_ref()
+            .map_or("nothing was shown", |_| "nothing was saved");
+        selection::ensure_groups(session, &ids, undone).await?;
     }
     if let Some(change) = change {
-        return match operations.annotate(ids, change).await {
-            Ok(changed) => {
-                output::note_change();
-                Ok(changed)
-            }
-            Err(failure) => Err(session.or_bind_first(failure).await.into()),
+        let changed = match operations.annotate(ids, change).await {
+            Ok(changed) => changed,
+            Err(failure) => return Err(session.or_bind_first(failure).await.into()),
         };
+        output::note_change();
+        return Ok(changed);
     }
     let known = operations.show_by_ids(ids.clone()).await?;
     if let Some((id, _)) = ids.iter().zip(known).find(|(_, known)| known.is_none()) {
@@ -219,17 +187,26 @@ async fn changed(
         };
         return Err(session.or_bind_first(failure).await.into());
     }
-    let mut all: BTreeMap<UserGroupId, Annotation> = operations.annotations().await?;
-    let of = ids.into_iter().map(|id| {
-        let annotation = all.remove(&id).unwrap_or_default();
-        (id, annotation)
-    });
-    Ok(of.collect())
+    let found = operations.annotations_of(ids.clone()).await?;
+    let found = found.into_iter().map(Option::unwrap_or_default);
+    Ok(ids.into_iter().zip(found).collect())
 }
 
-fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
-    let values = found.iter().map(|(id, annotation)| value(id, annotation));
-    output::json(&values.collect::<Vec<_>>())
+/// Prints the annotations for programs, or one group after the other for people.
+fn printed(
+    session: &Session,
+    found: &[(UserGroupId, Annotation)],
+    line: impl Fn(&UserGroupId, &Annotation) -> Result<(), CliError>,
+) -> Result<Exit, CliError> {
+    if session.json {
+        let values = found.iter().map(|(id, annotation)| value(id, annotation));
+        output::json(&values.collect::<Vec<_>>())?;
+    } else {
+        found
+            .iter()
+            .try_for_each(|(id, annotation)| line(id, annotation))?;
+    }
+    Ok(Exit::Done)
 }
 
 shape! {

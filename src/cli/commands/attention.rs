@@ -1,22 +1,11 @@
 //! `attention`: what needs attention, most urgent first, each with the command that continues it.
 
-use super::prelude::*;
+use super::{batch::again_with, prelude::*};
 use crate::{
-    cli::{
-        commands::batch::report::again_with,
-        output::{
-            self, human,
-            json::{PLACE, of_place},
-            proposals,
-            shape::shape,
-        },
-    },
+    cli::output::json::{PLACE, of_place},
     directory::{BatchOptions, Role},
-    domain::{batch::RunnerState, proposal::quoted, text::visible},
-    operations::{
-        Operations,
-        attention::{Concern, ConcernKind},
-    },
+    domain::batch::RunnerState,
+    operations::attention::{Concern, ConcernKind},
 };
 
 const WHAT: usize = 0;
@@ -47,24 +36,19 @@ impl Run for Attention {
 async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     let profiles = session.operations_of_all();
     let everywhere = Operations::attention(&profiles, 0, true).await?.concerns;
-    let (found, others): (Vec<_>, Vec<_>) = everywhere
-        .into_iter()
-        .partition(|concern| all || concern.profile.is_none_or(|at| at == 0));
+    let is_here = |concern: &Concern| all || concern.profile.is_none_or(|at| at == 0);
+    let (found, others): (Vec<_>, Vec<_>) = everywhere.into_iter().partition(is_here);
     let elsewhere = others.len();
     let waits = found.iter().any(Concern::is_counted);
     let mut options = Vec::new();
     for concern in &found {
         options.push(batch_options(concern, &profiles).await?);
     }
-    let shown: Vec<_> = found
-        .iter()
-        .zip(options)
-        .map(|(concern, options)| {
-            let (what, object) = words(&concern.kind);
-            let next = next(concern, &profiles, options);
-            (concern, what, object, next)
-        })
-        .collect();
+    let shown = found.iter().zip(options).map(|(concern, options)| {
+        let (what, object) = words(&concern.kind);
+        (concern, what, object, next(concern, &profiles, options))
+    });
+    let shown: Vec<_> = shown.collect();
     if session.json {
         let places = session.operations.places().await?;
         let place = |concern: &Concern| {
@@ -86,19 +70,17 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     } else {
         let now = session.operations.now();
         let lines = shown.iter().map(|(concern, what, object, next)| {
+            let since = concern.since.map(|at| human::ago(at, now));
             [
                 (*what).to_owned(),
                 visible(&concern.place).into_owned(),
                 object.clone(),
-                concern
-                    .since
-                    .map_or_else(String::new, |at| human::ago(at, now)),
+                since.unwrap_or_default(),
                 next.clone(),
             ]
         });
-        let lines = lines.collect::<Vec<_>>();
         let header = ["WHAT", "PROFILE", "WHICH", "SINCE", "NEXT STEP"];
-        output::result(&human::rows(header, &lines, Some(WHAT)))?;
+        output::result(&human::rows(header, lines, Some(WHAT)))?;
     }
     if elsewhere > 0 && !session.json {
         output::say(&format!(

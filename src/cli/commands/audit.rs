@@ -2,15 +2,9 @@
 
 use super::prelude::*;
 use crate::{
-    cli::{error::blocking, output::human, session},
     config::directory_of,
     directory::{AuditFilter, Audited},
-    domain::{
-        group::UserGroupId,
-        text::visible,
-        when::{self, Time},
-    },
-    operations::Clock,
+    domain::when::Time,
 };
 
 #[derive(Debug, Args)]
@@ -48,7 +42,7 @@ impl Run for Audit {
         let lines = directory.audit(filter).await?;
         let none = "no matching changes";
         let header = ["TIME", "BY", "FROM", "ENVIRONMENT", "ID", "WHAT"];
-        let text = || human::rows(header, &lines.iter().map(row).collect::<Vec<_>>(), None);
+        let text = || human::rows(header, lines.iter().map(row), None);
         output::list(global.json, &lines, object, none, text)
     }
 }

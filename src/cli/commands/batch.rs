@@ -1,38 +1,40 @@
-//! Bulk runs: `rotate` and `update` of several groups, `batches resume`, `retry` and `reverse`. The run itself is in
-//! `operations::batch`. A signal stops it; requests in flight are finished and recorded.
+//! Bulk runs: `rotate` and `update` of several groups, `batches resume`, `retry` and `reverse`; their text and their JSON. The run
+//! itself is in `operations::batch`. A signal stops it; requests in flight are finished and recorded.
 
 pub(crate) mod edit;
 mod prepare;
-pub(crate) mod report;
-pub(crate) mod tokens;
 
 use std::{
     future::{self, ready},
-    path::PathBuf,
     sync::Arc,
 };
 
+use super::{
+    handoff,
+    prelude::*,
+    run::{RunReport, Summary, follow_until},
+};
 use crate::{
     cli::{
-        args::{AgainBatch, Global, ResumeBatch, Rotate, Update},
-        commands::run::{RunReport, Summary, follow_until},
-        error::CliError,
+        args::{AgainBatch, ResumeBatch, Rotate, Update},
         input::selection::{Given, Selected},
-        output::{self, progress::Progress},
-        process::{
-            exit::{Exit, RunEnd},
-            signals::Signals,
+        output::{
+            json::{
+                COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests,
+                warnings,
+            },
+            progress::Progress,
+            token_file::TokenLines,
         },
-        session::{InFlight, Session},
+        process::exit::RunEnd,
     },
     directory::{BatchId, BatchOptions},
-    domain::{
-        batch::{BatchKind, Counts, ItemStatus, StopCause},
-        group::UserGroupId,
+    domain::batch::{BatchKind, Counts, ItemStatus, Plan, StopCause},
+    operations::{
+        Batch,
+        batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
     },
-    operations::batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
 };
-use tokens::TokenLines;
 
 const UNDONE: &str = "nothing was sent";
 
@@ -106,7 +108,6 @@ pub(crate) async fn retry(
                 .options_again(batch.id, "retry", has_file)
                 .await?;
         }
-        let options = arguments.pace.options(before);
         let asked = prepare::RotateRequest {
             selected: Selected {
                 ids: operations.not_applied_groups(batch.id).await?,
@@ -116,10 +117,7 @@ pub(crate) async fn retry(
             retries: Some(batch.id),
             mutation: arguments.mutation,
             reason: arguments.reason.or(batch.reason),
-            options: BatchOptions {
-                token_out: token_out.is_some(),
-                ..options
-            },
+            options: arguments.pace.options(before),
             token_out,
             selected_at: (operations.now(), operations.last_number().await?),
             scheduled: None,
@@ -151,13 +149,12 @@ async fn run_prepared<T>(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let input = signals.unless_signalled(input).await?;
-    let session = Session::open(global, InFlight::default())?;
+    let session = Session::open(global)?;
     // A run waits for a server that is away.
     session.operations.directory().set_is_of_command(false);
     signals.unless_signalled(session.say_other_places()).await?;
-    signals
-        .unless_signalled(session.refuse_unknown_key())
-        .await?;
+    let known = session.refuse_unknown_key();
+    signals.unless_signalled(known).await?;
     match signals.unless_signalled(prepare(&session, input)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
@@ -203,19 +200,19 @@ impl RunReport for Ready {
             return None;
         }
         if session.json {
-            progress.result(output::compact(report::item(ended)));
+            progress.result(output::compact(item(ended)));
         }
-        if report::is_noteworthy(ended) {
-            progress.alarm(report::line(ended));
+        if is_noteworthy(ended) {
+            progress.alarm(line(ended));
         } else if !progress.has_bar && !session.json {
-            progress.say(report::line(ended));
+            progress.say(line(ended));
         }
         Some(ended.counts)
     }
 
     fn again(&self) -> Option<String> {
-        let (number, more) = (self.batch.0, report::again_with(self.tokens.is_some()));
-        Some(format!("{} {number}{more}", report::RESUME))
+        let (number, more) = (self.batch.0, again_with(self.tokens.is_some()));
+        Some(format!("{} {number}{more}", RESUME))
     }
 
     async fn summary(self, session: &Session, sum: Report) -> Summary {
@@ -225,7 +222,7 @@ impl RunReport for Ready {
         let mut next = Vec::new();
         if let Some(batch) = &mut batch {
             batch.no_retry = operations.why_no_retry(batch).await.unwrap_or_default();
-            next = report::retry(batch, self.tokens.is_some());
+            next = how_to_retry(batch, self.tokens.is_some());
         }
         let left_out = self.all_named && !self.skipped.is_empty();
         let counts = &sum.counts;
@@ -241,16 +238,160 @@ impl RunReport for Ready {
             first_failure: None,
             halt: sum.halt.as_ref(),
         });
-        let summary = session
-            .json
-            .then(|| report::summary(Some(&sum), &self.skipped, not_handed_off));
+        let summary = || summary(Some(&sum), &self.skipped, not_handed_off);
         Summary {
             exit,
-            alarms: report::for_a_person(session, &sum, not_handed_off),
-            result: summary.map(output::compact),
+            alarms: for_a_person(session, &sum, not_handed_off),
+            result: session.json.then(|| output::compact(summary())),
             said: Some(format!("batch {}: {said}", sum.batch.0)),
             next,
             is_left: counts.not_started > 0,
         }
     }
+}
+
+/// How many groups of each kind are named before a confirmation.
+pub(super) const NAMED: usize = 20;
+
+shape! {
+    pub(crate) ITEM = "bulk-item", "a group of a bulk rotation or bulk edit, as soon as it ends";
+    pub(crate) fn item(ended: &Ended) {
+        "batch": number = ended.key.batch.0, "number of the batch, for batches resume and retry";
+        "user_group_id": text = ended.user_group_id.as_str(), "the group";
+        "outcome": text = ended.outcome, "a value of `answer` or of `failure`";
+        "rotation": number or "none was started" = ended.rotation.map(|rotation| rotation.0), "number of the rotation";
+        "previous_fingerprint": text or "unknown" = ended.previous, "fingerprint of the replaced token";
+        "fingerprint": text or "unknown" = ended.fingerprint, "fingerprint of the new token";
+        "settled": bool = ended.settled, "whether an earlier run started it and this run only checked it";
+        "milliseconds": number = ended.took.as_millis() as u64, "how long it took";
+        "note": text or "none" = ended.note.as_deref().map(proposals::complete), "more information; human-readable, may change";
+        ..WARNINGS = warnings(&ended.warnings);
+    }
+
+    pub(crate) SUM = "bulk-sum", "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
+                not_started = planned";
+    /// Without a report there was nothing to do.
+    pub(crate) fn summary(report: Option<&Report>, left_out: &[(UserGroupId, String)], not_handed_off: usize) {
+        "batch": number or "nothing to do" = report.map(|report| report.batch.0), "number of the batch";
+        ..COUNTS = counts(&report.map(|report| report.counts).unwrap_or_default());
+        "not_handed_off": number = not_handed_off, "new tokens that were not delivered";
+        "stopped": text or "it ran to its end" = report.and_then(|report| report.halt.as_ref()), "why it stopped; human-readable, may change";
+        ..LEFT_OUT = skipped(left_out.iter().map(|(id, why)| (id, why.clone())));
+    }
+
+    pub(crate) PLAN = "bulk-plan", "what a bulk rotation would do";
+    pub(crate) fn dry_run(plan: &Plan, url: &str) {
+        ..REQUESTS = requests("POST", url);
+        "ready": texts = plan.ready.iter().map(UserGroupId::as_str), "IDs of the groups that would be rotated";
+        ..LEFT_OUT = skipped(plan.skipped.iter().map(|(id, why)| (id, why.to_string())));
+    }
+}
+
+pub(super) fn line(ended: &Ended) -> String {
+    let mut parts = vec![format!(
+        "{} {}",
+        ended.user_group_id,
+        ended.outcome.replace('_', " ")
+    )];
+    if let Some(new) = ended.fingerprint {
+        let old = ended.previous.map(|old| old.to_string());
+        parts.push(format!("{} -> {new}", old.unwrap_or_else(|| "-".into())));
+    }
+    let note = ended.note.as_ref();
+    parts.extend(note.map(|note| format!("- {}", visible(note))));
+    parts.extend(unsaid(ended).map(|unsaid| format!("! {unsaid}")));
+    let warnings = ended.warnings.iter();
+    parts.extend(warnings.map(|warning| format!("! {warning}")));
+    parts.join(" ")
+}
+
+/// What the result of an item leaves unsaid: a rotation that may be somebody else's, as after a single one.
+fn unsaid(ended: &Ended) -> Option<String> {
+    let mut unclear = [Ending::Recovered, Ending::Superseded].into_iter();
+    let ending = unclear.find(|one| one.as_str() == ended.outcome)?;
+    human::note(ending, &ended.user_group_id)
+}
+
+/// The preview for a person.
+pub(super) fn plan(plan: &Plan) -> String {
+    let (ready, skipped) = (plan.ready.len(), plan.skipped.len());
+    let mut lines = vec![format!("{ready} ready, {skipped} skipped")];
+    let ready = plan.ready.iter().take(NAMED);
+    lines.extend(ready.map(|id| format!("  rotate {id}")));
+    lines.extend(more(plan.ready.len()));
+    if plan.skipped.len() > NAMED {
+        let reasons = plan.reasons().into_iter();
+        lines.extend(reasons.map(|(count, why)| format!("  {count} skipped: {why}")));
+    }
+    let skipped = plan.skipped.iter().take(NAMED);
+    lines.extend(skipped.map(|(id, skip)| format!("  skip   {id}: {skip}")));
+    lines.extend(more(plan.skipped.len()));
+    if plan.skipped.iter().any(|(_, skip)| skip.is_recent()) {
+        lines.push("  --include-recent also includes groups rotated less than 24 h ago".into());
+    }
+    lines.join("\n")
+}
+
+pub(super) fn more(count: usize) -> Option<String> {
+    (count > NAMED).then(|| format!("  and {} more", count - NAMED))
+}
+
+/// What needs a person before anything else.
+pub(super) fn for_a_person(
+    session: &Session,
+    report: &Report,
+    not_handed_off: usize,
+) -> Vec<String> {
+    let unknown = (report.counts.unknown > 0).then(|| {
+        let number = report.batch.0;
+        format!("to check unknown results: groupdesk batches check {number}")
+    });
+    let tokens = match not_handed_off {
+        0 => None,
+        1 => Some("1 new token has".to_owned()),
+        count => Some(format!("{count} new tokens have")),
+    };
+    let tokens = tokens.map(|tokens| {
+        let when = handoff::when_to_retry(session);
+        format!("{tokens} not been handed off; {when}: groupdesk rotations handoff --pending, or --failed for failed ones")
+    });
+    unknown.into_iter().chain(tokens).collect()
+}
+
+/// How to retry what certainly did not happen, or why a retry would take nothing.
+fn how_to_retry(batch: &Batch, has_token_file: bool) -> Vec<String> {
+    let (number, more) = (batch.id.0, again_with(has_token_file));
+    let retry = match &batch.no_retry {
+        Some(why) => Some(format!("nothing to retry in batch {number}: {why}")),
+        None => (batch.counts.not_applied > 0).then(|| {
+            format!("to retry groups that were not changed: groupdesk batches retry {number}{more}")
+        }),
+    };
+    Vec::from_iter(retry)
+}
+
+/// What a retry needs in addition.
+pub(crate) fn again_with(has_token_file: bool) -> &'static str {
+    if has_token_file {
+        " --token-out FILE"
+    } else {
+        ""
+    }
+}
+
+/// The command that resumes a batch, without the batch number.
+pub(super) const RESUME: &str = "groupdesk batches resume";
+
+/// Whether the item is worth a line of its own when a progress bar shows the rest.
+pub(super) fn is_noteworthy(ended: &Ended) -> bool {
+    unsaid(ended).is_some()
+        || ended.status != ItemStatus::Confirmed
+        || ended.note.is_some()
+        || !ended.warnings.is_empty()
+}
+
+/// Who is running the batch, or why its last run stopped starting items.
+pub(crate) fn runner(batch: &Batch) -> Option<String> {
+    let told = batch.last_run_in_words(when::second);
+    told.map(|told| visible(&told).into_owned())
 }

@@ -1,25 +1,18 @@
 //! `batches`: bulk rotations and bulk edits as the journal has them. `batch` resumes them.
 
 use super::{
-    batch::{self, report::runner},
+    batch::{self, runner},
     prelude::*,
 };
 use crate::{
     cli::{
         args::{Batches, BatchesCommand},
         output::{
-            self, human,
             json::{COUNTS, PLACE, counts, of_place},
-            proposals,
-            shape::shape,
             token_file,
         },
     },
-    domain::{
-        batch::{BatchKind, Runner, RunnerState},
-        text::visible,
-        when,
-    },
+    domain::batch::{BatchKind, Runner, RunnerState},
     operations::{Batch, BatchId, BatchItem},
 };
 
@@ -38,24 +31,20 @@ impl Run for Batches {
             r#"groupdesk batches show 12 --json | jq '.items[] | select(.outcome == "unknown")'"#,
         ], &[row("BATCH", &[&SHOWN])]),
         page("batches resume", &["groupdesk batches resume 12", "groupdesk batches resume 12 --yes --json"],
-            &[lines("[BATCH]", &[&batch::report::ITEM, &batch::report::SUM])]),
+            &[lines("[BATCH]", &[&batch::ITEM, &batch::SUM])]),
         page("batches check", &["groupdesk batches check 12", "groupdesk batches check 12 --json | jq .unknown"],
             &[one("BATCH", &[&SHOWN])]),
         page("batches retry", &["groupdesk batches retry 12 --dry-run", "groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"],
             &[
-            lines("BATCH", &[&batch::report::ITEM, &batch::report::SUM]),
-            one("BATCH --dry-run", &[&batch::report::PLAN, &batch::edit::PLAN]),
+            lines("BATCH", &[&batch::ITEM, &batch::SUM]),
+            one("BATCH --dry-run", &[&batch::PLAN, &batch::edit::PLAN]),
         ]),
         page("batches reverse", &["groupdesk batches reverse 12 --dry-run", "groupdesk batches reverse 12 --yes --json"],
-            &[lines("BATCH", &[&batch::report::ITEM, &batch::report::SUM]), one("BATCH --dry-run", &[&batch::edit::PLAN])]),
+            &[lines("BATCH", &[&batch::ITEM, &batch::SUM]), one("BATCH --dry-run", &[&batch::edit::PLAN])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        if self.has_stray_option() {
-            let text = "--unfinished works only with `batches list`; nothing was done";
-            return Err(CliError::Usage(text.into()));
-        }
-        match self.chosen() {
+        match self.chosen()? {
             BatchesCommand::List { unfinished } => {
                 in_session(global, async |session| list(session, unfinished).await).await
             }
@@ -81,18 +70,12 @@ impl Run for Batches {
 async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
-    let place = session.place_for_json().await?;
-    let value = |batch: &Batch| value(batch, place.as_deref());
     let none = if unfinished {
         "no batch is unfinished"
     } else {
         "no batch yet"
     };
-    if batches.is_empty() {
-        session.say_elsewhere().await?;
-    }
-    output::list(session.json, &batches, value, none, || {
-        let now = session.operations.now();
+    let text = |now| {
         let lines = batches.iter().map(|batch| {
             let counts = &batch.counts;
             [
@@ -106,9 +89,9 @@ async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
             ]
         });
         let header = ["BATCH", "STATE", "WHAT", "STARTED", "BY", "DONE", "DETAILS"];
-        let lines = lines.collect::<Vec<_>>();
-        human::rows(header, &lines, Some(STATE))
-    })
+        human::rows(header, lines, Some(STATE))
+    };
+    session.list(&batches, value, none, text).await
 }
 
 async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
@@ -137,8 +120,7 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
             visible(&item.story().unwrap_or_default()).into_owned(),
         ]
     });
-    let lines = lines.collect::<Vec<_>>();
-    output::result(&human::rows(["ID", "STATE", "NOTE"], &lines, Some(STATE)))?;
+    output::result(&human::rows(["ID", "STATE", "NOTE"], lines, Some(STATE)))?;
     Ok(Exit::Done)
 }
 
@@ -230,9 +212,7 @@ shape! {
         ..COUNTS = counts(&batch.counts);
         "not_handed_off": number = batch.not_handed_off, "new tokens that were not delivered";
     }
-}
 
-shape! {
     SHOWN = "batch-shown", "a batch with each of its groups";
     fn with_items(batch: &Batch, items: &[BatchItem], place: Option<&str>) {
         ..BATCH = value(batch, place);

@@ -1,18 +1,20 @@
 //! `config`: shows where the configuration file is, checks it, and edits it without ever leaving an invalid file
 //! behind.
 
-use super::prelude::*;
+use std::io::{self, IsTerminal};
+
+use super::{
+    edit::{edited, say_kept},
+    prelude::*,
+};
 use crate::{
-    cli::{
-        input::editor::{self, changed},
-        session::overrides,
-    },
+    cli::{input::confirm::confirm, session::overrides},
     config::{
-        ConfigError, Settings,
-        edit::{Opened, config_file},
+        ConfigError, Environment, Settings,
+        edit::{Edit, EditError, Opened, config_file},
         file_of,
+        scrub::looks_like_a_key,
     },
-    domain::text::{counted, visible},
     tui::keymap,
 };
 
@@ -44,7 +46,7 @@ impl Run for Config {
         page("config", &["groupdesk config path", "groupdesk config validate"], &[]),
         page("config path", &["groupdesk config path", "groupdesk config path --json"], &[one("", &[&FILE])]),
         page("config validate", &["groupdesk config validate", "groupdesk config validate --config new.toml"], &[one("", &[&VALID])]),
-        page("config edit", &["groupdesk config edit", "groupdesk config edit --config new.toml"], &[one("", &[&editor::CHANGED])]),
+        page("config edit", &["groupdesk config edit", "groupdesk config edit --config new.toml"], &[one("", &[&CHANGED])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
@@ -77,11 +79,8 @@ impl Run for Config {
                     problems,
                 })?;
                 let file = file.display().to_string();
-                let profiles: Vec<_> = settings
-                    .profiles
-                    .iter()
-                    .map(|profile| &profile.name)
-                    .collect();
+                let profiles = settings.profiles.iter().map(|profile| &profile.name);
+                let profiles: Vec<_> = profiles.collect();
                 let value = || valid(&file, &profiles);
                 let right = || format!("{file} is valid: {}", counted(profiles.len(), "profile"));
                 output::either(global.json, value, right)
@@ -103,13 +102,88 @@ shape! {
         "exists": bool = exists, "whether the file exists";
         "named_by": text or "it is the default file" = named_by, "the option or variable that set it";
     }
-}
 
-shape! {
     VALID = "configuration", "a valid configuration file";
     fn valid(file: &str, profiles: &[&String]) {
         "file": text = file, "the configuration file";
         "valid": bool = true, "true; an invalid file is an error";
         "profiles": texts = profiles, "the names of its profiles";
+    }
+}
+
+const CONFIG: &str = "config.toml";
+
+/// Lets a person edit a text until it is valid, and writes it. A text that is not used is kept, unless it may contain a key.
+pub(crate) async fn changed(
+    (environment, no_input): (&Environment, bool),
+    before: &str,
+    change: impl Fn(&str) -> Result<Edit, EditError>,
+    as_json: bool,
+) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let mut text = before.to_owned();
+    // People paste keys into settings by mistake.
+    let may_keep = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        !looks_like_a_key(&text) || looks_like_a_key(before)
+    };
+    let keep_settings = |text: &str| {
+        if text.trim_end() == before.trim_end() {
+        } else if may_keep(text.as_bytes()) {
+            say_kept(CONFIG, text, |_| String::new());
+        } else {
+            output::alarm("! your text seems to contain a key and was not saved");
+        }
+    };
+    let edit = loop {
+        let left = match edited(environment, CONFIG, &text, &mut signals, may_keep).await {
+            Ok(text) => text,
+            Err(error) => {
+                keep_settings(&text);
+                return Err(error);
+            }
+        };
+        // As an editor leaves it on a full disk; without a profile it would be valid.
+        if left.trim().is_empty() && !before.trim().is_empty() {
+            if text != before {
+                keep_settings(&text);
+            }
+            let why = "the editor left an empty file; nothing was changed";
+            return Err(CliError::Usage(why.into()));
+        }
+        text = left;
+        if text.trim_end() == before.trim_end() {
+            break None;
+        }
+        let wrong = match change(&text) {
+            Ok(edit) => break Some(edit),
+            Err(error) => CliError::from(error),
+        };
+        let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if no_input || !has_person {
+            keep_settings(&text);
+            return Err(wrong);
+        }
+        output::alarm(&format!("x {wrong}"));
+        let again = confirm(false, "Edit it again?", Question::YesOrNo).await;
+        again.inspect_err(|_| keep_settings(&text))?;
+    };
+    if let Some(edit) = &edit {
+        edit.make().inspect_err(|_| keep_settings(&text))?;
+        output::note_change();
+    }
+    let file = edit.as_ref().map(|edit| edit.file.display().to_string());
+    let value = changed_file(edit.is_some(), file.as_deref());
+    let line = file.map_or("nothing was changed".into(), |file| {
+        format!("written to {file}")
+    });
+    output::done(as_json, &value, &line)
+}
+
+shape! {
+    pub(crate) CHANGED = "configuration-changed", "result of editing the configuration file";
+    fn changed_file(written: bool, file: Option<&str>) {
+        "written": bool = written, "whether the file was changed";
+        "file": text or "nothing was changed" = file, "the configuration file";
     }
 }

@@ -1,17 +1,17 @@
-//! Opens the console on the configured profiles, or on the demo's world.
+//! Opens the console on the configured profiles, or on the demo's world; `demo --hold` keeps that world without a console
+//! until a signal comes.
 
 use std::io::{self, IsTerminal};
 
-use super::{demo, prelude::*};
+use super::prelude::*;
 use crate::{
     cli::{
-        output,
-        process::{exit::Exit, panic_report},
-        session,
+        output::progress::Progress,
+        process::{panic_report, signals},
     },
     config::{ConfigError, Environment, Overrides, Settings, UiSettings, new_directory},
-    demo::{PROFILES, Setup},
-    operations::{Clock, Connector, Operations, open_directory},
+    demo::{DemoError, EmptyWorld, PROFILES, Setup, World},
+    operations::{Connector, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
@@ -35,21 +35,14 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         file: settings.file.clone().unwrap_or_default(),
         problems,
     })?;
-    let current = if settings.profiles.is_empty() {
-        0
-    } else {
+    let (mut current, mut opened) = (0, None);
+    let (mut greeting, mut operations) = (Vec::new(), Vec::new());
+    if !settings.profiles.is_empty() {
         let name = &settings.profile(None)?.name;
-        settings
-            .profiles
-            .iter()
+        let mut profiles = settings.profiles.iter();
+        current = profiles
             .position(|profile| profile.name == *name)
-            .unwrap_or(0)
-    };
-    let mut opened = None;
-    let mut greeting = Vec::new();
-    let operations = if settings.profiles.is_empty() {
-        Vec::new()
-    } else {
+            .unwrap_or(0);
         let new = new_directory(&overrides, &settings.directory);
         let directory = open_directory(&settings.directory, &overrides.env)?;
         greeting.extend(new.map(|file| session::new_directory_text(&file)));
@@ -63,8 +56,8 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
                 Clock::System,
             )
         };
-        settings.profiles.into_iter().map(of).collect()
-    };
+        operations = settings.profiles.into_iter().map(of).collect();
+    }
     let start = TuiOptions {
         operations,
         current,
@@ -109,13 +102,13 @@ pub(crate) struct Demo {
 impl Run for Demo {
     #[rustfmt::skip] // A table: one command a line.
     const PAGES: &'static [Page] = &[
-        page("demo", &["groupdesk demo", "groupdesk demo --groups 100000"], &[one("--hold", &[&demo::DEMO])]),
+        page("demo", &["groupdesk demo", "groupdesk demo --groups 100000"], &[one("--hold", &[&DEMO])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        let setup = demo::setup(global)?;
+        let setup = setup(global)?;
         if self.hold {
-            demo::hold(self.groups, setup, global.json).await
+            hold(self.groups, setup, global.json).await
         } else {
             a_terminal()?;
             play(self.groups, setup, global, &mut signals()?).await
@@ -131,8 +124,8 @@ async fn play(
     global: &Global,
     signals: &mut Signals,
 ) -> Result<Exit, CliError> {
-    let world = demo::begin(groups, setup, signals.next_end()).await?;
-    let elsewhere = demo::exports(&world)?;
+    let world = begin(groups, setup, signals.next_end()).await?;
+    let elsewhere = exports(&world)?;
     let is_first = |name: &&str| *name == setup.profile;
     let current = PROFILES.iter().position(is_first).unwrap_or_default();
     let other = PROFILES[1 - current];
@@ -199,4 +192,114 @@ fn a_terminal() -> Result<(), CliError> {
     Err(CliError::Usage(
         "the console needs a terminal on standard input and output; for scripts there are commands: groupdesk --help".into(),
     ))
+}
+
+/// With this many generated groups or more, creating them takes noticeable time.
+const MANY: usize = 5_000;
+
+pub(crate) async fn hold(groups: Option<u32>, setup: Setup, json: bool) -> Result<Exit, CliError> {
+    let mut signals = signals::Signals::new()?;
+    let world = begin(groups, setup, signals.next()).await?;
+    output::say(&format!(
+        "demo service listening on http://{} (this machine only); Ctrl-C stops and deletes it",
+        world.address()
+    ));
+    let printed = if json {
+        output::json_line(object(&world, &configuration(&world)?))
+    } else {
+        output::result(&exports(&world)?)
+    };
+    if printed.is_ok() {
+        signals.next().await;
+    }
+    world.end().await;
+    printed.map(|()| Exit::Done)
+}
+
+shape! {
+    pub(crate) DEMO = "demo", "a demo that runs until it is stopped; one line, printed when it is ready";
+    fn object(world: &World, configuration: &Path) {
+        "url": text = format_args!("http://{}", world.address()), "URL of its service";
+        "config": text = configuration.display(), "value for GROUPDESK_CONFIG";
+        "directory": text = world.directory_file().display(), "value for GROUPDESK_DIRECTORY";
+    }
+}
+
+/// What the global options ask of the demo. Those that name a configuration or a directory are refused, because the demo
+/// has its own.
+pub(crate) fn setup(global: &Global) -> Result<Setup, CliError> {
+    for (option, is_set) in [
+        ("--config", global.config.is_some()),
+        ("--directory", global.directory.is_some()),
+    ] {
+        if is_set {
+            return Err(CliError::Usage(format!(
+                "the demo has a configuration and a directory of its own; nothing was started. Leave out {option}"
+            )));
+        }
+    }
+    let setup = Setup {
+        read_only: global.read_only,
+        ..Setup::default()
+    };
+    let Some(name) = global.profile.as_deref() else {
+        return Ok(setup);
+    };
+    let known = PROFILES.into_iter().find(|profile| *profile == name);
+    let profile = known.ok_or_else(|| {
+        CliError::Usage(format!(
+            "the demo has no profile {}; nothing was started. Use {}",
+            visible(name),
+            PROFILES.join(" or ")
+        ))
+    })?;
+    Ok(Setup { profile, ..setup })
+}
+
+/// Creates the demo's world. A request to end during the creation removes it again.
+pub(crate) async fn begin(
+    groups: Option<u32>,
+    setup: Setup,
+    end: impl Future<Output = ()>,
+) -> Result<World, CliError> {
+    let failed = |error: DemoError| match error {
+        DemoError::Lost => CliError::unexpected("the demo's world was lost")(error),
+        other => CliError::Usage(other.to_string()),
+    };
+    let empty = EmptyWorld::open().await.map_err(failed)?;
+    let groups = groups.map(|groups| groups as usize);
+    // For a few groups there is no progress worth showing.
+    let progress = groups.filter(|groups| *groups >= MANY).map(Progress::start);
+    let told = |made: usize| {
+        if let Some(progress) = &progress {
+            progress.counts(made, &"groups created");
+        }
+    };
+    let made = tokio::select! {
+        world = empty.fill(groups, Clock::System, setup, told) => world.map_err(failed),
+        () = end => Err(CliError::Interrupted { in_flight: false }),
+    };
+    if let Some(progress) = progress {
+        progress.end(Exit::Done).await?;
+    }
+    made
+}
+
+/// The environment variables with which another shell works in this world.
+pub(crate) fn exports(world: &World) -> Result<String, CliError> {
+    let config = configuration(world)?;
+    Ok(format!(
+        "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",
+        quoted(&config),
+        quoted(&world.directory_file())
+    ))
+}
+
+fn configuration(world: &World) -> Result<PathBuf, CliError> {
+    let written = world.write_configuration();
+    written.map_err(|error| CliError::Usage(error.to_string()))
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }

@@ -1,16 +1,12 @@
 //! `directory`: the file with everything known here, or the database in which a team keeps it. A copy of the file moves
 //! everything to another machine: groups, history, journals, and the fingerprint key, which an export does not contain.
 
-use std::path::{Path, PathBuf};
-
 use clap::ValueEnum;
 
 use super::prelude::*;
 use crate::{
-    cli::{error::blocking, output::human, session},
     config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
     directory::{self, TeamLocation},
-    domain::text::{counted, visible},
     operations::team_location,
 };
 
@@ -172,11 +168,8 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
             .await?;
             output::note_change();
             let file = file.display().to_string();
-            output::done(
-                global.json,
-                &backed_up(&file),
-                &format!("backed up the directory to {file}"),
-            )
+            let line = format!("backed up the directory to {file}");
+            output::done(global.json, &backed_up(&file), &line)
         }
         Command::Init { print: true, url } => {
             let settings = match team_settings(&overrides, url.as_deref()) {
@@ -199,45 +192,31 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
             })
             .await?;
             output::note_change();
-            output::done(
-                global.json,
-                &set_up(&at),
-                &format!("set up {at}. To add people: groupdesk directory grant NAME operator"),
-            )
+            let line =
+                format!("set up {at}. To add people: groupdesk directory grant NAME operator");
+            output::done(global.json, &set_up(&at), &line)
         }
         Command::Copy { from, to } => copy(global, &overrides, (from, to), false).await,
         Command::Move { from, to } => copy(global, &overrides, (from, to), true).await,
         Command::Status => status(global, &overrides).await,
         Command::Members => {
-            let team = team(&overrides, None)?;
-            let members = blocking("it was interrupted", move || directory::members(&team)).await?;
+            let members = on_team(&overrides, directory::members).await?;
             let value = |(name, role): &(String, directory::Role)| right(name, Some(*role));
             let rows = || {
-                let row = |(name, role): &(String, directory::Role)| {
-                    [visible(name).into_owned(), role.to_string()]
-                };
-                human::rows(
-                    ["NAME", "ROLE"],
-                    &members.iter().map(row).collect::<Vec<_>>(),
-                    None,
-                )
+                let members = members.iter();
+                let rows =
+                    members.map(|(name, role)| [visible(name).into_owned(), role.to_string()]);
+                human::rows(["NAME", "ROLE"], rows, None)
             };
             let none = "no role of the database has access; to add one: groupdesk directory grant NAME operator";
             output::list(global.json, &members, value, none, rows)
         }
         Command::Grant { name, role } => {
-            let team = team(&overrides, None)?;
             let (to, role) = (name.clone(), directory::Role::from(role));
-            blocking("it was interrupted", move || {
-                directory::grant(&team, &to, role)
-            })
-            .await?;
+            on_team(&overrides, move |team| directory::grant(team, &to, role)).await?;
             output::note_change();
-            output::done(
-                global.json,
-                &right(&name, Some(role)),
-                &format!("{name} now has the role {role} in the directory"),
-            )
+            let line = format!("{name} now has the role {role} in the directory");
+            output::done(global.json, &right(&name, Some(role)), &line)
         }
         Command::Migrate { check, print } => {
             let team = team(&overrides, None)?;
@@ -272,18 +251,11 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
             output::done(global.json, &upgraded(&migrated, is_done), &line)
         }
         Command::Revoke { name } => {
-            let team = team(&overrides, None)?;
             let from = name.clone();
-            blocking("it was interrupted", move || {
-                directory::revoke(&team, &from)
-            })
-            .await?;
+            on_team(&overrides, move |team| directory::revoke(team, &from)).await?;
             output::note_change();
-            output::done(
-                global.json,
-                &right(&name, None),
-                &format!("{name} no longer has access to the directory"),
-            )
+            let line = format!("{name} no longer has access to the directory");
+            output::done(global.json, &right(&name, None), &line)
         }
     }
 }
@@ -333,14 +305,9 @@ async fn copy(
     } else {
         "use only one of them from now on"
     };
-    output::done(
-        global.json,
-        &copied_rows(&file, &at, &copied),
-        &format!(
-            "{file} and {at} are identical ({}, compared); {after}",
-            counted(rows as usize, "row")
-        ),
-    )
+    let rows = counted(rows as usize, "row");
+    let line = format!("{file} and {at} are identical ({rows}, compared); {after}");
+    output::done(global.json, &copied_rows(&file, &at, &copied), &line)
 }
 
 async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError> {
@@ -429,6 +396,15 @@ fn team_settings(overrides: &Overrides, url: Option<&str>) -> Result<TeamSetting
     }
 }
 
+/// Does something with the configured team directory.
+async fn on_team<T: Send + 'static>(
+    overrides: &Overrides,
+    work: impl FnOnce(&TeamLocation) -> Result<T, directory::DirectoryError> + Send + 'static,
+) -> Result<T, CliError> {
+    let team = team(overrides, None)?;
+    blocking("it was interrupted", move || work(&team)).await
+}
+
 fn team(overrides: &Overrides, url: Option<&str>) -> Result<TeamLocation, CliError> {
     let settings = team_settings(overrides, url)?;
     Ok(team_location(&settings, &overrides.env)?)
@@ -460,9 +436,7 @@ shape! {
         "moved_to": text or "it is a file, or was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of its new location";
         "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "open rotations";
     }
-}
 
-shape! {
     OPEN_ROTATION = "", "";
     fn open_rotation((id, group, state, by): &OpenRotation) {
         "id": number = *id, "number of an open rotation";
@@ -470,32 +444,24 @@ shape! {
         "state": text = state, "as in `rotation`";
         "by": text = by, "who started it";
     }
-}
 
-shape! {
     COPY = "directory-copy", "a copy of the directory";
     fn backed_up(file: &str) {
         "file": text = file, "the new file";
     }
-}
 
-shape! {
     SET_UP = "directory-set-up", "a directory for a team that was set up";
     fn set_up(at: &str) {
         "directory": text = at, "its address and schema";
     }
-}
 
-shape! {
     COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
     fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
         "file": text = file, "the file";
         "directory": text = at, "address and schema of the team directory";
         "rows": numbers_by_key = rows.iter().copied(), "number of copied rows, by table";
     }
-}
 
-shape! {
     MIGRATED = "directory-migrated", "what was done, or would be, to the tables of a team's directory";
     fn upgraded(migrated: &directory::Migrated, is_done: bool) {
         "from": number = migrated.from, "the previous schema version";
@@ -504,9 +470,7 @@ shape! {
         "reads_from": number = migrated.reads_from, "the oldest schema version whose groupdesk can still read them";
         "writes_from": number = migrated.writes_from, "the oldest schema version whose groupdesk can still write them";
     }
-}
 
-shape! {
     RIGHT = "directory-right", "the access of a role to a team directory";
     fn right(name: &str, role: Option<directory::Role>) {
         "name": text = name, "the database role";

@@ -3,18 +3,10 @@
 
 use std::io::{self, IsTerminal};
 
-use super::{prelude::*, version::VERSION};
+use super::{help::VERSION, prelude::*};
 use crate::{
-    cli::{
-        output::{self, exchanges, human, proposals, shape::shape},
-        process::signals::Signals,
-        session::overrides,
-    },
-    domain::{group::UserGroupId, text::counted},
-    operations::{
-        Clock,
-        doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
-    },
+    cli::{output::exchanges, session::overrides},
+    operations::doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
     platform::os_error::in_plain_words,
     tui::{keymap, theme::Theme},
 };
@@ -65,11 +57,8 @@ impl Run for Doctor {
             clock: Clock::System,
             listener: exchanges::listener(),
         };
-        let report = tokio::select! {
-            biased;
-            report = Box::pin(examine(&visit)) => report,
-            () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        };
+        let examined = async { Ok(examine(&visit).await) };
+        let report = signals.unless_signalled(examined).await?;
         output::either(global.json, || object(&report), || text(&report))?;
         Ok(Exit::from_report(&report))
     }
@@ -82,9 +71,7 @@ shape! {
         "worst": text = report.worst().as_str(), "the worst severity";
         "findings": [FINDING] = report.findings.iter().map(finding), "in the order of the checks";
     }
-}
 
-shape! {
     FINDING = "", "";
     fn finding(finding: &Finding) {
         "area": text = finding.area.as_str(), "groupdesk, configuration, key, network, service, clock, directory or terminal";
@@ -109,9 +96,8 @@ fn text(report: &Report) -> String {
         let (severity, area) = (finding.severity.as_str(), finding.area.as_str());
         [severity.to_owned(), area.to_owned(), found]
     });
-    let lines: Vec<_> = lines.collect();
     let columns = human::terminal_width().unwrap_or(COLUMNS);
-    let lines = human::rows_within(Some(columns), [""; 3], &lines, Some(0));
+    let lines = human::rows_within(Some(columns), [""; 3], lines, Some(0));
     let counts = Severity::ALL.map(|severity| match (report.count(severity), severity) {
         (count, Severity::Ok) => format!("{count} ok"),
         (count, severity) => counted(count, severity.as_str()),

@@ -8,18 +8,14 @@ use super::{
     prelude::*,
 };
 use crate::{
-    cli::{
-        args::{Mutation, Replace, TokenArgs},
-        input::{
-            editor::{edited, say_kept},
-            fields::Edits,
-        },
-        output::{json::ANSWER, review},
-        process::signals::Signals,
-        session::{InFlight, interruptible},
+    cli::{args::Replace, input::fields::Edits, output::json::ANSWER, session::interruptible},
+    config::Environment,
+    domain::{batch::StopCause, text::with_state, update},
+    tui::{
+        runtime::external_editor::{Editor, keep, keeping_folders},
+        state::message::EditRequest,
+        terminal::Signal,
     },
-    domain::{change::DesiredFields, group::UserGroupId, text::with_state, update},
-    operations::{Done, UnknownIdPolicy},
 };
 
 /// Its name tells the editor the type.
@@ -49,19 +45,11 @@ impl Run for Edit {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let mut signals = Signals::new()?;
-        let session = Session::open(global, InFlight::default())?;
-        let Self {
-            id,
-            replace,
-            mutation,
-        } = self;
+        let session = Session::open(global)?;
+        let id = self.id;
         let how = How {
-            replace: replace.fields(),
-            if_unchanged: false,
-            assurance: UnknownIdPolicy::KnownOnly,
-            mutation,
-            token: TokenArgs::default(),
-            undoes: false,
+            replace: self.replace.fields(),
+            ..How::of(self.mutation)
         };
         let read = signals.unless_signalled(first(&session, &id, &how)).await?;
         let base = DesiredFields::of(&read.group);
@@ -130,4 +118,61 @@ fn document(id: &UserGroupId, base: &DesiredFields) -> String {
         document["properties"] = json!(properties);
     }
     format!("{document:#}")
+}
+
+/// Opens a text in the editor and returns it once the editor has ended. Meanwhile Ctrl-C belongs to the editor.
+pub(crate) async fn edited(
+    environment: &Environment,
+    file: &'static str,
+    text: &str,
+    signals: &mut Signals,
+    may_keep: impl Fn(&[u8]) -> bool,
+) -> Result<String, CliError> {
+    let usage = |why: String| CliError::Usage(why);
+    let variables = environment.for_commands().into_iter();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let editor = Editor::find(variables.collect()).map_err(|_| {
+        usage("no editor is set: export EDITOR=vim (or VISUAL); nothing was changed".into())
+    })?;
+    let request = EditRequest {
+        file,
+        text: text.to_owned(),
+    };
+    let sheet = editor.write(&request).map_err(|error| {
+        usage(format!(
+            "cannot write a file for the editor: {error}; nothing was changed"
+        ))
+    })?;
+    let run = editor
+        .run(&sheet, async || match signals.next_cause().await {
+            StopCause::Person => Signal::Interrupt,
+            StopCause::TerminalLost => Signal::Hangup,
+            StopCause::Signal | StopCause::Quit | StopCause::TakenOver => Signal::Terminate,
+        })
+        .await;
+    if let Some(hint) = sheet.hint(&run) {
+        output::context(&format!("! {hint}"));
+    }
+    let read = sheet.finish(editor.refusal(&run.status), &may_keep);
+    if run.end.is_some() {
+        match read {
+            Ok(edited) if edited.trim_end() != text.trim_end() && may_keep(edited.as_bytes()) => {
+                say_kept(file, &edited, |_| String::new());
+            }
+            Ok(_) => {}
+            Err(why) => output::alarm(&format!("! {why}")),
+        }
+        return Err(CliError::Interrupted { in_flight: false });
+    }
+    read.map_err(usage)
+}
+
+/// Keeps a text that is not used in a file that only its owner can read, and says where; and what to do with the file.
+pub(crate) fn say_kept(name: &str, text: &str, next: impl FnOnce(&str) -> String) {
+    let folders = keeping_folders(|name| std::env::var_os(name));
+    let (said, path) = keep(&folders, name, text.as_bytes());
+    let next = path.map(|path| next(&quoted(&path.to_string_lossy())));
+    let next = next.filter(|next| !next.is_empty());
+    let next = next.map_or_else(String::new, |next| format!(": {next}"));
+    output::alarm(&format!("! {said}{next}"));
 }

@@ -1,35 +1,40 @@
 //! `export`: writes what the directory knows to a file that `import` and `apply` read. Tokens are only written on
-//! request; they are read from the service and go to a file of their own.
-
-mod tokens;
+//! request: the token of every group that the service is known to have is read from it, and goes to a file of its own.
 
 use std::{
     fs::File,
     io::{self, BufWriter, IsTerminal, Write},
     os::unix::fs::FileTypeExt,
-    path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use clap::ValueEnum;
 use tokio::sync::mpsc;
 
-use super::prelude::*;
+use super::{
+    prelude::*,
+    run::{RunReport, Summary, follow},
+};
 use crate::{
     cli::{
         args::{Filter, Order, Output, Speed},
-        input::{
-            confirm::{self, Question},
-            listing::Listing,
+        input::listing::Listing,
+        output::{
+            form,
+            human::Listed,
+            progress::Progress,
+            token_file::{self, TokenLines, is_output},
         },
-        output::{self, form, human::Listed, shape::shape, token_file},
-        process::signals::Signals,
-        session::InFlight,
+        process::exit::RunEnd,
     },
     config::paths,
-    domain::text::{counted, visible},
+    domain::refresh::Counts,
     formats::{Columns, Format},
-    operations::exported_row,
+    operations::{
+        GroupRead, Reading, Refresh, exported_row,
+        run::{RunLimits, Sum},
+    },
     platform::private_files,
 };
 
@@ -99,7 +104,7 @@ impl Run for Export {
         let (format, file) = self.target(global)?;
         token_file::prepare(self.token_out.as_deref(), file.is_none())?;
         let mut signals = Signals::new()?;
-        let session = Session::open(global, InFlight::default())?;
+        let session = Session::open(global)?;
         if let Some(file) = &file {
             no_format(file)?;
         }
@@ -123,7 +128,7 @@ impl Run for Export {
         let exit = match &self.token_out {
             Some(out) => {
                 let pace = self.speed.pace();
-                tokens::read(&session, &mut signals, &listing, out, pace).await?
+                read_tokens(&session, &mut signals, &listing, out, pace).await?
             }
             None => Exit::Done,
         };
@@ -371,5 +376,100 @@ shape! {
         "note": text, "its note; this field and those after it are only present if --columns includes them";
         "labels": texts, "its labels, without the #";
         "favourite": bool, "true: it is a favourite";
+    }
+}
+
+async fn read_tokens(
+    session: &Session,
+    signals: &mut Signals,
+    listing: &Listing,
+    file: &Path,
+    pace: RunLimits,
+) -> Result<Exit, CliError> {
+    session.say_where();
+    let operations = &session.operations;
+    operations.ready().await?;
+    let lines = TokenLines::create(file, operations.directory().fingerprinter())?;
+    let mut plan = Refresh::default();
+    session
+        .each_listed(listing, async |groups| {
+            for (group, _) in groups {
+                if group.last_seen.is_some() {
+                    plan.ids.push(group.id);
+                } else {
+                    plan.never_seen += 1;
+                }
+            }
+            Ok(true)
+        })
+        .await?;
+    if plan.never_seen > 0 {
+        output::alarm(&format!(
+            "! skipped {} that {} never seen in the service: reading one could create it",
+            counted(plan.never_seen, "group"),
+            if plan.never_seen == 1 { "was" } else { "were" }
+        ));
+    }
+    let run = operations.run_refresh(None, plan, pace, false, Some(Arc::new(lines)))?;
+    let report = Report {
+        file,
+        stopped_by: None,
+    };
+    follow(session, signals, run, report).await
+}
+
+struct Report<'f> {
+    file: &'f Path,
+    /// An alarm, or a failure that every other read would meet too.
+    stopped_by: Option<Exit>,
+}
+
+impl RunReport for Report<'_> {
+    type Of = Reading;
+
+    fn ended(&mut self, _: &Session, progress: &Progress, read: &GroupRead) -> Option<Counts> {
+        if let Some(failure) = &read.failure {
+            progress.alarm(format!("x \"{}\": {failure}", read.user_group_id));
+            let exit = Exit::from(failure.class());
+            if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
+                self.stopped_by.get_or_insert(exit);
+            }
+        }
+        if read.not_kept.is_some() {
+            self.stopped_by.get_or_insert(Exit::Usage);
+        }
+        for warning in read.warnings.iter().filter(|warning| warning.is_alarm()) {
+            progress.alarm(format!("x \"{}\": {warning}", read.user_group_id));
+            self.stopped_by.get_or_insert(Exit::Guarded);
+        }
+        Some(read.counts)
+    }
+
+    fn again(&self) -> Option<String> {
+        None
+    }
+
+    async fn summary(self, _: &Session, Sum { counts, halt }: Sum<Counts>) -> Summary {
+        let kept = counts.read() - counts.alarms();
+        let all = counted(counts.planned(), "token");
+        let place = self.file.display();
+        let text = match kept {
+            _ if is_output(self.file) => format!("read {kept} of {all}"),
+            0 => format!("read 0 of {all}; {place} was not created"),
+            _ => format!("saved {kept} of {all} to {place}"),
+        };
+        let exit = Exit::from_run(&RunEnd {
+            unknown: 0,
+            alarms: counts.alarms(),
+            // The groups themselves were exported.
+            done: usize::from(self.stopped_by.is_none()),
+            is_left: kept < counts.planned(),
+            first_failure: self.stopped_by,
+            halt: halt.as_ref(),
+        });
+        Summary {
+            said: Some(text),
+            ..Summary::of(exit)
+        }
     }
 }

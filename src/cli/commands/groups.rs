@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::{mutations, prelude::*, refresh, watch};
 use crate::{
     cli::{
@@ -13,14 +11,12 @@ use crate::{
             selection::{Given, Selected},
         },
         output::{
-            self,
             form::{self, Form, Items},
-            human::{self, Columns, Listed},
-            json, token_file,
+            human::{Columns, Listed},
+            token_file,
         },
     },
-    domain::{age::DEFAULT_LIMIT, group::UserGroupId},
-    operations::Guarded,
+    domain::age::DEFAULT_LIMIT,
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
@@ -283,17 +279,13 @@ async fn show_several(
             None => session.known_here(id, UNSHOWN).await?,
         });
     }
-    let place = session.place_for_json().await?;
-    let value = |group| json::group(group, place.as_deref());
-    let none = "no group matches the filter";
-    if found.is_empty() {
-        session.say_elsewhere().await?;
-    }
-    output::list(session.json, &found, value, none, || {
-        let now = session.operations.now();
+    let text = |now| {
         let found = found.iter().map(|group| human::group(group, now));
         found.collect::<Vec<_>>().join("\n")
-    })
+    };
+    session
+        .list(&found, json::group, "no group matches the filter", text)
+        .await
 }
 
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
@@ -315,9 +307,9 @@ impl Run for Get {
             "groupdesk get --refresh-all --resume",
         ], &[
             one("ID", &[&json::ANSWER]),
-            lines(", of several groups", &[&json::ANSWER, &refresh::report::ITEM, &refresh::report::SUM]),
-            lines("--refresh-all", &[&refresh::report::ITEM, &refresh::report::SUM]),
-            one("--refresh-all --dry-run", &[&refresh::report::PLAN]),
+            lines(", of several groups", &[&json::ANSWER, &refresh::ITEM, &refresh::SUM]),
+            lines("--refresh-all", &[&refresh::ITEM, &refresh::SUM]),
+            one("--refresh-all --dry-run", &[&refresh::PLAN]),
         ]),
     ];
 
@@ -331,14 +323,10 @@ impl Run for Get {
 }
 
 async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit, CliError> {
-    let Get {
-        assurance: exists,
-        token,
-        ..
-    } = arguments;
-    let assurance = mutations::assurance(exists.exists);
+    let (exists, token) = (arguments.assurance.exists, arguments.token);
+    let assurance = mutations::assurance(exists);
     let known = session.operations.known(&id, assurance).await?;
-    if exists.exists {
+    if exists {
         // This read could create the group (hazard 1).
         session.say_where();
     }

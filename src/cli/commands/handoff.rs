@@ -2,22 +2,14 @@
 
 use std::time::Duration;
 
-use clap::Args;
-
+use super::prelude::*;
 use crate::{
     cli::{
-        error::CliError,
-        input::known,
-        output::{
-            self,
-            json::{HAND_OFF, hand_off},
-            shape::{Object, shape},
-        },
-        process::exit::Exit,
-        session::Session,
+        input::selection,
+        output::json::{HAND_OFF, hand_off},
     },
-    domain::{self, group::UserGroupId, handoff::HandOffState, text::visible},
-    operations::{Done, Failure, Guarded, HandedOff, RotationId, RotationRow},
+    domain::{self, handoff::HandOffState},
+    operations::{HandedOff, RotationId, RotationRow},
 };
 
 /// Deliver new tokens whose hand-off is pending or failed
@@ -109,7 +101,7 @@ async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
     let mut chosen = Chosen::default();
     if !which.ids.is_empty() {
         if which.ids.len() > 1 {
-            known::rotations(session, &which.ids).await?;
+            selection::rotations(session, &which.ids).await?;
         }
         chosen.ids = which.ids.into_iter().map(RotationId).collect();
         return Ok(chosen);
@@ -170,17 +162,12 @@ pub(super) fn when_to_retry(session: &Session) -> &'static str {
 
 /// Prints one line for the person. A token that was not delivered is hard to overlook.
 pub(crate) fn say(session: &Session, handed: &HandedOff) {
-    let HandedOff {
-        rotation,
-        user_group_id,
-        handoff,
-        ..
-    } = handed;
+    let (user_group_id, handoff) = (&handed.user_group_id, &handed.handoff);
     let (exit, note) = handoff.in_words();
     let again = format!(
         "{}, run `groupdesk rotations handoff {}`",
         when_to_retry(session),
-        rotation.0
+        handed.rotation.0
     );
     match handoff.state {
         HandOffState::Done => output::say(&format!("\"{user_group_id}\" handed off{note}")),

@@ -1,4 +1,5 @@
-//! `help`: the help of a command, the JSON of all commands, the exit codes, and the global options.
+//! `help`: the help of a command, the JSON of all commands, the exit codes, and the global options. `version`, and
+//! `completions`, which prints the script that connects a shell to the program (`complete`).
 
 use std::io;
 
@@ -8,8 +9,9 @@ use super::{
     tree::{command, global_options},
 };
 use crate::cli::{
-    output::{self, colour, human},
-    process::exit::{self, Exit},
+    complete::{self, Shell},
+    output::colour,
+    process::exit,
 };
 
 /// Minimum similarity for suggesting a word instead of a mistyped one.
@@ -122,4 +124,83 @@ fn unknown(words: &[String], word: &str) -> CliError {
         "no help for \"{}\"{hint}. For a list of commands, run `groupdesk --help`",
         words.join(" ")
     ))
+}
+
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The release date in CHANGELOG.md; a test compares the two.
+pub(super) const RELEASED: &str = "2026-11-22";
+
+/// Print the version and release date
+#[derive(Debug, Args)]
+pub(crate) struct Version;
+
+impl Run for Version {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("version", &["groupdesk version", "groupdesk version --json | jq -r .version"], &[one("", &[&OBJECT])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let text = || format!("groupdesk {VERSION}, {RELEASED}");
+        output::either(global.json, version, text)
+    }
+}
+
+shape! {
+    OBJECT = "version", "the version of groupdesk";
+    fn version() {
+        "version": text = VERSION, "its version";
+        "released": text = RELEASED, "the day of its release";
+    }
+}
+
+/// Generate a shell completion script for commands, options, profiles and IDs
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The script calls groupdesk, which reads the configuration and the directory file but never the network, so \
+        it does not complete the IDs of a team directory.\nCreate the folder first: mkdir -p \
+        ~/.local/share/bash-completion/completions"
+)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Run for Completions {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("completions", &[
+            "groupdesk completions bash > ~/.local/share/bash-completion/completions/groupdesk",
+            "groupdesk completions zsh > ~/.zfunc/_groupdesk",
+            "groupdesk completions fish > ~/.config/fish/completions/groupdesk.fish",
+        ], &[one("SHELL", &[&SCRIPT])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let script = complete::script(self.shell)
+            .map_err(CliError::unexpected("the script of the shell was not made"))?;
+        let value = || of_shell(self.shell.name(), &script);
+        output::either(global.json, value, || script.clone())
+    }
+}
+
+shape! {
+    SCRIPT = "script", "completions for a shell";
+    fn of_shell(shell: &str, script: &str) {
+        "shell": text = shell, "bash, zsh or fish";
+        "script": text = script, "the script";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_day_is_that_of_the_changelog() {
+        let changelog = include_str!("../../../CHANGELOG.md");
+        let line = format!("\n## [{VERSION}] - {RELEASED}\n");
+        assert!(changelog.contains(&line), "{line}");
+    }
 }

@@ -12,13 +12,11 @@ use super::{
 };
 use crate::{
     cli::{
-        args::{Filter, Mutation, Order, Replace},
-        input::listing::Listing,
-        output::{self, form::Items, human, json, review, shape::Object},
+        args::{Filter, Replace},
+        output::form::Items,
     },
     directory::{HistoryFilter, Numbered},
     domain::{
-        group::UserGroupId,
         history::{Entry, Operation},
         operation_record::{OperationRecord, RecordGrouper},
         when::Time,
@@ -126,6 +124,20 @@ impl Run for History {
     }
 }
 
+impl History {
+    fn wanted(&self, now: Timestamp) -> HistoryFilter {
+        let at = |when: Option<Time>| when.map(|when| when.at(now));
+        HistoryFilter {
+            user_group_id: self.id.clone(),
+            since: at(self.since),
+            until: at(self.until),
+            by: self.by.clone(),
+            operations: self.operation.clone(),
+            ..HistoryFilter::default()
+        }
+    }
+}
+
 async fn run(session: &Session, arguments: History) -> Result<Exit, CliError> {
     match arguments.command {
         Some(HistoryCommand::Diff { line, now }) => entry::diff(session, &line, now).await,
@@ -221,23 +233,11 @@ impl Printer<'_> {
 }
 
 async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
-    let now = session.operations.now();
-    let filter = arguments.filter.filter.as_deref();
-    let listing = Listing::of(session, filter, &Order::default(), None, UNDONE).await?;
-    let of: Option<BTreeSet<_>> = if listing.is_filtered() {
-        Some(session.ids_listed(&listing).await?.into_iter().collect())
-    } else {
-        None
-    };
-    let at = |when: Option<Time>| when.map(|when| when.at(now));
-    let wanted = HistoryFilter {
-        user_group_id: arguments.id.clone(),
-        since: at(arguments.since),
-        until: at(arguments.until),
-        by: arguments.by,
-        operations: arguments.operation,
-        ..HistoryFilter::default()
-    };
+    let operations = &session.operations;
+    let of = session
+        .matching_ids(arguments.filter.filter.as_deref(), UNDONE)
+        .await?;
+    let wanted = arguments.wanted(operations.now());
     let is_narrowed = wanted
         != HistoryFilter {
             user_group_id: arguments.id.clone(),
@@ -245,7 +245,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         };
     let mut printer = Printer {
         session,
-        place: session.operations.place_name().await?,
+        place: operations.place_name().await?,
         items: Items::default(),
         kept: Vec::new(),
         is_kept: arguments.reverse || !session.json,
@@ -253,25 +253,17 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         count: 0,
     };
     let mut records = arguments.by_operation.then(RecordGrouper::default);
-    session
-        .operations
+    operations
         .each_history(wanted, async |lines| -> Result<bool, CliError> {
             let lines = lines.into_iter();
-            let lines = lines.filter(|line| {
-                of.as_ref()
-                    .is_none_or(|of| of.contains(&line.value.user_group_id))
-            });
-            let mut items = Vec::new();
-            for line in lines {
-                match &mut records {
-                    None => items.push(Found::Line(Box::new(line))),
-                    Some(records) => {
-                        let whole = records.push(line.number, line.value);
-                        items.extend(whole.into_iter().map(Found::Record));
-                    }
+            let lines = lines.filter(|line| is_match(of.as_ref(), line));
+            printer.print(match &mut records {
+                None => lines.map(|line| Found::Line(Box::new(line))).collect(),
+                Some(records) => {
+                    let whole = lines.flat_map(|line| records.push(line.number, line.value));
+                    whole.map(Found::Record).collect()
                 }
-            }
-            printer.print(items)
+            })
         })
         .await?;
     if let Some(records) = records {
@@ -297,17 +289,10 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
 async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let mut feed = operations.history_feed().await?;
-    let now = operations.now();
-    let wanted = HistoryFilter {
-        user_group_id: arguments.id.clone(),
-        since: arguments.since.map(|since| since.at(now)),
-        by: arguments.by.clone(),
-        operations: arguments.operation.clone(),
-        ..HistoryFilter::default()
-    };
+    let wanted = arguments.wanted(operations.now());
     let filter = arguments.filter.filter.as_deref();
     let limit = arguments.limit.unwrap_or(FIRST_ENTRIES) as usize;
-    let of = matching_ids(session, filter).await?;
+    let of = session.matching_ids(filter, UNDONE).await?;
     let mut last = Vec::new();
     operations
         .each_history(wanted.clone(), async |lines| -> Result<bool, CliError> {
@@ -318,8 +303,7 @@ async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError>
     last.truncate(limit);
     last.reverse();
     last.retain(|line| feed.is_new(line.number));
-    let place = operations.place_name().await?;
-    let mut told = (Items::default(), place);
+    let mut told = (Items::default(), operations.place_name().await?);
     let mut goes_on = print_entries(session, &mut told, &last)?;
     let mut reporter = LossReporter::default();
     while goes_on {
@@ -328,7 +312,8 @@ async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError>
             continue;
         };
         lines.retain(|line| wanted.matches(&line.value));
-        let of = matching_ids(session, filter.filter(|_| !lines.is_empty())).await?;
+        let filter = filter.filter(|_| !lines.is_empty());
+        let of = session.matching_ids(filter, UNDONE).await?;
         lines.retain(|line| is_match(of.as_ref(), line));
         goes_on = print_entries(session, &mut told, &lines)?;
         watch::wait(feed.feed()).await;
@@ -350,19 +335,6 @@ fn print_entries(
         .iter()
         .map(|line| human::history_line(&line.value) + "\n");
     output::chunk(&lines.collect::<String>())
-}
-
-/// The groups that match the filter now.
-async fn matching_ids(
-    session: &Session,
-    filter: Option<&str>,
-) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
-    if filter.is_none() {
-        return Ok(None);
-    }
-    let listing = Listing::of(session, filter, &Order::default(), None, UNDONE).await?;
-    let ids = session.ids_listed(&listing).await?;
-    Ok(Some(ids.into_iter().collect()))
 }
 
 fn is_match(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool {

@@ -3,43 +3,26 @@
 //! stopped.
 
 pub(crate) mod checked;
-mod losses;
 pub(crate) mod plan;
 mod resembling;
 pub(crate) mod send;
 pub(crate) mod shown;
 
-use std::path::PathBuf;
-
 use sha2::{Digest, Sha256};
 
+use self::{
+    checked::{Checked, chunk},
+    plan::ImportOptions,
+    resembling::{Losses, ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row},
+    shown::{ANNOTATED_ROW, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated},
+};
 use super::prelude::*;
 use crate::{
-    cli::{
-        args::{Mutation, Speed},
-        input::confirm::Review,
-        output::{
-            self,
-            shape::{Object, shape},
-        },
-        process::signals::Signals,
-        session::InFlight,
-    },
-    domain::{
-        annotation::AnnotationPlan,
-        group::UserGroupId,
-        known::{ImportResult, KnownGroup},
-        text::counted,
-        when,
-    },
+    cli::args::Speed,
+    domain::{annotation::AnnotationPlan, known::ImportResult},
     formats::{GroupRow, Plan},
     operations::{self, Imported, Sending},
 };
-use checked::{Checked, chunk};
-use losses::Losses;
-use plan::ImportOptions;
-use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
-use shown::{ANNOTATED_ROW, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated};
 
 /// Import groups from CSV or JSON into the directory, or also into the service
 #[derive(Debug, Args)]
@@ -119,7 +102,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let Some(checked) = checked.await? else {
         return Ok(Exit::Usage);
     };
-    let session = Session::open(global, InFlight::default())?;
+    let session = Session::open(global)?;
     let sending = Sending {
         create: arguments.create,
         update: arguments.update,
@@ -343,9 +326,7 @@ shape! {
         ..ANNOTATED_ROW = annotated_row(annotations);
         ..ODDITIES = of_row(oddities);
     }
-}
 
-shape! {
     TAKEN_SUM = "taken-sum", "the last line: added + filled + kept + unchanged = rows";
     fn taken_sum(tally: &Tally, rows: usize, dry_run: bool, odd: Object) {
         "rows": number = rows, "rows of the file";
@@ -362,11 +343,11 @@ shape! {
 /// Reports annotations that are replaced and annotations that are kept, so that nothing a person wrote is lost
 /// silently.
 fn print_annotations(number: usize, id: &str, annotations: &AnnotationPlan) {
-    let replaced = annotations
+    for one in annotations
         .changed
         .iter()
-        .filter(|one| one.is_replacement());
-    for one in replaced {
+        .filter(|one| one.is_replacement())
+    {
         output::say(&format!("! row {number}: \"{id}\" {one}"));
     }
     for one in &annotations.kept {

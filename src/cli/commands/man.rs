@@ -1,33 +1,23 @@
 //! `man`: the manual pages, generated from the command line definition. The page of groupdesk itself also lists the
 //! files and variables. Every page ends with the exit codes, examples and references.
 
-mod reference;
-
-use std::{
-    fmt::Write as _,
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write as _, fs, io};
 
 use clap::Command;
 use clap_mangen::Man;
 
 use super::{
     GROUPS, contract,
+    help::{RELEASED, VERSION},
     prelude::*,
     tree::full_command,
-    version::{RELEASED, VERSION},
 };
 use crate::{
     cli::{
-        output::{
-            self,
-            form::FOR_PROGRAMS,
-            shape::{Shape, shape},
-        },
-        process::exit::{self, Exit},
+        output::{form::FOR_PROGRAMS, shape::Shape},
+        process::exit,
     },
-    config::paths,
+    config::{paths, reference::VARIABLES},
 };
 
 /// Print the manual page, or write all pages into a folder
@@ -116,7 +106,7 @@ fn manual_page(command: Command) -> io::Result<(String, String)> {
     let mut text = Vec::new();
     man.render(&mut text)?;
     if is_root {
-        text.extend(reference::sections().into_bytes());
+        text.extend(sections().into_bytes());
     }
     let mut text = String::from_utf8_lossy(&text).into_owned();
     text.push_str(&exit_status());
@@ -177,4 +167,63 @@ fn exit_status() -> String {
     let codes =
         exit::CODES.map(|(code, meaning)| format!(".TP\n\\fB{}\\fR\n{meaning}\n", code as u8));
     format!(".SH \"EXIT STATUS\"\n{}", codes.concat())
+}
+
+/// The sections of groupdesk's own page, in troff.
+fn sections() -> String {
+    let mut page = String::from(".SH FILES\n");
+    for (file, what) in [
+        (
+            "~/.config/groupdesk/config.toml",
+            "The configuration in TOML. It contains no secrets. docs/reference/configuration.md lists the settings.",
+        ),
+        (
+            "~/.local/share/groupdesk/directory.db",
+            "The directory: known groups, history, rotations and unsent drafts.",
+        ),
+        (
+            "~/.local/share/groupdesk/service.db",
+            "Data of groupdesk serve.",
+        ),
+    ] {
+        page += &line(file, what);
+    }
+    page += ".SH ENVIRONMENT\nOptions override variables, and variables override the file.\n";
+    for (names, meaning) in VARIABLES {
+        page += &line(names, meaning);
+    }
+    page
+}
+
+fn line(name: &str, meaning: &str) -> String {
+    format!(
+        ".TP\n\\fB{}\\fR\n{}\n",
+        escaped_line(name),
+        escaped_line(meaning)
+    )
+}
+
+/// Escapes text so that troff prints it literally. None of our lines begins with a dot or an apostrophe.
+fn escaped_line(text: &str) -> String {
+    text.replace('\\', "\\e")
+        .replace('-', "\\-")
+        .replace('~', "\\(ti")
+        .replace('\'', "\\(aq")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_is_told_and_nothing_is_a_request_to_troff() {
+        let page = sections();
+        for (names, _) in VARIABLES {
+            assert!(page.contains(names), "{names}");
+        }
+        for line in page.lines() {
+            let is_ours = [".SH ", ".TP"].iter().any(|our| line.starts_with(our));
+            assert!(is_ours || !line.starts_with(['.', '\'']), "{line}");
+        }
+    }
 }

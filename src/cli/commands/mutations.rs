@@ -1,31 +1,17 @@
 //! `create`, `update` and `rotate`: read, show what will happen, ask, send once, and report the outcome.
 
-mod copy;
 mod create;
 mod rotate;
 mod update;
 
-pub(crate) use {
-    copy::Copy,
-    create::Create,
-    update::{How, may_update, read_first, send},
+use super::{handoff, prelude::*};
+use crate::{
+    cli::output::token_file::TokenFile, domain::text::without_retry, operations::HandedOff,
 };
 
-use super::handoff;
-use crate::{
-    cli::{
-        args::TokenArgs,
-        error::CliError,
-        output::{self, human, json, token_file::TokenFile},
-        process::exit::Exit,
-        session::Session,
-    },
-    domain::{
-        known::KnownGroup,
-        proposal::quoted,
-        text::{visible, without_retry},
-    },
-    operations::{Done, HandedOff, UnknownIdPolicy},
+pub(crate) use {
+    create::{Copy, Create},
+    update::{How, may_update, read_first, send},
 };
 
 /// How to treat an id that the directory does not know.
@@ -53,11 +39,8 @@ pub(crate) async fn reading<T>(
 
 /// Creates the file of `--token-out`, before anything is sent.
 pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliError> {
-    token
-        .token_out
-        .as_deref()
-        .map(TokenFile::create)
-        .transpose()
+    let file = token.token_out.as_deref();
+    file.map(TokenFile::create).transpose()
 }
 
 /// That the answer is one of a rotation, with its hand-off, if there was one.

@@ -3,17 +3,9 @@
 
 use super::prelude::*;
 use crate::{
-    cli::{
-        args::new_name,
-        input::confirm::{Question, Review},
-        output::human,
-    },
-    domain::{
-        group::EnvironmentTag,
-        text::{counted, visible},
-        when,
-    },
-    operations::{Alarm, Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
+    cli::args::new_name,
+    domain::group::EnvironmentTag,
+    operations::{Alarm, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
 /// Manage the environments that profiles connect to
@@ -177,8 +169,7 @@ fn table<'a>(places: impl IntoIterator<Item = &'a Place>) -> String {
             or_none(&place.urls),
         ]
     };
-    let rows: Vec<_> = places.into_iter().map(row).collect();
-    human::rows(COLUMNS, &rows, None)
+    human::rows(COLUMNS, places.into_iter().map(row), None)
 }
 
 async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
@@ -189,30 +180,19 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
         output::json(&with_events(&place, &events))?;
         return Ok(Exit::Done);
     }
-    let mut lines = vec![table([&place])];
-    lines.push(format!(
-        "tag       {}",
-        place.tag.as_ref().map_or("unknown", |tag| tag.as_str())
-    ));
+    let tag = place.tag.as_ref().map_or("unknown", |tag| tag.as_str());
+    let mut lines = vec![table([&place]), format!("tag       {tag}")];
     for key in &place.keys {
+        let (state, since) = (key.state.as_str(), when::minute(key.added_at));
+        let by = or_unknown(&key.added_by);
         lines.push(format!(
-            "key       {} {}, since {} by {}",
-            key.fingerprint,
-            key.state.as_str(),
-            when::minute(key.added_at),
-            if key.added_by.is_empty() {
-                "unknown"
-            } else {
-                &key.added_by
-            }
+            "key       {} {state}, since {since} by {by}",
+            key.fingerprint
         ));
     }
     for alarm in &place.alarms {
-        lines.push(format!(
-            "ALARM     {} {}",
-            when::minute(alarm.at),
-            visible(&alarm.what)
-        ));
+        let (at, what) = (when::minute(alarm.at), visible(&alarm.what));
+        lines.push(format!("ALARM     {at} {what}"));
     }
     for event in &events {
         // Without a note, what it is about is the environment.
@@ -224,19 +204,15 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
             .note
             .as_deref()
             .map(|note| format!(" {}", visible(note)));
-        let by = if event.by.is_empty() {
-            "unknown"
-        } else {
-            &event.by
-        };
-        lines.push(format!(
-            "{}  {what}{} by {by}",
-            when::minute(event.at),
-            note.unwrap_or_default()
-        ));
+        let (at, note) = (when::minute(event.at), note.unwrap_or_default());
+        lines.push(format!("{at}  {what}{note} by {}", or_unknown(&event.by)));
     }
     output::result(&lines.join("\n"))?;
     Ok(Exit::Done)
+}
+
+fn or_unknown(who: &str) -> &str {
+    if who.is_empty() { "unknown" } else { who }
 }
 
 shape! {
@@ -252,9 +228,7 @@ shape! {
         "keys": [KEY] = place.keys.iter().map(key), "its API keys, by fingerprint";
         "alarms": [ALARM] = place.alarms.iter().map(alarm), "alarms that are not acknowledged";
     }
-}
 
-shape! {
     KEY = "", "";
     fn key(key: &PlaceKey) {
         "fingerprint": text = key.fingerprint, "8 hexadecimal digits";
@@ -262,9 +236,7 @@ shape! {
         "added_at": time = key.added_at, "since when it is known";
         "by": text = key.added_by, "who added it";
     }
-}
 
-shape! {
     ALARM = "", "";
     fn alarm(alarm: &Alarm) {
         "user_group_id": text or "it concerns no group" = alarm.user_group_id.as_ref(), "the group whose response raised it";
@@ -272,17 +244,13 @@ shape! {
         "at": time = alarm.at, "when it was raised";
         "by": text = alarm.by, "who sent the request";
     }
-}
 
-shape! {
     SHOWN = "environment-shown", "an environment with its history";
     fn with_events(place: &Place, events: &[PlaceEvent]) {
         ..PLACE = json(place);
         "events": [EVENT] = events.iter().map(event), "what was decided or happened, oldest first";
     }
-}
 
-shape! {
     EVENT = "", "";
     fn event(event: &PlaceEvent) {
         "at": time = event.at, "when";

@@ -2,9 +2,7 @@
 //! kernel's keyring. It never touches what the directory knows of a profile.
 
 mod add;
-mod behaviour;
 mod bind;
-mod input;
 mod questions;
 mod show;
 
@@ -12,25 +10,17 @@ use std::io::{self, IsTerminal};
 
 use super::prelude::*;
 use crate::{
-    cli::{
-        input::confirm::{self, Question},
-        output::{
-            self, exchanges,
-            shape::{Object, shape},
-        },
-        process::signals::Signals,
-        session::{self, overrides},
-    },
+    cli::{output::exchanges, session::overrides},
     config::{
         Overrides, Settings, edit, keyring,
         profile::{self, KeySource},
     },
-    domain::proposal::quoted,
-    operations::{Clock, Connector, NotAdded, Operations, PlaceProblem, Probe},
+    operations::{Connector, NotAdded, PlaceProblem, Probe},
 };
 
 /// What every `profile` command works with.
-struct Setup {
+struct Setup<'g> {
+    global: &'g Global,
     overrides: Overrides,
     json: bool,
     no_input: bool,
@@ -102,7 +92,7 @@ enum Command {
             omitted fields."
     )]
     #[command(aliases = ["behavior", "facts"])]
-    Behaviour(behaviour::Behaviour),
+    Behaviour(show::Behaviour),
     /// Store a profile's API key, read from standard input, in the kernel keyring
     Key {
         /// The profile; its api_key must be { keyring = "..." }
@@ -139,7 +129,7 @@ impl Run for Profile {
         page("profile behaviour", &[
             "groupdesk profile behaviour eu-live",
             "groupdesk profile behaviour eu-live --omitted-fields keep --sole-writer yes",
-        ], &[array("[NAME]", &[&behaviour::FACT])]),
+        ], &[array("[NAME]", &[&show::FACT])]),
         page("profile key", &["groupdesk profile key eu-live", "groupdesk profile key eu-live < key"], &[one("NAME", &[&KEY])]),
     ];
 
@@ -147,19 +137,16 @@ impl Run for Profile {
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let mut signals = Signals::new()?;
         let context = Setup {
+            global,
             overrides: overrides(global),
             json: global.json,
             no_input: global.no_input,
         };
-        tokio::select! {
-            biased;
-            ended = Box::pin(context.one(self.command)) => ended,
-            () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
-        }
+        signals.unless_signalled(context.one(self.command)).await
     }
 }
 
-impl Setup {
+impl Setup<'_> {
     async fn one(&self, command: Command) -> Result<Exit, CliError> {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
@@ -170,7 +157,7 @@ impl Setup {
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run).await,
-            Command::Behaviour(arguments) => behaviour::run(self, arguments).await,
+            Command::Behaviour(arguments) => show::behaviour(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
         }
     }
@@ -319,7 +306,7 @@ impl Setup {
                 "removed the key of profile {name} from the kernel keyring"
             ));
         } else {
-            let key = input::key(self.no_input).await?;
+            let key = questions::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
                 return Err(CliError::Guarded(
                     "cannot prompt for the key, because --no-input is set; pass it on standard input. Nothing was stored"
@@ -348,9 +335,7 @@ shape! {
         ..show::PROBE = show::probe(probe);
         "profile": text = profile, "the profile";
     }
-}
 
-shape! {
     REMOVED = "profile-removed", "a profile that was, or would be, removed";
     fn removed(name: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
@@ -358,9 +343,7 @@ shape! {
         "dry_run": bool = dry_run, "true: nothing was changed";
         "lines": text = edit.lines, "the lines that were, or would be, removed";
     }
-}
 
-shape! {
     RENAMED = "profile-renamed", "a profile that was, or would be, renamed";
     fn renamed(name: &str, was: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
@@ -369,9 +352,7 @@ shape! {
         "dry_run": bool = dry_run, "true: nothing was changed";
         "lines": text = edit.lines, "the lines that changed";
     }
-}
 
-shape! {
     KEY = "profile-key", "the state of the kernel keyring";
     fn key(name: &str, stored: bool) {
         "profile": text = name, "its name";

@@ -1,33 +1,34 @@
 //! `get` of several or of all groups: which groups are read, the confirmation if the reads may create many, the run and
 //! its report. The run itself is in `operations`. A signal stops it; requests in flight are finished and recorded.
 
-pub(crate) mod report;
+use std::{fmt::Write, sync::Arc};
 
-use std::sync::Arc;
-
+use super::{
+    prelude::*,
+    run::{RunReport, Summary, follow},
+};
 use crate::{
     cli::{
-        args::{Get, Global, Order},
-        commands::{batch::tokens::TokenLines, run::follow},
-        error::CliError,
-        input::{
-            confirm::{Question, Review},
-            known,
-            listing::Listing,
-            selection::{Given, Selected},
+        args::Get,
+        input::selection::{self, Given, Selected},
+        output::{
+            compact,
+            json::{REQUESTS, WARNINGS, answer, requests, warnings},
+            progress::Progress,
+            token_file::TokenLines,
         },
-        output,
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
+        process::exit::RunEnd,
     },
     directory::Import,
-    domain::when,
+    domain::{
+        batch::Halt,
+        refresh::{Counts, ReadResult},
+    },
     operations::{
-        NextStep, Reading, Refresh,
-        run::{Run, TokenSink},
+        GroupRead, NextStep, Reading, Refresh,
+        run::{Run, Sum, TokenSink},
     },
 };
-use report::Report;
 
 const UNDONE: &str = "nothing was sent";
 /// An unknown id among several is more likely a mistake than a group to create.
@@ -40,7 +41,7 @@ type Ready = (Run<Reading>, Report);
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let given = signals.unless_signalled(read(&arguments)).await?;
-    let session = Session::open(global, InFlight::default())?;
+    let session = Session::open(global)?;
     let prepared = signals.unless_signalled(prepare(&session, &arguments, given));
     match prepared.await? {
         Some((run, report)) => follow(&session, &mut signals, run, report).await,
@@ -80,11 +81,11 @@ async fn prepare(
     } else {
         let exists = arguments.assurance.exists;
         if exists {
-            known::ensure_groups(session, &arguments.groups.ids, UNDONE_OF_SEVERAL).await?;
+            selection::ensure_groups(session, &arguments.groups.ids, UNDONE_OF_SEVERAL).await?;
         }
         let selected = Selected::of(session, (&arguments.groups, given), None, UNDONE).await?;
         if exists && selected.all_named {
-            known::ensure_groups(session, &selected.ids, UNDONE_OF_SEVERAL).await?;
+            selection::ensure_groups(session, &selected.ids, UNDONE_OF_SEVERAL).await?;
         }
         let planned = operations.plan_reading(&selected.ids, exists, selected.all_named);
         planned.await?
@@ -96,10 +97,10 @@ async fn prepare(
         filter: arguments.groups.filter.clone(),
         first_failure: None,
     };
-    output::context(&report::plan(&plan));
+    output::context(&in_words(&plan));
     operations.refresh_permitted(&plan, options.keep_going)?;
     if options.dry_run {
-        report::dry_run(session, &plan, &report)?;
+        dry_run(session, &plan, &report)?;
         return Ok(None);
     }
     if !plan.ids.is_empty() {
@@ -132,18 +133,12 @@ async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliErro
     let said = arguments.groups.filter.as_deref();
     let filter = said.unwrap_or_default();
     let resumed = resumed(session, filter, arguments.reading.resume).await?;
-    let listing = Listing::of(session, said, &Order::default(), None, UNDONE).await?;
-    let of = if listing.is_filtered() {
-        Some(session.ids_listed(&listing).await?.into_iter().collect())
-    } else {
-        None
-    };
+    let of = session.matching_ids(said, UNDONE).await?;
     let exists = arguments.assurance.exists;
-    let plan = session
-        .operations
+    let operations = &session.operations;
+    Ok(operations
         .plan_refresh(resumed.as_ref(), exists, of.as_ref())
-        .await?;
-    Ok(plan)
+        .await?)
 }
 
 /// With `--resume`, the unfinished refresh: what it has read is not read again.
@@ -177,4 +172,179 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Cli
     let what = "Reading a group that does not exist creates it. Groups cannot be deleted.";
     let review = Review::new(session, yes);
     review.ask(what, Question::TypeWords(&words)).await
+}
+
+/// The report of a refresh.
+struct Report {
+    /// All groups of the refresh, including those read since it began.
+    known: usize,
+    /// Groups left out because only files have mentioned them.
+    never_seen: usize,
+    /// Print each group whole, as a single `get` does. Such a run is not continued.
+    is_whole: bool,
+    /// Limits which groups are read.
+    filter: Option<String>,
+    first_failure: Option<Exit>,
+}
+
+/// The plan for a person.
+fn in_words(plan: &Refresh) -> String {
+    let mut text = format!("{} to read", plan.ids.len());
+    if plan.done_before > 0 {
+        let _ = write!(text, ", {} already read", plan.done_before);
+    }
+    if plan.never_seen > 0 {
+        let _ = write!(
+            text,
+            "\n! never seen in the service, known only from files: {}. {}",
+            plan.never_seen,
+            if plan.with_never_seen {
+                "Reading one that does not exist creates it"
+            } else {
+                "Skipped; to read them, add --exists"
+            }
+        );
+    }
+    text
+}
+
+fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), CliError> {
+    let url = session.operations.profile().url();
+    if session.json {
+        return output::json(&planned(plan, report, &url));
+    }
+    output::result(&format!(
+        "would send {} GET {}, one per group; nothing was sent",
+        plan.ids.len(),
+        visible(&url)
+    ))
+}
+
+impl RunReport for Report {
+    type Of = Reading;
+
+    const HAS_STEPS: bool = true;
+
+    fn ended(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        read: &GroupRead,
+    ) -> Option<Counts> {
+        if let Some(failure) = &read.failure {
+            self.first_failure
+                .get_or_insert(Exit::from(failure.class()));
+        }
+        let done = read.done.as_deref();
+        if let Some(done) = done.filter(|_| self.is_whole && read.failure.is_none()) {
+            human::say_warnings(done);
+            if session.json {
+                let place = session.operations.bound_place_name();
+                progress.result(compact(answer(done, place.as_deref(), None)));
+            } else {
+                let group = human::group(&done.group, session.operations.now());
+                progress.result(format!(
+                    "{}\n{group}",
+                    done.ending.as_str().replace('_', " ")
+                ));
+            }
+        } else if session.json {
+            progress.result(compact(item(read)));
+        } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
+            progress.result(line(read));
+        }
+        Some(read.counts)
+    }
+
+    fn again(&self) -> Option<String> {
+        let filter = self.filter.as_deref();
+        let filter = filter.map_or_else(String::new, |text| format!(" --filter {}", quoted(text)));
+        (!self.is_whole).then(|| format!("groupdesk get --refresh-all --resume{filter}"))
+    }
+
+    async fn summary(self, session: &Session, Sum { counts, halt }: Sum<Counts>) -> Summary {
+        let exit = Exit::from_run(&RunEnd {
+            unknown: 0,
+            alarms: counts.alarms(),
+            done: counts.read(),
+            is_left: counts.not_started > 0,
+            first_failure: self.first_failure,
+            halt: halt.as_ref(),
+        });
+        let result = if session.json {
+            compact(sum(&self, &counts, halt.as_ref()))
+        } else if self.never_seen > 0 {
+            format!("{counts}; {} never seen, skipped", self.never_seen)
+        } else {
+            counts.to_string()
+        };
+        let vanished = counts.created_again + counts.created > 0;
+        let alarm = "! groups were CREATED by reading them: check base_url, API key and environment of the profile before anything else";
+        Summary {
+            alarms: Vec::from_iter(vanished.then(|| alarm.into())),
+            result: Some(result),
+            is_left: !counts.is_complete(),
+            ..Summary::of(exit)
+        }
+    }
+}
+
+shape! {
+    pub(crate) PLAN = "refresh-plan", "what get of several groups or of all would do";
+    fn planned(plan: &Refresh, report: &Report, url: &str) {
+        ..REQUESTS = requests("GET", url);
+        "planned": number = report.known, "groups in total";
+        "done_before": number = plan.done_before, "groups that an interrupted run has read";
+        "to_read": number = plan.ids.len(), "groups that would be read";
+        "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";
+    }
+
+    pub(crate) SUM = "refresh-sum", "the last line: unchanged + changed + first_seen + created_again + created + wrong_environment + failed + \
+                done_before + not_started = planned";
+    fn sum(report: &Report, counts: &Counts, halt: Option<&Halt>) {
+        "planned": number = counts.planned(), "groups that are to be read";
+        "unchanged": number = counts.unchanged, "groups that had not changed";
+        "changed": number = counts.changed, "groups that were changed elsewhere";
+        "first_seen": number = counts.first_seen, "groups that were seen for the first time";
+        "created_again": number = counts.created_again, "groups that had vanished; reading created them again";
+        "created": number = counts.created, "groups that reading created";
+        "wrong_environment": number = counts.wrong_environment, "groups of another environment";
+        "failed": number = counts.failed, "groups that could not be read";
+        "done_before": number = counts.done_before, "groups that an interrupted run has read";
+        "not_started": number = counts.not_started, "groups for which nothing was sent";
+        "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";
+        "stopped": text or "it ran to its end" = halt, "why it stopped; human-readable, may change";
+    }
+
+    pub(crate) ITEM = "refreshed", "a group, as soon as it was read";
+    fn item(read: &GroupRead) {
+        "user_group_id": text = read.user_group_id.as_str(), "the group";
+        "outcome": text = read.found.as_str(), "unchanged, changed, first_seen, created_again (it had vanished; an alarm), created, wrong_environment or failed";
+        "changed": texts = read.elsewhere.fields(), "what was changed elsewhere";
+        "previous_fingerprint": text or "unknown" = read.previous, "fingerprint of the token known before";
+        "fingerprint": text or "unknown" = read.fingerprint, "fingerprint of the current token";
+        "milliseconds": number = read.took.as_millis() as u64, "how long it took";
+        "note": text or "it was read" = read.failure.as_ref().map(|failure| proposals::complete(&failure.to_string()).into_owned()), "why it could not be read; human-readable, may change";
+        ..WARNINGS = warnings(&read.warnings);
+    }
+}
+
+fn line(read: &GroupRead) -> String {
+    let mut text = format!(
+        "{} {}",
+        read.user_group_id,
+        read.found.as_str().replace('_', " ")
+    );
+    let labels = read.elsewhere.labels();
+    if !labels.is_empty() {
+        let labels: Vec<_> = labels.iter().map(|label| visible(label)).collect();
+        let _ = write!(text, ": {}", labels.join(", "));
+    }
+    if let Some(failure) = &read.failure {
+        let _ = write!(text, "\n  x {}", visible(&failure.to_string()));
+    }
+    for warning in &read.warnings {
+        let _ = write!(text, "\n  ! {}", visible(&warning.to_string()));
+    }
+    text
 }

@@ -8,23 +8,14 @@ use super::{
     run::{RunReport, Summary, follow},
 };
 use crate::{
-    cli::{
-        input::{
-            confirm::{Question, Review},
-            known,
-        },
-        output::{human, json, progress::Progress},
-        process::signals::Signals,
-        session::InFlight,
-    },
+    cli::{input::selection, output::progress::Progress},
     domain::{
         batch::Halt,
         rotation::{Event, State},
-        text::visible,
     },
     operations::{
-        CheckCounts, CheckSum, Checked, Checking, DirectoryError, Guarded, Mutation, MutationId,
-        Recovered, RotationId, RotationRow,
+        CheckCounts, CheckSum, Checked, Checking, DirectoryError, Mutation, MutationId, Recovered,
+        RotationId,
     },
 };
 
@@ -81,16 +72,14 @@ fn rotation_number(text: &str) -> Result<i64, &'static str> {
     number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
 }
 
-fn abandoned(text: &str) -> Result<Abandoned, String> {
+fn abandoned(text: &str) -> Result<Abandoned, &'static str> {
     let number = |digits: &str| digits.parse().ok().filter(|number| *number > 0);
-    let change = text.strip_prefix('m').and_then(number);
-    let rotation = || number(text).map(Abandoned::Rotation);
-    change
-        .map(Abandoned::Change)
-        .or_else(rotation)
-        .ok_or_else(|| {
-            "expected the number of a rotation, or m and the number of a change, such as m7".into()
-        })
+    let change = text
+        .strip_prefix('m')
+        .and_then(number)
+        .map(Abandoned::Change);
+    let found = change.or_else(|| number(text).map(Abandoned::Rotation));
+    found.ok_or("expected the number of a rotation, or m and the number of a change, such as m7")
 }
 
 impl Run for Rotations {
@@ -140,24 +129,19 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
     } else {
         session.operations.rotations().await?
     };
-    let place = session.place_for_json().await?;
-    let value = |row: &RotationRow| json::rotation(row, place.as_deref());
     let none = if only_open {
         "no rotation is open"
     } else {
         "nothing has been rotated yet"
     };
-    let text = || human::rotations(&rows, session.operations.now());
-    if rows.is_empty() {
-        session.say_elsewhere().await?;
-    }
-    output::list(session.json, &rows, value, none, text)
+    let text = |now| human::rotations(&rows, now);
+    session.list(&rows, json::rotation, none, text).await
 }
 
 /// A signal stops the check; reads in flight are finished and recorded.
 async fn settle(global: &Global, ids: &[i64]) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
-    let session = Session::open(global, InFlight::default())?;
+    let session = Session::open(global)?;
     let ended = check(&session, &mut signals, ids).await;
     if let Err(error) = &ended {
         session.explain(error).await;
@@ -170,7 +154,7 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
     let prepared = async {
         session.say_other_places().await?;
         operations.bound().await?;
-        let rows = known::rotations(session, ids).await?;
+        let rows = selection::rotations(session, ids).await?;
         let which: Vec<_> = rows.iter().map(|row| row.id).collect();
         let settled = rows.into_iter();
         let settled = settled.filter(|row| !row.rotation.state.is_open());
@@ -252,12 +236,10 @@ impl RunReport for Report<'_> {
                 progress.alarm(line(one));
             }
         }
-        checked
-            .why
-            .iter()
-            .for_each(|why| progress.alarm(why.clone()));
-        let rotations = checked.rotations.iter().cloned();
-        self.rotations.extend(rotations);
+        if let Some(why) = &checked.why {
+            progress.alarm(why.clone());
+        }
+        self.rotations.extend(checked.rotations.iter().cloned());
         Some(checked.counts)
     }
 
@@ -272,17 +254,15 @@ impl RunReport for Report<'_> {
         self.rotations.extend(sum.left);
         *self.changes = sum.changes;
         let is_asked = matches!(sum.halt, Some(Halt::Asked(_)));
+        let exit = if is_asked {
+            Exit::Interrupted
+        } else {
+            Exit::Done
+        };
         Summary {
-            exit: if is_asked {
-                Exit::Interrupted
-            } else {
-                Exit::Done
-            },
             alarms,
-            result: None,
-            said: None,
-            next: Vec::new(),
             is_left: sum.halt.is_some(),
+            ..Summary::of(exit)
         }
     }
 }

@@ -1,21 +1,19 @@
 //! Reports a run over many groups to a person and to programs: a line or an object for each group that ended, what needs
-//! a person, the sum, how to resume. The first signal stops the run; a second Ctrl-C leaves at once.
+//! a person, the sum, how to resume. After the first signal nothing new is started, and requests in flight may finish within a time
+//! limit. A second Ctrl-C leaves at once. A system that ends a session often sends its signal twice, which counts as one.
 
-use std::future::pending;
+use std::{future::pending, time::Duration};
 
+use tokio::time::Instant;
+
+use super::prelude::*;
 use crate::{
-    cli::{
-        error::CliError,
-        output::{self, progress::Progress},
-        process::{
-            exit::Exit,
-            graceful_shutdown::{Shutdown, ShutdownRequest},
-            signals::Signals,
-        },
-        session::Session,
-    },
+    cli::output::progress::Progress,
     domain::batch::StopCause,
-    operations::run::{Counts as _, Event, Kind, Run},
+    operations::{
+        batch::Control,
+        run::{Counts as _, Event, Kind, Run},
+    },
 };
 
 /// How many progress lines there are without a progress bar.
@@ -58,6 +56,20 @@ pub(crate) struct Summary {
     pub(crate) next: Vec<String>,
     /// Something is left, or failed.
     pub(crate) is_left: bool,
+}
+
+impl Summary {
+    /// Of a run that is reported by its exit code alone.
+    pub(crate) fn of(exit: Exit) -> Self {
+        Self {
+            exit,
+            alarms: Vec::new(),
+            result: None,
+            said: None,
+            next: Vec::new(),
+            is_left: false,
+        }
+    }
 }
 
 /// Waits for a run without reporting it; hands over what has ended. Returns the sum, unless the run was interrupted.
@@ -172,4 +184,72 @@ pub(crate) async fn follow_until<R: RunReport>(
         progress.say(line);
     }
     progress.end(summary.exit).await
+}
+
+/// How long requests in flight may take after a signal; shorter in tests.
+fn grace_period() -> Duration {
+    #[cfg(feature = "failpoints")]
+    if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
+        return Duration::from_millis(millis.parse().expect("a number"));
+    }
+    Duration::from_secs(35)
+}
+
+/// What a signal means for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShutdownRequest {
+    /// The run stops, but requests in flight are still waited for.
+    Finish,
+    /// The run is abandoned at once.
+    Abandon,
+}
+
+/// The shutdown of one run.
+pub(crate) struct Shutdown<'s> {
+    signals: &'s mut Signals,
+    deadline: Option<Instant>,
+}
+
+impl<'s> Shutdown<'s> {
+    pub(crate) fn of(signals: &'s mut Signals) -> Self {
+        Self {
+            signals,
+            deadline: None,
+        }
+    }
+
+    /// Whether a signal has come.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// Waits for a signal or for the time limit, then stops the run and says so.
+    pub(crate) async fn next_request(
+        &mut self,
+        control: &Control,
+        progress: &Progress,
+    ) -> ShutdownRequest {
+        let late = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        let cause = tokio::select! {
+            biased;
+            cause = self.signals.next_cause() => cause,
+            () = late => return ShutdownRequest::Abandon,
+        };
+        if self.is_begun() && cause == StopCause::Person {
+            return ShutdownRequest::Abandon;
+        }
+        control.stop(cause);
+        let grace_period = grace_period();
+        self.deadline.get_or_insert(Instant::now() + grace_period);
+        progress.alarm(format!(
+            "finishing running requests, at most {} s; a second Ctrl-C exits at once",
+            grace_period.as_secs_f64()
+        ));
+        ShutdownRequest::Finish
+    }
 }

@@ -1,13 +1,11 @@
 //! `groupdesk serve`: runs the User Group Service until a signal comes, then lets requests in flight finish.
 
 mod keys;
-mod maintenance;
 mod storage;
 
 use std::{
     net::{SocketAddr, TcpListener},
     num::NonZeroU32,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -24,7 +22,6 @@ use self::{
 use super::prelude::*;
 use crate::{
     api::{inspect::escape_hidden, wire::DEFAULT_PATH},
-    cli::process::signals::Signals,
     config::{Environment, paths},
     domain::batch::StopCause,
     intake::{
@@ -129,13 +126,13 @@ impl Run for Serve {
         page("serve init", &[
             "groupdesk serve init --storage postgres://admin@db1/app --role groupdesk_service",
             "groupdesk serve init --storage 'postgres://desk@/app?host=/run/postgresql'",
-        ], &[one("", &[&maintenance::SET_UP])]),
+        ], &[one("", &[&storage::SET_UP])]),
         page("serve backup", &[
             "groupdesk serve backup service-copy.db",
             "groupdesk serve backup --database service.db /backup/service.db",
-        ], &[one("FILE", &[&maintenance::COPY])]),
+        ], &[one("FILE", &[&storage::COPY])]),
         page("serve check", &["groupdesk serve check", "groupdesk serve check --database service-copy.db --json"],
-            &[array("", &[&maintenance::CHECK])]),
+            &[array("", &[&storage::CHECK])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
@@ -144,14 +141,14 @@ impl Run for Serve {
         match self.command {
             Some(Command::Keys(command)) => keys::run(command, &storage, global),
             Some(Command::Init { role }) => {
-                maintenance::init(&storage, role.as_deref(), global.json)
+                storage::init(&storage, role.as_deref(), global.json)
             }
             Some(Command::Backup { file }) => {
                 paths::file_of_person("the copy", &file)?;
                 paths::in_a_folder("the copy", &file)?;
-                maintenance::backup(storage.file("backup")?, &file, global.json)
+                storage::backup(storage.file("backup")?, &file, global.json)
             }
-            Some(Command::Check) => maintenance::check(storage.file("check")?, global.json),
+            Some(Command::Check) => storage::check(storage.file("check")?, global.json),
             None if global.read_only => Err(CliError::Usage(
                 "--read-only applies to API keys, not to the service; nothing was started. To make a key that can only read: \
                  groupdesk serve keys create --environment NAME --read-only"

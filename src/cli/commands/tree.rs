@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{any::TypeId, ffi::OsStr, fmt::Write, path::PathBuf};
+use std::{any::TypeId, ffi::OsStr, fmt::Write};
 
 use clap::{
     Arg, ArgMatches, Command, CommandFactory,
@@ -11,7 +11,7 @@ use clap::{
     error::ErrorKind,
 };
 
-use super::{Cli, GROUPS, contract};
+use super::{Cli, GROUPS, contract, prelude::*};
 use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
 
 /// Global options that only the console and the demo have a use for.

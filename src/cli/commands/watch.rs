@@ -5,17 +5,9 @@ use std::{io, time::Duration};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::prelude::*;
 use crate::{
-    cli::{
-        args::Global,
-        error::CliError,
-        output::{
-            self,
-            form::{Form, chosen},
-        },
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
-    },
+    cli::output::form::{Form, chosen},
     operations::{DirectoryError, Feed},
 };
 
@@ -81,7 +73,7 @@ pub(super) async fn until_signal(
     }
     let mut signals = Signals::new()?;
     let work = async {
-        let session = Session::open(global, InFlight::default())?;
+        let session = Session::open(global)?;
         session.say_other_places().await?;
         work(&session).await
     };

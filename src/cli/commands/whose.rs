@@ -4,22 +4,13 @@
 use std::{
     ffi::OsString,
     io::{self, BufRead, IsTerminal, Read},
-    path::Path,
 };
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::prelude::*;
 use crate::{
-    cli::{
-        input::no_echo::NoEcho,
-        output::{self, human, json},
-        process::signals::Signals,
-        session,
-    },
-    config::Settings,
-    domain::pasted::Pasted,
-    operations::{Clock, TokenLookup},
+    cli::input::confirm::NoEcho, config::Settings, domain::pasted::Pasted, operations::TokenLookup,
 };
 
 /// In bytes. Longer than any token; more than that is something else.
@@ -44,17 +35,14 @@ impl Run for Whose {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let is_file = |name: &OsString| Path::new(name).is_file();
-        if !self.token.is_empty() && self.token.iter().all(is_file) {
-            return Err(CliError::Usage(
-                "a file is read from standard input; nothing was searched. To search it: groupdesk whose < FILE".into(),
-            ));
-        }
         if !self.token.is_empty() {
-            return Err(CliError::Usage(
+            let why = if self.token.iter().all(is_file) {
+                "a file is read from standard input; nothing was searched. To search it: groupdesk whose < FILE"
+            } else {
                 "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \
                  history. Pass it on standard input, or type it at the prompt. If the token is real, rotate it"
-                    .into(),
-            ));
+            };
+            return Err(CliError::Usage(why.into()));
         }
         let pasted = ask_before(global.no_input, "nothing was searched").await?;
         let overrides = session::overrides(global);
@@ -71,23 +59,18 @@ impl Run for Whose {
         } else if answered.len() > 1 || !answered[0].owners.is_empty() {
             output::result(&human::answered_tokens(&answered, Clock::System.now()))?;
         }
-        let unknown: Vec<_> = answered
-            .iter()
-            .filter(|answer| answer.owners.is_empty())
+        let unknown = answered.iter().filter(|answer| answer.owners.is_empty());
+        let unknown: Vec<_> = unknown
+            .map(|answer| answer.fingerprint.to_string())
             .collect();
-        match &unknown[..] {
-            [] => {}
-            [_] if answered.len() == 1 => output::say(&format!(
+        match (unknown.len(), answered.len()) {
+            (0, _) => {}
+            (_, 1) => output::say(&format!(
                 "no group in this directory has or had this token; {ELSEWHERE}"
             )),
-            some => output::say(&format!(
-                "{} of {} tokens belong to no group in this directory ({}); {ELSEWHERE}",
-                some.len(),
-                answered.len(),
-                some.iter()
-                    .map(|answer| answer.fingerprint.to_string())
-                    .collect::<Vec<_>>()
-                    .join(", ")
+            (some, all) => output::say(&format!(
+                "{some} of {all} tokens belong to no group in this directory ({}); {ELSEWHERE}",
+                unknown.join(", ")
             )),
         }
         if let Some(line) = unclear {
@@ -124,12 +107,8 @@ async fn ask_before(no_input: bool, undone: &'static str) -> Result<Pasted, CliE
     if is_typed {
         output::ask("Token (not shown):");
     }
-    tokio::select! {
-        read = tokio::task::spawn_blocking(move || read(is_typed, undone)) => {
-            read.map_err(CliError::unexpected("the token was not read"))?
-        }
-        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
-    }
+    let read = blocking("the token was not read", move || read(is_typed, undone));
+    signals.unless_signalled(read).await
 }
 
 /// Reads one line, and what was pasted with it, if it is typed; otherwise everything.

@@ -97,16 +97,10 @@ impl Edits {
                 "--mapping and --properties cannot both read standard input",
             ));
         }
-        let map = fields
-            .map
-            .iter()
-            .map(|row| map_row(row))
-            .collect::<Result<Vec<_>, _>>()?;
-        let property = fields
-            .property
-            .iter()
-            .map(|text| property(text))
-            .collect::<Result<Vec<_>, _>>()?;
+        let map = fields.map.iter().map(|row| map_row(row));
+        let map = map.collect::<Result<Vec<_>, _>>()?;
+        let property = fields.property.iter().map(|text| property(text));
+        let property = property.collect::<Result<Vec<_>, _>>()?;
         refuse_duplicates("--map", map.iter().map(|(key, _)| key).chain(&unmap))?;
         refuse_duplicates(
             "--property",
@@ -135,13 +129,8 @@ impl Edits {
 
     /// The fields that are replaced whole.
     pub(crate) fn whole(&self) -> Vec<Field> {
-        let mapping = self.replaced.mapping.is_some().then_some(Field::Mapping);
-        let properties = self
-            .replaced
-            .properties
-            .is_some()
-            .then_some(Field::Properties);
-        mapping.into_iter().chain(properties).collect()
+        let fields = [Field::Mapping, Field::Properties].into_iter();
+        fields.filter(|field| self.replaced.has(*field)).collect()
     }
 
     /// The complete wanted values, starting from `base`. Single changes to a field that is not known stand alone;
@@ -154,10 +143,7 @@ impl Edits {
             for key in &self.unmap {
                 // Blanks around it count only if there is such a row.
                 let removed = mapping.shift_remove(key);
-                if removed
-                    .or_else(|| mapping.shift_remove(key.trim()))
-                    .is_none()
-                {
+                if removed.is_none() && mapping.shift_remove(key.trim()).is_none() {
                     let what = "--unmap: the mapping has no row";
                     return Err(missing_key(what, key, mapping.keys()));
                 }
@@ -168,10 +154,7 @@ impl Edits {
             let properties = wanted.properties.get_or_insert_default();
             for key in &self.remove_property {
                 let removed = properties.shift_remove(key);
-                if removed
-                    .or_else(|| properties.shift_remove(key.trim()))
-                    .is_none()
-                {
+                if removed.is_none() && properties.shift_remove(key.trim()).is_none() {
                     let what = "--remove-property: the properties have no key";
                     return Err(missing_key(what, key, properties.keys()));
                 }

@@ -2,7 +2,7 @@
 //! typed in the name or id: nothing must be done to a group because its letters happen to match fuzzily. Groups are
 //! filtered while they are read; only if they are not stored in this order is the sort key of each kept in memory.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
@@ -63,13 +63,8 @@ impl Listing {
         };
         let sort = order.sort.as_ref().unwrap_or(&SortBy::Id);
         // If the ids cannot be read, the groups are passed on as far as they can be read, and then the error is told.
-        let as_stored = async || {
-            session
-                .operations
-                .are_in_natural_order()
-                .await
-                .unwrap_or(true)
-        };
+        let operations = &session.operations;
+        let as_stored = async || operations.are_in_natural_order().await.unwrap_or(true);
         if *sort != SortBy::Id || !as_stored().await {
             listing.ordered = Some(listing.ordered_by(session, sort).await?);
         }
@@ -182,6 +177,20 @@ impl Session {
         let ids = groups.iter().map(|group| group.id.clone()).collect();
         let beside = self.operations.annotations_of(ids).await?;
         Ok(groups.into_iter().zip(beside).collect())
+    }
+
+    /// The groups that match the filter now; `None` without one.
+    pub(crate) async fn matching_ids(
+        &self,
+        filter: Option<&str>,
+        undone: &str,
+    ) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
+        if filter.is_none() {
+            return Ok(None);
+        }
+        let listing = Listing::of(self, filter, &Order::default(), None, undone).await?;
+        let ids = self.ids_listed(&listing).await?;
+        Ok(Some(ids.into_iter().collect()))
     }
 
     /// The ids of a listing, in order.

@@ -13,7 +13,7 @@ use crate::{
     cli::{
         args::Global,
         error::CliError,
-        session::{InFlight, Session, has_directory, overrides},
+        session::{Session, has_directory, overrides},
     },
     config::is_address,
     domain::pasted::{Pasted, Shape, may_have_token, shape, suspicious_words},
@@ -169,7 +169,7 @@ pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
 pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
     let is_asked = suspects.iter().any(|suspect| suspect.is_shaped)
         || !suspects.is_empty() && has_directory(&overrides(global));
-    let session = is_asked.then(|| Session::open(global, InFlight::default()).ok());
+    let session = is_asked.then(|| Session::open(global).ok());
     let session = session.flatten();
     for suspect in suspects {
         let field = suspect.field.as_str();

@@ -1,22 +1,21 @@
-//! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age.
+//! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age. Of several ids that a person typed,
+//! one that is unknown is a mistake, and then nothing is done for the others either; unknown ids of files and filters are listed
+//! and skipped.
 
 use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 
+use super::listing::Listing;
 use crate::{
-    cli::{
-        args::Selection,
-        error::CliError,
-        input::{known, listing::Listing},
-        output,
-        session::Session,
-    },
+    cli::{args::Selection, error::CliError, output, session::Session},
     domain::{
         dash::begins_long,
         group::UserGroupId,
-        text::{has_variable, oddities, with_state},
+        text::{counted, has_variable, oddities, with_state},
     },
     formats::{begins_as_json, ids_in, is_json},
     intake::{fault::Fault, ids, text},
+    operations::{Failure, RotationId, RotationRow},
+    search::suggest::similar,
 };
 
 /// Maximum size of a list of ids, in bytes.
@@ -94,7 +93,7 @@ impl Selected {
             let ids = if let Given(Some(source)) = given {
                 source.ids(session, undone).await?
             } else {
-                known::ensure_groups(session, ids, undone).await?;
+                ensure_groups(session, ids, undone).await?;
                 ids.clone()
             };
             return Ok(Self {
@@ -199,10 +198,8 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
             continue;
         }
         // Several ids on one line, if there is no such group and all of them are known.
-        let parts: Vec<_> = line
-            .parts()
-            .filter_map(|id| UserGroupId::parse(id).ok())
-            .collect();
+        let parts = line.parts().filter_map(|id| UserGroupId::parse(id).ok());
+        let parts: Vec<_> = parts.collect();
         let plain = UserGroupId::parse(line.plain).ok();
         let is_one = plain.is_some_and(|id| known.contains(&id));
         if !is_one && !parts.is_empty() && parts.iter().all(|id| known.contains(id)) {
@@ -220,4 +217,69 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
         found.push((line.number, id));
     }
     Ok(found)
+}
+
+/// How many unknown ids are named.
+const NAMED: usize = 5;
+
+/// The known ids that are spelt like this one, in quotes; `None` if there are none.
+pub(crate) fn alike(id: &UserGroupId, known: &[UserGroupId], most: usize) -> Option<String> {
+    let near = similar(id.as_str(), known, most);
+    let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+    (!near.is_empty()).then(|| near.join(", "))
+}
+
+/// Refuses ids that the directory does not know. `undone` says what was not done.
+pub(crate) async fn ensure_groups(
+    session: &Session,
+    ids: &[UserGroupId],
+    undone: &str,
+) -> Result<(), CliError> {
+    let operations = &session.operations;
+    let found = operations.show_all(ids).await?;
+    let unknown = ids.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    for id in unknown.iter().take(NAMED) {
+        operations.no_mistake_as_id(id).await?;
+    }
+    session.say_elsewhere().await?;
+    let known = operations.known_ids().await?;
+    let named = unknown
+        .iter()
+        .take(NAMED)
+        .map(|id| match alike(id, &known, 3) {
+            None => format!("\"{id}\""),
+            Some(near) => format!("\"{id}\" (did you mean {near}?)"),
+        });
+    let named: Vec<_> = named.collect();
+    let more = match unknown.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "other ID")),
+    };
+    let are = if unknown.len() == 1 { "is" } else { "are" };
+    Err(CliError::Usage(format!(
+        "{}{more} {are} not in the directory of this profile; {undone}",
+        named.join(", ")
+    )))
+}
+
+/// The rotations with these numbers. Of several, each must exist before anything is done for one.
+pub(crate) async fn rotations(
+    session: &Session,
+    ids: &[i64],
+) -> Result<Vec<RotationRow>, CliError> {
+    let mut rows = Vec::with_capacity(ids.len());
+    for id in ids {
+        match session.operations.rotation(RotationId(*id)).await {
+            Ok(row) => rows.push(row),
+            Err(failure @ Failure::NoRotation { .. }) if ids.len() > 1 => {
+                return Err(CliError::Usage(failure.to_string()));
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    Ok(rows)
 }

@@ -45,9 +45,8 @@ pub(crate) fn start() {
 
 /// The listener that prints exchanges; `None` without `--verbose`.
 pub(crate) fn listener() -> Option<Listener> {
-    PRINTER
-        .get()
-        .map(|printer| Listener::new(0, printer.to.clone()))
+    let printer = PRINTER.get()?;
+    Some(Listener::new(0, printer.to.clone()))
 }
 
 /// Whether `--verbose` was given.
@@ -73,18 +72,10 @@ pub(crate) async fn end() {
 fn text(one: &RecordedExchange) -> String {
     let number = one.number;
     if one.kind == ExchangeKind::InFlight {
-        let about = one
-            .id
-            .as_ref()
-            .map(|id| format!(", \"{id}\""))
-            .unwrap_or_default();
-        return lines(
-            '>',
-            number,
-            &format!("{} {}{about}", one.call.method(), one.url),
-            &[],
-            Some(&one.request),
-        );
+        let about = one.id.as_ref().map(|id| format!(", \"{id}\""));
+        let about = about.unwrap_or_default();
+        let first = format!("{} {}{about}", one.call.method(), one.url);
+        return lines('>', number, &first, &[], Some(&one.request));
     }
     let status = one.status.map(|status| format!("HTTP {status} "));
     let took = one.duration.as_millis();

@@ -1,25 +1,15 @@
 //! Results for people: tables that fit the terminal. Hidden characters are made visible first.
 
-mod columns;
-mod group;
 mod history;
 mod list;
-mod rotations;
-mod rows;
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
-use jiff::Timestamp;
-
-pub(crate) use {
-    columns::{Column, Columns, Listed},
-    group::group,
-    history::{changes, history, history_line},
-    list::List,
-    rotations::{answered_tokens, rotations},
-    rows::{rows, rows_within},
+use comfy_table::{
+    Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets::NOTHING,
 };
+use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
     colour::{Tone, is_coloured},
@@ -28,9 +18,20 @@ use super::{
 use crate::{
     cli::{error::CliError, output},
     domain::{
-        age, group::UserGroupId, history::Ending, known::Known, text::visible, token::Token, when,
+        age,
+        group::UserGroupId,
+        history::Ending,
+        known::{Known, KnownGroup, Source},
+        text::{visible, width, wrap},
+        token::{Fingerprint, Token},
+        when,
     },
     operations::Done,
+};
+
+pub(crate) use {
+    history::{answered_tokens, changes, history, history_line, rotations},
+    list::{Column, Columns, List, Listed},
 };
 
 const UNKNOWN: &str = "-";
@@ -47,11 +48,7 @@ pub(crate) fn answered(
 ) -> Result<(), CliError> {
     let mut text = answer.ending.as_str().replace('_', " ");
     if let (true, Some(before)) = (is_rotation, answer.previous_fingerprint) {
-        let after = answer
-            .group
-            .fingerprint
-            .as_ref()
-            .map_or(UNKNOWN.into(), |known| known.value.to_string());
+        let after = of(answer.group.fingerprint.as_ref(), ToString::to_string);
         text = format!("{text}: fingerprint {before} -> {after}");
     }
     let text = format!("{text}\n{}", group(&answer.group, now));
@@ -182,4 +179,193 @@ pub(crate) fn passed(at: Timestamp, now: Timestamp) -> String {
 /// The title of a column of [`passed`].
 pub(crate) fn passed_title() -> &'static str {
     if form::is_wide() { "TIME" } else { "AGE" }
+}
+
+/// If the last column would be narrower than this, it goes below its line instead of next to it.
+const SHORTEST_STORY: usize = 24;
+
+/// Rows below a header. The cell in column `tone` is coloured by its word.
+pub(crate) fn rows<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    tone: Option<usize>,
+) -> String {
+    rows_within(terminal_width(), header, rows, tone)
+}
+
+/// The same within a given width, or as wide as needed. The header is left out if it is empty.
+pub(crate) fn rows_within<const N: usize>(
+    terminal: Option<usize>,
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    tone: Option<usize>,
+) -> String {
+    let rows: Vec<_> = rows.into_iter().collect();
+    let story = N - 1;
+    let widest = |index: usize| {
+        let lines = rows.iter().flat_map(|row| row[index].lines());
+        let cells = lines.map(width);
+        cells.chain([width(header[index])]).max().unwrap_or(0)
+    };
+    let beside: usize = (0..story).map(|index| widest(index) + GAP).sum();
+    let room = terminal.map_or(usize::MAX, |terminal| terminal.saturating_sub(beside));
+    if room < SHORTEST_STORY.min(widest(story)) {
+        return paragraphs(&rows, terminal.unwrap_or(usize::MAX));
+    }
+    let has_header = header.iter().any(|name| !name.is_empty());
+    let mut table = table(if has_header { &header } else { &[] });
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    for row in &rows {
+        table.add_row(row.iter().enumerate().map(|(index, cell)| {
+            let tone = match tone {
+                Some(toned) if toned == index => Tone::of(cell),
+                _ => Tone::Plain,
+            };
+            tone.cell(cell)
+        }));
+    }
+    if widest(story) > room
+        && let Some(column) = table.column_mut(story)
+    {
+        // The gap is part of a column, and the last column does not need all of it.
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room as u16 + 1)));
+    }
+    done(&table)
+}
+
+/// The layout for narrow terminals.
+pub(super) fn paragraphs<const N: usize>(rows: &[[String; N]], terminal: usize) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let (story, head) = row.split_last().expect("a column");
+        let head = head.iter().filter(|cell| !cell.is_empty());
+        let head = head.map(String::as_str).collect::<Vec<_>>().join("  ");
+        let story = wrap(story, terminal.saturating_sub(4));
+        let indented = story.iter().filter(|line| !line.is_empty());
+        let lines = wrap(&head, terminal);
+        // Two spaces separate cells; one of them may have been wrapped to the next line.
+        let lines = lines.iter().map(|line| line.trim_start().to_owned());
+        for line in lines.chain(indented.map(|line| format!("    {line}"))) {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// On a narrower terminal, the source of a value goes on the line below it.
+const NARROW: usize = 64;
+
+/// Everything known of one group, and the source of each value.
+pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
+    let mut table = table(&[]);
+    let is_narrow = terminal_width().is_some_and(|width| width < NARROW);
+    let mut row = |name: &str, mut value: String, from: String| {
+        if !is_narrow {
+            table.add_row([name.to_owned(), value, from]);
+            return;
+        }
+        if !from.is_empty() {
+            value = format!("{value}\n({from})");
+        }
+        table.add_row([name.to_owned(), value]);
+    };
+    row("user_group_id", group.id.to_string(), String::new());
+    let name = |name: &String| visible(name).into_owned();
+    field(&mut row, "name", group.name.as_ref(), name, now);
+    field(
+        &mut row,
+        "team_id",
+        group.team_id.as_ref(),
+        ToString::to_string,
+        now,
+    );
+    let tag = group.environment_tag.as_ref();
+    field(&mut row, "environment tag", tag, ToString::to_string, now);
+    let token = |fingerprint: &Fingerprint| format!("fingerprint {fingerprint}");
+    field(&mut row, "token", group.fingerprint.as_ref(), token, now);
+    let rotated = group.last_rotated.as_ref();
+    row(
+        "last rotated",
+        rotated.map_or(UNKNOWN.into(), |last| ago(last.at, now)),
+        rotated.map_or(String::new(), |last| match &last.by {
+            Some(by) => format!("by {}", visible(by)),
+            None => "by somebody else".into(),
+        }),
+    );
+    let none = "the service does not return it";
+    let pair = |(schema, source): (&String, &String)| {
+        format!("{} -> {}", visible(schema), visible(source))
+    };
+    lines_of(
+        &mut row,
+        ("mapping", none),
+        group.mapping.as_ref(),
+        pair,
+        now,
+    );
+    let pair = |(key, value): (&String, &Value)| {
+        format!("{}: {}", visible(key), visible(&value.to_string()))
+    };
+    lines_of(
+        &mut row,
+        ("properties", "unknown"),
+        group.properties.as_ref(),
+        pair,
+        now,
+    );
+    let seen = group.last_seen.map_or(UNKNOWN.into(), |at| ago(at, now));
+    row("last seen", seen, String::new());
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    done(&table)
+}
+
+/// A value of one line.
+fn field<T>(
+    row: &mut impl FnMut(&str, String, String),
+    name: &str,
+    known: Option<&Known<T>>,
+    text: impl Fn(&T) -> String,
+    now: Timestamp,
+) {
+    row(name, of(known, text), from(known, now));
+}
+
+/// A value of several lines; `none` says why it is not known.
+fn lines_of<'k, T, P>(
+    row: &mut impl FnMut(&str, String, String),
+    (mut name, none): (&str, &str),
+    known: Option<&'k Known<T>>,
+    text: impl Fn(P) -> String,
+    now: Timestamp,
+) where
+    &'k T: IntoIterator<Item = P>,
+{
+    let Some(known) = known else {
+        return row(name, UNKNOWN.into(), none.into());
+    };
+    let mut source = from(Some(known), now);
+    for value in &known.value {
+        row(name, text(value), std::mem::take(&mut source));
+        name = "";
+    }
+    if !name.is_empty() {
+        row(name, "empty".into(), source);
+    }
+}
+
+fn from<T>(known: Option<&Known<T>>, now: Timestamp) -> String {
+    known.map_or_else(String::new, |known| {
+        let ago = ago(known.at, now);
+        match known.source {
+            Source::Returned => format!("returned {ago}"),
+            Source::Sent => format!(
+                "sent {ago} by {}; the service did not return it",
+                visible(&known.by)
+            ),
+            Source::Imported => format!("imported {ago} by {}", visible(&known.by)),
+        }
+    })
 }

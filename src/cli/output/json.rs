@@ -31,9 +31,7 @@ shape! {
     pub(crate) fn of_place(place: Option<&str>) {
         "environment": text or "the profile was never bound" = place, "the name of its environment, the same for all who share the directory";
     }
-}
 
-shape! {
     FIELDS = "", "";
     /// A group without its annotations. `place` is the name of its place, here and below.
     pub(crate) fn group(group: &KnownGroup, place: Option<&str>) {
@@ -48,9 +46,7 @@ shape! {
         "last_seen": time or "never" = group.last_seen, "when it was last seen in the service";
         ..PLACE = of_place(place);
     }
-}
 
-shape! {
     pub(crate) GROUP = "group", "what the directory knows about a group; nothing was sent";
     /// A group with its annotations, as far as the columns need them.
     pub(crate) fn listed((known, beside): &Listed, columns: &Columns, place: Option<&str>) {
@@ -59,32 +55,24 @@ shape! {
         maybe "labels": texts = columns.shows(&Column::Labels).then(|| beside.iter().flat_map(|beside| beside.labels.iter().map(Label::as_str))), "its labels, without the #";
         maybe "favourite": bool = columns.shows(&Column::Favourite).then(|| beside.as_ref().is_some_and(|beside| beside.is_favourite)), "whether it is a favourite";
     }
-}
 
-shape! {
     OUTCOME = "", "";
     fn outcome(done: &Done) {
         "outcome": text = done.ending.as_str(), "found, created, existed (already existed, unchanged), updated, rotated (not read back), confirmed \
         (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by somebody else), \
         created_by_get (an alarm: reading made the group)";
     }
-}
 
-shape! {
     pub(crate) WARNINGS = "", "";
     pub(crate) fn warnings(warnings: &[Warning]) {
         "warnings": texts = warnings.iter().map(|warning| proposals::complete(&warning.to_string()).into_owned()), "information for the user";
     }
-}
 
-shape! {
     REVEALED = "", "";
     fn revealed(token: Option<&Token>) {
         maybe "token": text = token.map(Token::expose), "the current token; only present with --reveal and without an alarm";
     }
-}
 
-shape! {
     pub(crate) ANSWER = "answer", "a group, and the result of the command";
     /// What `get`, `create` and `update` print. `token` includes the token, as requested.
     pub(crate) fn answer(done: &Done, place: Option<&str>, token: Option<&Token>) {
@@ -93,9 +81,7 @@ shape! {
         ..WARNINGS = warnings(&done.warnings);
         ..REVEALED = revealed(token);
     }
-}
 
-shape! {
     pub(crate) ROTATED = "rotated", "a group whose token was rotated";
     pub(crate) fn rotated(done: &Done, place: Option<&str>, handed: Option<&HandedOff>, token: Option<&Token>) {
         ..FIELDS = group(&done.group, place);
@@ -105,9 +91,7 @@ shape! {
         ..WARNINGS = warnings(&done.warnings);
         ..REVEALED = revealed(token);
     }
-}
 
-shape! {
     pub(crate) HAND_OFF = "", "";
     /// The state of a hand-off.
     pub(crate) fn hand_off(handoff: &HandOff) {
@@ -115,9 +99,7 @@ shape! {
         "exit": number or "it has not run, or did not exit by itself" = handoff.exit, "exit code of the command";
         "note": text or "nothing was reported" = handoff.note.as_ref(), "what the command reported, without secrets";
     }
-}
 
-shape! {
     pub(crate) REQUESTS = "", "";
     /// What a dry run of many requests says first.
     pub(crate) fn requests(method: &str, url: &str) {
@@ -126,9 +108,7 @@ shape! {
         "method": text = method, "method of the requests that would be sent";
         "url": text = url, "URL of the requests";
     }
-}
 
-shape! {
     pub(crate) ONE_REQUEST = "", "";
     /// What a dry run of one request says first.
     pub(crate) fn one_request(method: &str, url: &str) {
@@ -137,9 +117,7 @@ shape! {
         "method": text = method, "method of the request that would be sent";
         "url": text = url, "URL of the request";
     }
-}
 
-shape! {
     pub(crate) COUNTS = "", "";
     /// The groups of a batch; from `confirmed` to `not_started` they add up to `planned`.
     pub(crate) fn counts(counts: &Counts) {
@@ -152,25 +130,19 @@ shape! {
         "abandoned": number = counts.abandoned, "closed without a result";
         "not_started": number = counts.not_started, "groups that batches resume would start";
     }
-}
 
-shape! {
     SKIPPED = "", "";
     fn skipped((id, why): (&UserGroupId, String)) {
         "user_group_id": text = id.as_str(), "the group";
         "why": text = why, "why not; human-readable, may change";
     }
-}
 
-shape! {
     pub(crate) LEFT_OUT = "", "";
     /// The groups that are left out, each with the reason.
     pub(crate) fn left_out<'g>(groups: impl Iterator<Item = (&'g UserGroupId, String)>) {
         "skipped": [SKIPPED] = groups.map(skipped), "groups that are now skipped";
     }
-}
 
-shape! {
     pub(crate) ENTRY = "entry", "a history entry, newest first";
     pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) {
         "number": number = line.number, "number of the entry; newer entries have higher numbers";
@@ -214,9 +186,7 @@ shape! {
         "handoff": text or "nothing was handed off" = record.handed_off().map(Ending::as_str), "how the hand-off of the new token ended: handed_off or not_handed_off";
         "steps": [STEP] = record.steps.iter().map(step), "the entries, oldest first";
     }
-}
 
-shape! {
     STEP = "", "";
     fn step((number, step): &(i64, Entry)) {
         "number": number = *number, "number of the entry";
@@ -226,9 +196,7 @@ shape! {
         "outcome": text = step.ending.as_str(), "as in `entry`";
         "note": text or "none" = step.note.as_ref(), "details";
     }
-}
 
-shape! {
     pub(crate) CHANGE = "change", "a create, update or first read that was started, newest first";
     /// As `history --open` prints it.
     pub(crate) fn change(change: &Mutation, place: Option<&str>) {
@@ -245,9 +213,7 @@ shape! {
         "note": text or "none" = change.note.as_ref(), "details";
         ..PLACE = of_place(place);
     }
-}
 
-shape! {
     pub(crate) ROTATION = "rotation", "an entry in the journal of rotations, newest first";
     pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) {
         "rotation": number = row.id.0, "its number, for check, abandon and handoff";
@@ -294,9 +260,7 @@ shape! {
         "fingerprint": text = answered.fingerprint, "fingerprint of that token";
         "environment": text = owner.environment, "the environment that has the group";
     }
-}
 
-shape! {
     pub(crate) FAILURE = "failure", "why a command failed";
     /// What is printed when a command fails.
     pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) {

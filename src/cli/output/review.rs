@@ -1,6 +1,6 @@
 //! What a change would do, for a person and for a program. The request shown is exactly the one that would be sent.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     api::inspect::{Method, as_curl, request_json},
-    cli::{error::CliError, output, session::Session},
+    cli::{error::CliError, output, process::exit::Exit, session::Session},
     domain::{
         change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
         facts::Field,
@@ -33,7 +33,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
         if matches!(field, Changed::Replaced(_)) && !is_creation {
             line(
                 &mut text,
-                &format!("! {name}: the current values are unknown; it is replaced as a whole"),
+                format_args!("! {name}: the current values are unknown; it is replaced as a whole"),
             );
         }
         for row in field.rows().iter().filter(|row| row.mark() != Mark::Same) {
@@ -44,7 +44,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
             };
             line(
                 &mut text,
-                &format!("{} {place}: {}", row.mark().sign(), values(row)),
+                format_args!("{} {place}: {}", row.mark().sign(), values(row)),
             );
         }
     }
@@ -55,18 +55,21 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
 pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     let mut text = String::new();
     for field in &plan.replaced {
-        line(&mut text, &format!("! {}: replaced whole", field.as_str()));
+        line(
+            &mut text,
+            format_args!("! {}: replaced whole", field.as_str()),
+        );
     }
     for field in Field::ALL {
         let known = plan.unchanged.iter().any(|one| one.field == field);
         if !known && !plan.send.has(field) {
-            line(&mut text, &format!("  {}: not sent", field.as_str()));
+            line(&mut text, format_args!("  {}: not sent", field.as_str()));
         }
     }
     for unchanged in plan.unchanged.iter().filter(|one| !one.is_read) {
         line(
             &mut text,
-            &format!(
+            format_args!(
                 "  {}: sent again as last known, {}",
                 unchanged.field.as_str(),
                 ago(unchanged.at, now)
@@ -76,7 +79,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     for open in &read.open {
         line(
             &mut text,
-            &format!(
+            format_args!(
                 "! the {} of {} may have taken effect: see m{} in `groupdesk history --open`",
                 open.operation.as_str(),
                 when::minute(open.since()),
@@ -112,17 +115,17 @@ pub(crate) fn doubts(doubtful: &[UnsafeUpdate], plan: &Plan, now: Timestamp) -> 
                 };
                 line(
                     &mut text,
-                    &format!("! {name}: it cannot be read, and {why}; {known}:"),
+                    format_args!("! {name}: it cannot be read, and {why}; {known}:"),
                 );
                 for row in rows(field, plan) {
-                    line(&mut text, &format!("    {row}"));
+                    line(&mut text, format_args!("    {row}"));
                 }
             }
             UnsafeUpdate::NotStated { at, .. } => {
                 let age = at.map_or_else(String::new, |at| format!(", {}", ago(at, now)));
                 line(
                     &mut text,
-                    &format!(
+                    format_args!(
                         "! {name}: unknown whether the service keeps it when it is omitted; sent again as last known{age}"
                     ),
                 );
@@ -150,8 +153,8 @@ fn rows(field: Field, plan: &Plan) -> Vec<String> {
     }
 }
 
-fn line(text: &mut String, line: &str) {
-    writeln!(text, "{line}").expect("a String takes it");
+fn line(text: &mut String, line: impl Display) {
+    let _ = writeln!(text, "{line}");
 }
 
 fn values(row: &ChangeRow) -> String {
@@ -170,14 +173,14 @@ pub(crate) fn dry_run(
     id: &UserGroupId,
     (wanted, change): (&DesiredFields, &Change),
     with_curl: bool,
-) -> Result<(), CliError> {
+) -> Result<Exit, CliError> {
     let request = request(id, wanted);
     let profile = session.operations.profile();
     let curl = with_curl.then(|| as_curl(profile, method, &request));
     let url = profile.url();
     if session.json {
-        let curl = curl.as_deref();
-        return output::json(&requested(method, &url, &request, change, curl));
+        output::json(&requested(method, &url, &request, change, curl.as_deref()))?;
+        return Ok(Exit::Done);
     }
     let is_creation = method == Method::Get;
     let mut changes = if is_creation {
@@ -190,14 +193,15 @@ pub(crate) fn dry_run(
     changes.push_str(&lines(change, is_creation));
     if let Some(curl) = curl {
         output::say(changes.trim_end());
-        return output::result(&curl);
+        output::result(&curl)?;
+        return Ok(Exit::Done);
     }
+    let (method, url) = (method.as_str(), visible(&url));
     output::result(&format!(
-        "{} {}\n{}\n\n{changes}",
-        method.as_str(),
-        visible(&url),
+        "{method} {url}\n{}\n\n{changes}",
         request_json(&request)
-    ))
+    ))?;
+    Ok(Exit::Done)
 }
 
 shape! {

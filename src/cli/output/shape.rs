@@ -146,12 +146,13 @@ pub(crate) fn objects(values: impl IntoIterator<Item = Object>) -> Value {
     values.into_iter().map(Value::Object).collect()
 }
 
-/// See the module. Without a function it describes an object that is written elsewhere.
+/// See the module; several may follow each other. Without a function it describes an object that is written elsewhere.
 macro_rules! shape {
     (
         $vis:vis $shape:ident = $name:literal, $about:literal;
         $(#[$meta:meta])*
         $vis_fn:vis fn $make:ident $(<$life:lifetime>)? ($($arg:tt: $type:ty),* $(,)?) { $($fields:tt)* }
+        $($more:tt)*
     ) => {
         $crate::cli::output::shape::shape! { $vis $shape = $name, $about; { $($fields)* } }
 
@@ -161,7 +162,10 @@ macro_rules! shape {
             $crate::cli::output::shape::shape!(@put object $($fields)*);
             object
         }
+
+        $crate::cli::output::shape::shape! { $($more)* }
     };
+    () => {};
     ($vis:vis $shape:ident = $name:literal, $about:literal; { $($fields:tt)* }) => {
         $vis const $shape: $crate::cli::output::shape::Shape = $crate::cli::output::shape::Shape {
             name: $name,

@@ -5,11 +5,18 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Seek, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
+
+use zeroize::Zeroizing;
 
 use crate::{
     cli::{error::CliError, output, process::stdio},
-    domain::{text::with_state, token::Token},
+    domain::{
+        text::with_state,
+        token::{Fingerprinter, Token},
+    },
+    operations::{Done, batch::TokenSink},
     platform::private_files,
 };
 
@@ -47,7 +54,7 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
 }
 
 /// Why a file for tokens was not created: the cause, the state, what to do.
-pub(crate) fn not_created(error: &io::Error) -> CliError {
+fn not_created(error: &io::Error) -> CliError {
     let why = with_state(&error.to_string(), "nothing was sent");
     CliError::Usage(format!("cannot create the token file: {why}"))
 }
@@ -66,8 +73,18 @@ pub(crate) struct TokenFile {
 impl TokenFile {
     /// Creates the file. Fails if it exists already.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
-        let make = || private_files::new_token_file(path).map_err(|error| not_created(&error));
-        let file = if is_output(path) { None } else { Some(make()?) };
+        let make = || {
+            let file = private_files::new_token_file(path)?;
+            // The name of a new file is durable only once its folder is synced.
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+            Ok(file)
+        };
+        let file = if is_output(path) {
+            None
+        } else {
+            Some(make().map_err(|error| not_created(&error))?)
+        };
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -112,6 +129,17 @@ impl TokenFile {
         file.sync_all()
     }
 
+    /// Appends a line, durably.
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        let Some(file) = &mut self.file else {
+            return output::token(line);
+        };
+        self.touched = true;
+        let line = Zeroizing::new(format!("{line}\n"));
+        file.write_all(line.as_bytes())?;
+        file.sync_all()
+    }
+
     /// Whether a token was written.
     pub(crate) fn has_token(&self) -> bool {
         self.written.is_some()
@@ -132,5 +160,43 @@ impl Drop for TokenFile {
             // An empty file that stays behind does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+/// The tokens of a bulk run: lines of `{"user_group_id", "token", "fingerprint"}`, each durable before the next step of its
+/// rotation.
+pub(crate) struct TokenLines {
+    file: Mutex<TokenFile>,
+    fingerprinter: Fingerprinter,
+}
+
+impl TokenLines {
+    /// Creates the file. Fails if it exists already or is inside a git work tree.
+    pub(crate) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, CliError> {
+        Ok(Self {
+            file: Mutex::new(TokenFile::create(path)?),
+            fingerprinter: fingerprinter.clone(),
+        })
+    }
+}
+
+impl TokenSink for TokenLines {
+    fn keep(&self, done: &Done) -> io::Result<()> {
+        let Some(token) = done.token() else {
+            return if done.withholds_token() {
+                Err(io::Error::other("its response has an alarm"))
+            } else {
+                Ok(())
+            };
+        };
+        let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);
+        let line = Zeroizing::new(format!(
+            "{{\"user_group_id\":{},\"token\":{},\"fingerprint\":\"{}\"}}",
+            *json(done.group.id.as_str())?,
+            *json(token.expose())?,
+            self.fingerprinter.of(token)
+        ));
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.append(&line)
     }
 }

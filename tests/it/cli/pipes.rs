@@ -102,7 +102,7 @@ async fn a_full_disk_is_reported_as_a_failure() {
         ("import new.csv", done),
         ("profile add eu --base-url https://eu.example.com --api-key-env EU --no-check", done),
         ("profile rename eu us", done),
-        ("profile behaviour us --sole-writer yes", done),
+        ("profile behaviour production --sole-writer yes", done),
         ("profile remove us --yes", done),
         ("directory backup copy.db --json", done),
         ("environment rename production prod", done),

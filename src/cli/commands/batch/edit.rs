@@ -1,31 +1,20 @@
 //! One change to many groups: a preview for each group, the confirmation, and the durable batch.
 
-use super::{Prepared, Ready, UNDONE, prepare, report};
+use super::{Prepared, Ready, UNDONE, prepare};
 use crate::{
     cli::{
-        args::{AgainBatch, Mutation, Update},
-        error::CliError,
+        args::{AgainBatch, Update},
+        commands::prelude::*,
         input::{
-            confirm::Review,
             fields,
             selection::{Given, Selected},
         },
-        output::{
-            self, human,
-            json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
-            shape::shape,
-        },
-        process::exit::Exit,
-        session::Session,
+        output::json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
     },
     config::guard,
     directory::{BatchId, BatchOptions},
-    domain::{
-        batch::{BulkChange, EditPlan, EditRow, Verdict},
-        group::UserGroupId,
-        text::visible,
-    },
-    operations::{Guarded, NextStep, batch::RunLimits},
+    domain::batch::{BulkChange, EditPlan, EditRow, Verdict},
+    operations::{NextStep, batch::RunLimits},
 };
 
 /// A checked change, and how to start it.
@@ -44,19 +33,14 @@ pub(super) async fn update(
     change: BulkChange,
     given: Given,
 ) -> Result<Prepared, CliError> {
-    let Update {
-        groups,
-        mutation,
-        many,
-        ..
-    } = arguments;
+    let (groups, many) = (arguments.groups, arguments.many);
     session.operations.may(NextStep::BULK_EDIT)?;
     let selected = Selected::of(session, (&groups, given), None, UNDONE).await?;
     let plan = plan(session, change, &selected.ids, many.include_old).await?;
     let request = EditRequest {
         plan,
         all_named: selected.all_named,
-        mutation,
+        mutation: arguments.mutation,
         reason: many.reason,
         options: many.pace.options(BatchOptions::default()),
     };
@@ -97,34 +81,22 @@ async fn plan(
 
 /// Refuses arguments that are for one group. Returns the change.
 pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
-    let Update {
-        fields,
-        unmap,
-        remove_property,
-        apply,
-        replace,
-        if_unchanged,
-        assurance,
-        mutation,
-        token,
-        many,
-        ..
-    } = arguments;
-    let is_of_one = apply.is_some()
-        || !replace.fields().is_empty()
-        || *if_unchanged
-        || assurance.exists
-        || token.reveal
-        || token.token_out.is_some();
+    let is_of_one = arguments.apply.is_some()
+        || !arguments.replace.fields().is_empty()
+        || arguments.if_unchanged
+        || arguments.assurance.exists
+        || arguments.token.reveal
+        || arguments.token.token_out.is_some();
     if is_of_one {
         return Err(CliError::Usage(format!(
             "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out work for one \
              group only; {UNDONE}"
         )));
     }
-    let only_where = many.if_value.as_deref();
-    prepare::no_curl(mutation)?;
-    fields::bulk_change(fields, unmap, remove_property, only_where)
+    prepare::no_curl(&arguments.mutation)?;
+    let (unmap, remove) = (&arguments.unmap, &arguments.remove_property);
+    let only_where = arguments.many.if_value.as_deref();
+    fields::bulk_change(&arguments.fields, unmap, remove, only_where)
 }
 
 /// Repeats a batch of edits, or reverses it.
@@ -160,22 +132,16 @@ pub(super) async fn again(
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
 async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliError> {
-    let EditRequest {
-        plan,
-        all_named,
-        mutation,
-        reason,
-        options,
-    } = request;
+    let (plan, mutation, all_named) = (&request.plan, &request.mutation, request.all_named);
     session.say_where();
     let operations = &session.operations;
     let (changing, _, skipped) = plan.counts();
     if mutation.dry_run {
-        say(session, &plan)?;
+        say(session, plan)?;
         let left_out = all_named && skipped > 0;
         return Ok(Err(prepare::exit_of_dry_run(left_out, changing, true)));
     }
-    output::context(&lines(session, &plan, report::NAMED));
+    output::context(&lines(session, &plan, super::NAMED));
     if changing == 0 {
         if skipped > 0 {
             return Err(CliError::Guarded(format!(
@@ -184,11 +150,11 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         }
         output::say(&format!("all groups already have this value; {UNDONE}"));
         if session.json {
-            output::json_line(report::summary(None, &[], 0))?;
+            output::json_line(super::summary(None, &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }
-    let review = Review::of(session, Guarded::Bulk, &mutation)?;
+    let review = Review::of(session, Guarded::Bulk, mutation)?;
     review.can_ask()?;
     operations.ready().await?;
     let profile = operations.profile();
@@ -199,15 +165,15 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
     let words = format!("edit {changing} in {}", profile.name);
     let what = format!("Reads each group, then sends one update: {}.", plan.change);
     review.ask_at(level, &what, &words).await?;
-    let batch = operations.begin_edit_with(&plan, reason, options).await?;
-    let skipped = left_out(&plan);
+    let begun = operations.begin_edit_with(plan, request.reason, request.options);
+    let (batch, skipped) = (begun.await?, left_out(plan));
     Ok(Ok(Ready {
         batch,
         skipped: skipped.map(|(id, why)| (id.clone(), why)).collect(),
         all_named,
         tokens: None,
         schedule: None,
-        pace: RunLimits::of(options),
+        pace: RunLimits::of(request.options),
     }))
 }
 
@@ -240,9 +206,7 @@ shape! {
         ..LEFT_OUT = skipped(left_out(plan));
         "unread": number = plan.unverified().map_or(0, |(count, _)| count), "number of updates that also send a field that cannot be read, with its last known value";
     }
-}
 
-shape! {
     CHANGING = "", "";
     fn changing(row: &EditRow) {
         "user_group_id": text = row.id.as_str(), "the group";
@@ -259,7 +223,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
         format!("{changing} to change, {same} already set, {skipped} skipped"),
     ];
     lines.extend(plan.changing().take(most).map(line));
-    let more = |count: usize| report::more(count).filter(|_| count > most);
+    let more = |count: usize| super::more(count).filter(|_| count > most);
     lines.extend(more(changing));
     let left_out = left_out(plan).take(most);
     lines.extend(left_out.map(|(id, why)| format!("  skip {id}: {why}")));

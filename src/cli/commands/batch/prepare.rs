@@ -1,37 +1,20 @@
 //! What comes before a bulk rotation: selecting the groups, the preview, the typed confirmation, and the durable batch;
 //! also the remaining items of a batch that is resumed.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use super::{Prepared, Ready, UNDONE, report, tokens::TokenLines};
+use super::{Prepared, Ready, UNDONE};
 use crate::{
     cli::{
-        args::{Mutation, ResumeBatch, Rotate},
-        commands::run::unreported,
-        error::CliError,
-        input::{
-            confirm::{Question, Review},
-            selection::{Given, Selected},
-        },
-        output,
-        process::exit::Exit,
-        session::Session,
+        args::{ResumeBatch, Rotate},
+        commands::{prelude::*, run::unreported},
+        input::selection::{Given, Selected, alike},
+        output::token_file::TokenLines,
     },
     directory::{BatchId, BatchOptions},
-    domain::{
-        batch::{BatchKind, Plan, Skip},
-        when,
-    },
-    operations::{
-        Guarded,
-        batch::{Report, RunLimits, ScheduledRun},
-    },
-    search::{SortBy, suggest::similar},
+    domain::batch::{BatchKind, Plan, Skip},
+    operations::batch::{Report, RunLimits, ScheduledRun},
+    search::SortBy,
 };
 
 /// What to rotate, and how.
@@ -82,12 +65,8 @@ pub(super) async fn rotate(
         order.sort.get_or_insert(SortBy::Rotated);
         // Apply the limit only to groups that can be rotated now; those that cannot must not block the others night
         // after night.
-        scheduled = Some(
-            order
-                .limit
-                .take()
-                .map_or(usize::MAX, |limit| limit as usize),
-        );
+        let limit = order.limit.take();
+        scheduled = Some(limit.map_or(usize::MAX, |limit| limit as usize));
     }
     let selected = Selected::of(session, (&groups, given), older_than, UNDONE).await?;
     let request = RotateRequest {
@@ -96,10 +75,7 @@ pub(super) async fn rotate(
         retries: None,
         mutation: arguments.mutation,
         reason: arguments.reason,
-        options: BatchOptions {
-            token_out: arguments.token.token_out.is_some(),
-            ..arguments.bulk.pace.options(BatchOptions::default())
-        },
+        options: arguments.bulk.pace.options(BatchOptions::default()),
         token_out: arguments.token.token_out,
         selected_at,
         scheduled,
@@ -121,6 +97,10 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
         scheduled,
     } = request;
     let pace = RunLimits::of(options);
+    let options = BatchOptions {
+        token_out: token_out.is_some(),
+        ..options
+    };
     let planned = async || {
         let plan = match retries {
             Some(batch) => session.operations.plan_retry(&ids, batch).await?,
@@ -141,21 +121,18 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
         plan = planned().await?;
         say_plan(session, &plan, &unread)?;
         let left_out = all_named && !plan.skipped.is_empty();
-        return Ok(Err(exit_of_dry_run(
-            left_out,
-            plan.ready.len(),
-            unread.is_empty(),
-        )));
+        let exit = exit_of_dry_run(left_out, plan.ready.len(), unread.is_empty());
+        return Ok(Err(exit));
     }
     if ids.is_empty() && !all_named {
         // For a nightly job this is a success.
         output::say("no group matches; nothing to rotate, nothing was sent");
         if session.json {
-            output::json_line(report::summary(None, &[], 0))?;
+            output::json_line(super::summary(None, &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }
-    output::context(&report::plan(&plan));
+    output::context(&super::plan(&plan));
     if plan.ready.is_empty() {
         return Err(CliError::Guarded(
             "no group can be rotated; nothing was sent".into(),
@@ -163,11 +140,8 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     }
     review.can_ask()?;
     operations.ready().await?;
-    let words = format!(
-        "rotate {} in {}",
-        plan.ready.len(),
-        operations.profile().name
-    );
+    let name = &operations.profile().name;
+    let words = format!("rotate {} in {name}", plan.ready.len());
     let what = "Every old token stops working at once.";
     review.ask(what, Question::TypeWords(&words)).await?;
     let schedule = match scheduled {
@@ -176,10 +150,8 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     };
     let begun = async {
         let tokens = token_lines(session, token_out.as_deref())?;
-        Ok::<_, CliError>((
-            tokens,
-            operations.begin_batch_with(&plan, reason, options).await?,
-        ))
+        let batch = operations.begin_batch_with(&plan, reason, options).await?;
+        Ok::<_, CliError>((tokens, batch))
     };
     let (tokens, batch) = match begun.await {
         Ok(begun) => begun,
@@ -214,7 +186,7 @@ async fn begin_scheduled(session: &Session) -> Result<ScheduledRun, CliError> {
 
 /// Suggests similar ids for ids that are not known, as they may be mistyped; for no more ids than the plan names.
 async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
-    let skipped = plan.skipped.iter().take(report::NAMED);
+    let skipped = plan.skipped.iter().take(super::NAMED);
     let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
     let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
     if unknown.is_empty() {
@@ -222,12 +194,9 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     }
     let known = session.operations.known_ids().await?;
     for id in unknown {
-        let near = similar(id.as_str(), &known, 3);
-        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
-        if !near.is_empty() {
+        if let Some(near) = alike(id, &known, 3) {
             output::say(&format!(
-                "! \"{id}\" is not in the directory; did you mean {}?",
-                near.join(", ")
+                "! \"{id}\" is not in the directory; did you mean {near}?"
             ));
         }
     }
@@ -237,13 +206,10 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
 /// The newest unfinished batch.
 async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let batches = session.operations.batches().await?;
-    let mut unfinished: Vec<_> = batches
-        .iter()
-        .filter(|batch| batch.ended_at.is_none())
-        .collect();
+    let unfinished = batches.iter().filter(|batch| batch.ended_at.is_none());
     // Batches that no process is running come first.
-    unfinished.sort_by_key(|batch| batch.is_run());
-    let newest = unfinished.first().map(|batch| batch.id.0);
+    let newest = unfinished.min_by_key(|batch| batch.is_run());
+    let newest = newest.map(|batch| batch.id.0);
     newest.ok_or_else(|| {
         CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
     })
@@ -272,13 +238,13 @@ pub(super) async fn resume(
                 counts: batch.counts,
                 halt: None,
             };
-            output::json_line(report::summary(Some(&report), &[], 0))?;
+            output::json_line(super::summary(Some(&report), &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }
     let before = operations.batch_options(batch.id).await?;
     let is_edit = matches!(batch.kind, BatchKind::Edit(_));
-    if let Some(told) = report::runner(batch).filter(|_| batch.is_run()) {
+    if let Some(told) = super::runner(batch).filter(|_| batch.is_run()) {
         if !arguments.join {
             return Err(CliError::Guarded(format!(
                 "batch {0} is {told}; nothing was sent. To see its progress: groupdesk batches show {0}. To join it: groupdesk \
@@ -306,7 +272,7 @@ pub(super) async fn resume(
         batch.by,
         batch.counts.in_words_of(&batch.kind)
     ));
-    for (id, skip) in resumption.refused.iter().take(report::NAMED) {
+    for (id, skip) in resumption.refused.iter().take(super::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));
     }
     if resumption.left() > 0 {
@@ -370,10 +336,8 @@ async fn read_for_dry_run(
         let why = failure.or(alarm.map(ToString::to_string));
         unread.extend(why.map(|why| format!("{}: {why}", read.user_group_id)));
     });
-    let sum = sum
-        .await
-        .ok_or(CliError::Interrupted { in_flight: false })?;
-    let halt = sum.halt;
+    let sum = sum.await;
+    let halt = sum.ok_or(CliError::Interrupted { in_flight: false })?.halt;
     unread.extend(halt.map(|halt| format!("not all groups were read: {halt}")));
     Ok(unread)
 }
@@ -396,11 +360,11 @@ fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Cli
     }
     let url = session.operations.profile().url();
     if session.json {
-        return output::json(&report::dry_run(plan, &url));
+        return output::json(&super::dry_run(plan, &url));
     }
     output::result(&format!(
         "{}\nwould send {} POST {url}, one per group; nothing was rotated",
-        report::plan(plan),
+        super::plan(plan),
         plan.ready.len()
     ))
 }

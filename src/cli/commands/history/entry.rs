@@ -1,28 +1,20 @@
 //! One entry of the history: what it changed, and undoing it.
 
-use jiff::Timestamp;
-
 use crate::{
-    cli::{
-        args::{Mutation, TokenArgs},
-        commands::mutations::{How, may_update, read_first, reading, send},
-        error::CliError,
-        output::{self, human, review, shape::shape},
-        process::exit::Exit,
-        session::Session,
+    cli::commands::{
+        mutations::{How, may_update, read_first, reading, send},
+        prelude::*,
     },
     directory::{HistoryFilter, Numbered},
     domain::{
-        change::{Change, DesiredFields},
+        change::Change,
         facts::Field,
-        group::{InvalidId, UserGroupId},
-        history::{Ending, Entry, Operation},
-        merge,
-        text::visible,
-        undo,
+        group::InvalidId,
+        history::{Entry, Operation},
+        merge, undo,
         update::Edit,
     },
-    operations::{UnknownIdPolicy, changes_json},
+    operations::changes_json,
 };
 
 /// A history entry.
@@ -153,11 +145,8 @@ pub(super) async fn restore(
     print_context(session, line.number, &line.value, session.operations.now());
     let how = How {
         replace,
-        if_unchanged: false,
-        assurance: UnknownIdPolicy::KnownOnly,
-        mutation,
-        token: TokenArgs::default(),
         undoes: true,
+        ..How::of(mutation)
     };
     let known = may_update(session, &id, &how).await?;
     let first = read_first(session, &id, how.assurance, false);

@@ -8,17 +8,10 @@ use super::{
 };
 use crate::{
     cli::{
-        commands::run::unreported,
-        error::CliError,
-        output::{self, exchanges},
-        session::Session,
+        commands::{prelude::*, run::unreported},
+        output::exchanges,
     },
-    domain::{
-        annotation::AnnotationPlan,
-        change::DesiredFields,
-        known::KnownGroup,
-        text::{counted, visible},
-    },
+    domain::annotation::AnnotationPlan,
     formats::{GroupRow, RowPlan},
     operations::{Refresh, Sending, Warning, run::RunLimits},
 };
@@ -45,10 +38,10 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
     let mut plan = Refresh::default();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
-        let (numbers, ids): (Vec<_>, Vec<_>) = chunk(next)?
+        let some = chunk(next)?
             .into_iter()
-            .map(|(number, row)| (number, row.id))
-            .unzip();
+            .map(|(number, row)| (number, row.id));
+        let (numbers, ids): (Vec<_>, Vec<_>) = some.unzip();
         let known = session.operations.show_by_ids(ids).await?;
         for (number, group) in numbers.into_iter().zip(known) {
             if let Some(group) = group.filter(|group| group.last_seen.is_some()) {
@@ -64,9 +57,9 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
     };
     let reading = session
         .operations
-        .run_refresh(None, plan, pace, false, None);
+        .run_refresh(None, plan, pace, false, None)?;
     let mut failed = None;
-    let sum = unreported(reading?, |read| {
+    let sum = unreported(reading, |read| {
         let is_alarm = read.warnings.iter().any(Warning::is_alarm);
         let alarm = "a group raised an alarm while it was read; nothing was sent";
         let alarm = is_alarm.then(|| CliError::Guarded(alarm.into()));
@@ -106,11 +99,8 @@ async fn begin(
 pub(super) async fn refuse_secrets(session: &Session, checked: &Checked) -> Result<(), CliError> {
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
-        let checking = chunk(next)?;
-        let operations = &session.operations;
-        operations
-            .no_secret_in_rows(&checking, &checked.ids)
-            .await?;
+        let (some, operations) = (chunk(next)?, &session.operations);
+        operations.no_secret_in_rows(&some, &checked.ids).await?;
     }
     Ok(())
 }
@@ -177,8 +167,7 @@ pub(super) async fn print_review(
             shown.look_at(session, &one).await?;
             if shown.plan.all() <= NAMED {
                 let word = word_for_people(word(options.sending, one.planned.action));
-                writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
-                    .expect("a String takes it");
+                let _ = writeln!(named, "  {word} {}", visible(one.row.id.as_str()));
                 annotation_lines(&mut named, "    ", &one.annotations);
             }
         }
@@ -186,7 +175,7 @@ pub(super) async fn print_review(
     let all = shown.plan.all();
     let more = all.saturating_sub(NAMED);
     if more > 0 {
-        writeln!(named, "  and {more} more").expect("a String takes it");
+        let _ = writeln!(named, "  and {more} more");
     }
     output::context(&format!(
         "{}, according to the directory: {}\n{named}",

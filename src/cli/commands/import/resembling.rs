@@ -1,20 +1,19 @@
-//! New ids that resemble known ones, and cells that only a spreadsheet writes: what a person must see before a file
-//! creates groups that nobody can delete (hazard 1 of docs/design/service.md).
+//! What a person must see before a file is imported: new ids that resemble known ones and cells that only a spreadsheet
+//! writes, because nobody can delete the groups that they create (hazard 1 of docs/design/service.md); and what the rows would empty,
+//! as a file does by accident in which every cell is quoted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::losses::{EMPTIED, Losses, emptied};
+use serde_json::Value;
+
 use crate::{
-    cli::{
-        error::CliError,
-        output::{self, shape::shape},
-        session::Session,
-    },
+    cli::commands::prelude::*,
     domain::{
-        group::UserGroupId,
-        text::{counted, skeleton, visible},
+        annotation::AnnotationPlan,
+        group::{Mapping, Properties},
+        text::skeleton,
     },
-    formats::GroupRow,
+    formats::{GroupRow, RowPlan},
     search::suggest::similar,
 };
 
@@ -40,9 +39,7 @@ shape! {
         maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; only present if there are any";
         maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with values that only a spreadsheet writes, such as #N/A or 1.2E+11; only present if there are any";
     }
-}
 
-shape! {
     pub(super) ODD = "", "";
     /// What is odd about all rows.
     pub(super) fn odd(losses: &Losses, resembling: &Resembling, cells: &SpreadsheetCells) {
@@ -73,24 +70,19 @@ impl Resembling {
     ) -> Result<Vec<String>, CliError> {
         if !self.is_read {
             self.known = session.operations.known_ids().await?;
-            let plain = self.known.iter().enumerate();
-            self.plain = plain
-                .map(|(at, id)| (plain_form(id.as_str()), at))
-                .collect();
+            let plain = self.known.iter().map(|id| plain_form(id.as_str()));
+            self.plain = plain.zip(0..).collect();
             self.is_read = true;
         }
         let near = self.near(id);
         if near.is_empty() {
             return Ok(Vec::new());
         }
-        let near: Vec<_> = near.iter().map(|id| id.as_str().to_owned()).collect();
+        let shown: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        let near = near.iter().map(|id| id.as_str().to_owned()).collect();
         self.count += 1;
         if self.count <= NAMED {
-            let near: Vec<_> = near
-                .iter()
-                .map(|id| format!("\"{}\"", visible(id)))
-                .collect();
-            let near = near.join(", ");
+            let near = shown.join(", ");
             output::context(&format!(
                 "! row {number}: \"{id}\" is new and resembles known IDs: {near}"
             ));
@@ -136,18 +128,14 @@ impl SpreadsheetCells {
         // Single rows were laid over what is known, which is not of the file.
         let mapping = row.fields.mapping.iter().flatten();
         let mapping = mapping.filter(|_| row.parts.map.is_empty());
+        let properties = row.parts.properties.iter();
         let texts = [("ID", row.id.as_str())]
             .into_iter()
             .chain(row.fields.name.as_deref().map(|name| ("name", name)))
             .chain(row.annotation.note.as_deref().map(|note| ("note", note)))
             .chain(mapping.flat_map(|(key, value)| [("mapping", &**key), ("mapping", &**value)]))
             .chain(row.parts.map.iter().map(|(_, cell)| ("mapping", &**cell)))
-            .chain(
-                row.parts
-                    .properties
-                    .iter()
-                    .map(|(_, cell)| ("property", &**cell)),
-            );
+            .chain(properties.map(|(_, cell)| ("property", &**cell)));
         for (field, text) in texts {
             let Some(what) = spreadsheet(text) else {
                 continue;
@@ -198,6 +186,127 @@ fn spreadsheet(text: &str) -> Option<&'static str> {
     };
     let exponent = exponent.strip_prefix('+')?;
     (is_short && is_number(exponent)).then_some("a number that a spreadsheet shortened")
+}
+
+/// How many values become empty or are removed.
+#[derive(Default)]
+pub(super) struct Losses {
+    names: usize,
+    mappings: usize,
+    properties: usize,
+    /// Rows of a mapping, and single properties, of groups that keep others.
+    rows: usize,
+    values: usize,
+    notes: usize,
+    labels: usize,
+}
+
+impl Losses {
+    pub(super) fn count(&mut self, planned: &RowPlan, annotations: &AnnotationPlan) {
+        let (base, wanted) = (&planned.base, &planned.wanted);
+        let is_lost = |was: Option<bool>, is: Option<bool>| was == Some(false) && is == Some(true);
+        let name = |name: &Option<String>| name.as_ref().map(String::is_empty);
+        self.names += usize::from(is_lost(name(&base.name), name(&wanted.name)));
+        let [was, is] = [base, wanted].map(|all| all.mapping.as_ref().map(Mapping::is_empty));
+        self.mappings += usize::from(is_lost(was, is));
+        let [was, is] = [base, wanted].map(|all| all.properties.as_ref().map(Properties::is_empty));
+        self.properties += usize::from(is_lost(was, is));
+        let [was, is] = [base, wanted].map(|all| all.mapping.as_ref());
+        self.rows += count_emptied(was, is, String::is_empty);
+        let [was, is] = [base, wanted].map(|all| all.properties.as_ref());
+        self.values += count_emptied(was, is, is_nothing);
+        self.annotations(annotations);
+    }
+
+    /// Counts notes and labels alone.
+    pub(super) fn annotations(&mut self, annotations: &AnnotationPlan) {
+        for one in &annotations.changed {
+            let is_removed = match &one.wanted {
+                Value::Array(labels) => labels.is_empty(),
+                one => is_nothing(one),
+            };
+            if !(is_removed && one.is_replacement()) {
+                continue;
+            }
+            match one.column {
+                "note" => self.notes += 1,
+                "labels" => self.labels += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// For example `3 names become empty, 12 notes are removed`.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let verb = |count: usize, one: &'static str, many| if count == 1 { one } else { many };
+        let become_empty = |count: usize, one: &str| {
+            let verb = verb(count, "becomes", "become");
+            (count, format!("{} {verb} empty", counted(count, one)))
+        };
+        let groups = |count: usize| counted(count, "group");
+        let properties = format!("the properties of {} become empty", groups(self.properties));
+        let property = verb(self.values, "property becomes", "properties become");
+        let notes = counted(self.notes, "note");
+        let are = verb(self.notes, "is", "are");
+        let parts = [
+            become_empty(self.names, "name"),
+            become_empty(self.mappings, "mapping"),
+            become_empty(self.rows, "mapping row"),
+            (self.properties, properties),
+            (
+                self.values,
+                format!("{} single {property} empty", self.values),
+            ),
+            (self.notes, format!("{notes} {are} removed")),
+            (
+                self.labels,
+                format!("the labels of {} are removed", groups(self.labels)),
+            ),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<_> = parts.map(|(_, text)| text).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// How many keys have an empty value in place of one that says something.
+fn count_emptied<'f, F, V: 'f>(
+    was: Option<&'f F>,
+    is: Option<&'f F>,
+    is_nothing: fn(&V) -> bool,
+) -> usize
+where
+    &'f F: IntoIterator<Item = (&'f String, &'f V)>,
+{
+    let (Some(was), Some(is)) = (was, is) else {
+        return 0;
+    };
+    let said = was.into_iter().filter(|(_, value)| !is_nothing(value));
+    let said: HashSet<_> = said.map(|(key, _)| key).collect();
+    let nothing = is.into_iter().filter(|(_, value)| is_nothing(value));
+    nothing.filter(|(key, _)| said.contains(key)).count()
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+shape! {
+    pub(super) EMPTIED = "", "";
+    /// For programs; a count of zero is also there.
+    pub(super) fn emptied(losses: &Losses) {
+        "names": number = losses.names, "names";
+        "mappings": number = losses.mappings, "mappings";
+        "mapping_rows": number = losses.rows, "mapping rows whose data source becomes empty";
+        "properties": number = losses.properties, "groups whose properties become empty";
+        "single_properties": number = losses.values, "single properties that become empty";
+        "notes": number = losses.notes, "notes";
+        "labels": number = losses.labels, "groups that lose their labels";
+    }
 }
 
 #[cfg(test)]

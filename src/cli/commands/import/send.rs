@@ -2,31 +2,21 @@
 
 use std::fmt::Write;
 
-use jiff::Timestamp;
-
 use super::shown::{ANNOTATED, ShownPlan, annotated};
 use crate::{
     cli::{
-        commands::run::{RunReport, Summary, follow},
-        error::CliError,
-        input::confirm::{Question, Review},
+        commands::{
+            prelude::*,
+            run::{RunReport, Summary, follow},
+        },
         output::{
-            self, compact, exchanges,
+            compact, exchanges,
             json::{WARNINGS, warnings},
             progress::Progress,
-            proposals,
-            shape::shape,
         },
-        process::{
-            exit::{Exit, RunEnd},
-            signals::Signals,
-        },
-        session::Session,
+        process::exit::RunEnd,
     },
-    domain::{
-        batch::Halt,
-        text::{counted, visible},
-    },
+    domain::batch::Halt,
     operations::{
         RowCounts, RowEnd, RowSent, RowsToSend, SendingRows, Warning,
         run::{Counts, RunLimits, Sum},
@@ -92,16 +82,13 @@ impl RunReport for Sent {
             halt: halt.as_ref(),
         });
         Summary {
-            exit,
-            alarms: Vec::new(),
             result: Some(if session.json {
                 compact(sum(&counts, halt.as_ref()))
             } else {
                 counts.to_string()
             }),
-            said: None,
-            next: Vec::new(),
             is_left: counts.complete() < counts.planned() || halt.is_some(),
+            ..Summary::of(exit)
         }
     }
 }
@@ -144,10 +131,10 @@ fn line(row: &RowSent, only_odd: bool) -> Option<String> {
         if row.is_annotated { ", annotated" } else { "" }
     );
     if let Some(note) = &note {
-        write!(text, "\n  x {}", visible(note)).expect("a String takes it");
+        let _ = write!(text, "\n  x {}", visible(note));
     }
     for warning in &warnings {
-        write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
+        let _ = write!(text, "\n  ! {}", visible(warning));
     }
     Some(text)
 }
@@ -188,9 +175,7 @@ shape! {
         "read_at": time or "it was not read in this run" = read_at(&row.end), "when the group was last seen in the service";
         maybe "annotated": bool = row.is_annotated.then_some(true), "only present if its note, labels or favourite were changed in the directory";
     }
-}
 
-shape! {
     pub(crate) SUM = "sent-sum", "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows";
     fn sum(counts: &RowCounts, halt: Option<&Halt>) {
         "rows": number = counts.planned(), "rows of the files";

@@ -5,27 +5,16 @@ use std::{
     fmt::Write,
 };
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{
     checked::Checked,
     counts,
-    losses::Losses,
-    resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row},
+    resembling::{Losses, ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row},
 };
 use crate::{
-    cli::{
-        error::CliError,
-        output::{self, review, shape::shape},
-        session::Session,
-    },
-    domain::{
-        annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
-        change::DesiredFields,
-        group::UserGroupId,
-        text::{counted, visible},
-    },
+    cli::commands::prelude::*,
+    domain::annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
     formats::{GroupRow, Plan, RowAction, RowPlan},
     operations::{Import, Permit, RowsToSend, Sending, changes_json, request},
 };
@@ -82,24 +71,19 @@ impl ShownPlan {
     }
 
     pub(super) fn add(&mut self, one: &PlannedRow) {
-        let PlannedRow {
-            number,
-            row,
-            planned,
-            annotations,
-            ..
-        } = one;
+        let (number, row) = (one.number, &one.row);
+        let (planned, annotations) = (&one.planned, &one.annotations);
         self.plan.count(planned.action);
         self.losses.count(planned, annotations);
         if !row.parts.is_empty() {
-            self.completed.insert(*number, row.fields.clone());
+            self.completed.insert(number, row.fields.clone());
         }
         if planned.action == RowAction::Update {
-            self.bases
-                .insert(*number, planned.base.clone().restricted_to(&row.fields));
+            let base = planned.base.clone().restricted_to(&row.fields);
+            self.bases.insert(number, base);
         }
         if !annotations.change.is_empty() {
-            self.annotations.insert(*number, annotations.change.clone());
+            self.annotations.insert(number, annotations.change.clone());
         }
         self.kept += usize::from(!annotations.kept.is_empty());
     }
@@ -140,12 +124,11 @@ impl ShownPlan {
     pub(crate) fn rows(&self) -> String {
         let mut text = self.named.clone();
         if self.more > 0 {
-            writeln!(
+            let _ = writeln!(
                 text,
                 "and {} more; --verbose shows all",
                 counted(self.more, "row")
-            )
-            .expect("a String takes it");
+            );
         }
         text
     }
@@ -238,24 +221,18 @@ shape! {
         maybe "annotations": any = pairs(&annotations.changed), "changes of note, labels and favourite in the directory: [before, after] by column; only present if there are any";
         maybe "annotations_kept": any = pairs(&annotations.kept), "existing values that differ and are kept without --update and --replace-notes, as `annotations`; only present if there are any";
     }
-}
 
-shape! {
     pub(super) ANNOTATED = "", "";
     pub(super) fn annotated((changed, _): (usize, usize)) {
         "changed": number = changed, "rows that change them";
     }
-}
 
-shape! {
     ANNOTATED_OR_KEPT = "", "";
     fn annotated_or_kept((changed, kept): (usize, usize)) {
         ..ANNOTATED = annotated((changed, kept));
         "kept": number = kept, "rows whose note, labels or favourite differ; existing ones are kept";
     }
-}
 
-shape! {
     pub(super) ROWS_ANNOTATED = "", "";
     /// How many rows change annotations, and how many leave some, if there are any.
     pub(super) fn rows_annotated(changed: usize, kept: usize) {
@@ -265,7 +242,7 @@ shape! {
 
 pub(super) fn annotation_lines(text: &mut String, indent: &str, annotations: &AnnotationPlan) {
     let mut line = |sign: &str, one: &AnnotationDifference, rest: &str| {
-        writeln!(text, "{indent}{sign} {one}{rest}").expect("a String takes it");
+        let _ = writeln!(text, "{indent}{sign} {one}{rest}");
     };
     for one in &annotations.changed {
         line(if one.is_replacement() { "~" } else { "+" }, one, "");
@@ -293,9 +270,7 @@ shape! {
         ..ANNOTATED_ROW = planned.map(|(one, ..)| annotated_row(&one.annotations)).unwrap_or_default();
         ..ODDITIES = planned.map(|(_, oddities, _)| of_row(oddities)).unwrap_or_default();
     }
-}
 
-shape! {
     pub(crate) SUM = "plan-sum", "the last line: create + update + unchanged + not_known + exists = rows";
     fn sum(sending: Sending, shown: &ShownPlan) {
         "dry_run": bool = true, "true";
@@ -304,9 +279,7 @@ shape! {
         ..ODD = odd(&shown.losses, &shown.resembling, &shown.spreadsheet);
         ..ROWS_ANNOTATED = rows_annotated(shown.annotations.len(), shown.kept);
     }
-}
 
-shape! {
     COUNTS = "", "";
     fn by_word([create, update, unchanged, not_known, exists]: [usize; 5]) {
         "create": number = create, "groups that are not in the directory";
@@ -318,22 +291,17 @@ shape! {
 }
 
 pub(super) fn lines(sending: Sending, one: &PlannedRow) -> String {
-    let PlannedRow {
-        row,
-        planned,
-        annotations,
-        ..
-    } = one;
+    let (planned, annotations) = (&one.planned, &one.annotations);
     let mut text = String::new();
     let word = match planned.action {
         RowAction::Unchanged if *annotations == AnnotationPlan::default() => return text,
         RowAction::Unchanged => "annotate",
         need => word(sending, need),
     };
-    writeln!(text, "{word} {}", visible(row.id.as_str())).expect("a String takes it");
+    let _ = writeln!(text, "{word} {}", visible(one.row.id.as_str()));
     let is_creation = planned.action == RowAction::Create;
     for line in review::lines(&planned.change, is_creation).lines() {
-        writeln!(text, "  {line}").expect("a String takes it");
+        let _ = writeln!(text, "  {line}");
     }
     annotation_lines(&mut text, "  ", annotations);
     text

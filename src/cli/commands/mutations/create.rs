@@ -1,22 +1,22 @@
-//! `create`: checks for an odd id, shows what will be sent, and sends a get-or-create with it.
+//! `create`: checks for an odd id, shows what will be sent, and sends a get-or-create with it. `copy`: copies what is known of
+//! a group to another profile, by creating the group there or merging it into the existing one.
 
-use super::{answer, token_file};
+use std::mem;
+
+use super::{
+    answer, token_file,
+    update::{How, lay_over, may_update},
+};
 use crate::{
     api::inspect::Method,
     cli::{
-        args::{Fields, Mutation, TokenArgs},
+        args::Fields,
         commands::prelude::*,
-        input::{confirm::Review, fields::Edits},
-        output::{self, json, review, token_file},
+        input::{fields::Edits, selection::alike},
+        output::token_file,
     },
     config::guard::Weight,
-    domain::{
-        change::{Change, DesiredFields},
-        group::UserGroupId,
-        text::oddities,
-    },
-    operations::Guarded,
-    search::suggest::similar,
+    domain::{change::Change, facts::Field, text::oddities},
 };
 
 /// How many similar ids are named.
@@ -88,8 +88,7 @@ pub(super) async fn create_with(
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         session.say_elsewhere().await?;
-        review::dry_run(session, Method::Get, &id, (&wanted, &change), mutation.curl)?;
-        return Ok(Exit::Done);
+        return review::dry_run(session, Method::Get, &id, (&wanted, &change), mutation.curl);
     }
     let mut file = token_file(&token)?;
     if !mutation.yes {
@@ -101,10 +100,8 @@ pub(super) async fn create_with(
     review
         .ask_about(about, Weight::default(), &question)
         .await?;
-    let created = session
-        .in_flight
-        .during(Box::pin(session.operations.create(&id, &wanted)))
-        .await;
+    let creating = Box::pin(session.operations.create(&id, &wanted));
+    let created = session.in_flight.during(creating).await;
     let done = created.map_err(|failure| failure.of_change(&id, "created"))?;
     answer(session, &done, None, &token, file.as_mut())
 }
@@ -124,10 +121,98 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliE
         return Ok(());
     }
     let known = session.operations.known_ids().await?;
-    let near = similar(id.as_str(), &known, NEAR);
-    if !near.is_empty() {
-        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
-        output::context(&format!("! similar known IDs: {}", near.join(", ")));
+    if let Some(near) = alike(id, &known, NEAR) {
+        output::context(&format!("! similar known IDs: {near}"));
     }
     Ok(())
+}
+
+/// Copy a group to another profile: create it there, or update it
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Copies name, mapping and properties from the directory; to refresh them, run `groupdesk get ID` first. Token, \
+        note and labels are not copied. \
+        Options such as --map and --property override the copied values."
+)]
+pub(crate) struct Copy {
+    /// The group
+    id: UserGroupId,
+    /// Profile to copy the group to
+    #[arg(long, value_name = "PROFILE")]
+    to: String,
+    /// ID of the copy [default: the same ID]
+    #[arg(long, value_name = "ID")]
+    as_id: Option<UserGroupId>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Skip this mapping row
+    #[arg(long, value_name = "SCHEMA")]
+    unmap: Vec<String>,
+    /// Skip this property
+    #[arg(long, value_name = "KEY")]
+    remove_property: Vec<String>,
+    #[command(flatten)]
+    mutation: Mutation,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+impl Run for Copy {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("copy", &[
+            "groupdesk copy acme-eu --to eu-live --map 40=213 -P testing --dry-run",
+            "groupdesk copy acme-eu --to eu-live --unmap 7 --yes --json",
+        ], &[one("ID --to PROFILE", &[&json::ANSWER]), one("ID --to PROFILE --dry-run", &[&review::REQUEST])]),
+    ];
+
+    async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        let fields = mem::take(&mut self.fields);
+        let [unmap, remove] = [&mut self.unmap, &mut self.remove_property].map(mem::take);
+        let edits = Edits::read(fields, unmap, remove);
+        in_session_with(global, edits, async |session, edits| {
+            copy(session, self, edits).await
+        })
+        .await
+    }
+}
+
+async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, CliError> {
+    let (id, to, mutation, token) = (
+        arguments.id,
+        arguments.to,
+        arguments.mutation,
+        arguments.token,
+    );
+    let target = session.with_profile(&to)?;
+    let other = arguments.as_id.unwrap_or_else(|| id.clone());
+    let here = &session.operations;
+    if other == id && here.place().await? == target.operations.place().await? {
+        return Err(CliError::Usage(format!(
+            "profile {to} is the same environment as {}; to copy to another ID, use --as-id. Nothing was sent",
+            here.profile().name
+        )));
+    }
+    let known = DesiredFields::of(&session.known_here(&id, "nothing was sent").await?);
+    let wanted = edits.apply(&known)?;
+    for field in [Field::Mapping, Field::Properties] {
+        if !wanted.has(field) {
+            let (name, is) = (field.as_str(), field.is());
+            output::context(&format!("! {name} of \"{id}\" {is} unknown; not copied"));
+        }
+    }
+    proposals::select_profile(&to);
+    output::context(&format!("from {} \"{id}\"", here.profile().name));
+    if target.operations.show(&other).await?.is_none() {
+        may_create(&target, &other, &mutation).await?;
+        return create_with(&target, other, wanted, mutation, token).await;
+    }
+    let how = How {
+        token,
+        ..How::of(mutation)
+    };
+    let known = may_update(&target, &other, &how).await?;
+    let edits = Edits::of_fields(wanted);
+    lay_over(&target, &other, known.as_ref(), &edits, how).await
 }

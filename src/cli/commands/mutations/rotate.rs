@@ -5,17 +5,14 @@ use crate::{
     cli::{
         args::Rotate,
         commands::{batch, handoff, prelude::*, whose},
-        input::confirm::Review,
         output::{
-            self,
-            json::{self, ONE_REQUEST, one_request},
-            shape::shape,
+            json::{ONE_REQUEST, one_request},
             token_file,
         },
     },
     config::guard::Weight,
-    domain::{group::UserGroupId, history::Ending, pasted::Pasted, token::Fingerprint},
-    operations::{Guarded, JUST_ROTATED, Spare, Target, TokenLookup},
+    domain::{pasted::Pasted, token::Fingerprint},
+    operations::{JUST_ROTATED, Spare, Target, TokenLookup},
 };
 
 impl Run for Rotate {
@@ -29,8 +26,8 @@ impl Run for Rotate {
         ], &[
             one("ID", &[&json::ROTATED]),
             one("ID --dry-run", &[&REQUEST]),
-            lines(", of many groups", &[&batch::report::ITEM, &batch::report::SUM]),
-            one(", of many groups --dry-run", &[&batch::report::PLAN]),
+            lines(", of many groups", &[&batch::ITEM, &batch::SUM]),
+            one(", of many groups --dry-run", &[&batch::PLAN]),
         ]),
     ];
 
@@ -124,15 +121,8 @@ async fn rotate(
     pasted: Option<Fingerprint>,
     arguments: Rotate,
 ) -> Result<Exit, CliError> {
-    let Rotate {
-        reason,
-        assurance: exists,
-        mutation,
-        token,
-        bulk,
-        ..
-    } = arguments;
-    let assurance = assurance(exists.exists);
+    let (mutation, token) = (arguments.mutation, arguments.token);
+    let assurance = assurance(arguments.assurance.exists);
     let review = Review::of(session, Guarded::Rotate, &mutation)?;
     // Before anything is shown: what somebody rotates from here on, this command leaves alone.
     let noted = session.operations.last_number().await?;
@@ -154,7 +144,7 @@ async fn rotate(
     let target = Target {
         seen,
         // A token that was pasted is meant, however young it is.
-        spare: if bulk.include_recent || pasted.is_some() {
+        spare: if arguments.bulk.include_recent || pasted.is_some() {
             Spare::default()
         } else {
             Spare {
@@ -163,36 +153,25 @@ async fn rotate(
             }
         },
     };
-    let rotated = session
-        .in_flight
-        .during(Box::pin(
-            session
-                .operations
-                .rotate_seen(&id, target, reason, assurance),
-        ))
-        .await
-        .map_err(|failure| failure.of_change(&id, "rotated"))?;
+    let (operations, in_flight) = (&session.operations, &session.in_flight);
+    let rotating = Box::pin(operations.rotate_seen(&id, target, arguments.reason, assurance));
+    let rotated = in_flight.during(rotating).await;
+    let rotated = rotated.map_err(|failure| failure.of_change(&id, "rotated"))?;
     // Write the token before the confirming get, so that the person has it whatever happens next. A failure is reported
     // below. Standard output has to wait, because what was written there cannot be taken back.
     let early = file.as_mut().filter(|file| file.is_file());
     drop(write_token(&rotated, early));
     let done = if rotated.ending == Ending::Rotated {
-        session
-            .in_flight
-            .during(Box::pin(session.operations.confirm(rotated)))
+        in_flight
+            .during(Box::pin(operations.confirm(rotated)))
             .await
     } else {
         rotated
     };
     // Hand off only after the confirming get: a token that it contradicts must not reach the dashboards.
     let handed = handoff::after(session, &done).await;
-    answer(
-        session,
-        &done,
-        Some(Rotated(handed.as_ref())),
-        &token,
-        file.as_mut(),
-    )
+    let rotated = Some(Rotated(handed.as_ref()));
+    answer(session, &done, rotated, &token, file.as_mut())
 }
 
 fn word(seen: Option<Fingerprint>) -> String {

@@ -7,27 +7,18 @@ use super::{answer, assurance, reading, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
-        args::{Mutation, TokenArgs, Update},
+        args::Update,
         commands::{batch, prelude::*},
-        input::{
-            confirm::{self, Review},
-            fields::Edits,
-        },
-        output::{
-            self, human, json, review,
-            token_file::{self, TokenFile},
-        },
+        input::fields::Edits,
+        output::token_file::{self, TokenFile},
     },
     config::guard::Weight,
     domain::{
-        change::{Change, DesiredFields},
+        change::Change,
         facts::Field,
-        group::UserGroupId,
-        history::Ending,
-        known::KnownGroup,
         update::{Edit, UnsafeUpdate},
     },
-    operations::{Done, Failure, Guarded, UnknownIdPolicy, Warning, sendable},
+    operations::{Warning, sendable},
 };
 
 /// How to send a change.
@@ -42,6 +33,20 @@ pub(crate) struct How {
     pub(crate) undoes: bool,
 }
 
+impl How {
+    /// For a group that the directory knows; nothing is replaced, no token comes out.
+    pub(crate) fn of(mutation: Mutation) -> Self {
+        Self {
+            replace: Vec::new(),
+            if_unchanged: false,
+            assurance: UnknownIdPolicy::KnownOnly,
+            mutation,
+            token: TokenArgs::default(),
+            undoes: false,
+        }
+    }
+}
+
 impl Run for Update {
     #[rustfmt::skip] // A table: one command a line.
     const PAGES: &'static [Page] = &[
@@ -51,7 +56,7 @@ impl Run for Update {
         ], &[
             one("ID", &[&json::ANSWER]),
             one("ID --dry-run", &[&review::REQUEST]),
-            lines(", of many groups", &[&batch::report::ITEM, &batch::report::SUM]),
+            lines(", of many groups", &[&batch::ITEM, &batch::SUM]),
             one(", of many groups --dry-run", &[&batch::edit::PLAN]),
         ]),
     ];
@@ -90,9 +95,8 @@ async fn update(
         replace: arguments.replace.fields(),
         if_unchanged: arguments.if_unchanged,
         assurance: assurance(arguments.assurance.exists),
-        mutation: arguments.mutation,
         token: arguments.token,
-        undoes: false,
+        ..How::of(arguments.mutation)
     };
     let known = may_update(session, id, &how).await?;
     lay_over(session, id, known.as_ref(), &edits, how).await
@@ -166,14 +170,8 @@ pub(crate) async fn send(
         if mutation.dry_run {
             let nothing = Change::between(&edit.base, &edit.base);
             let request = DesiredFields::default();
-            review::dry_run(
-                session,
-                Method::Put,
-                id,
-                (&request, &nothing),
-                mutation.curl,
-            )?;
-            return Ok(Exit::Done);
+            let change = (&request, &nothing);
+            return review::dry_run(session, Method::Put, id, change, mutation.curl);
         }
         output::say("no changes; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
@@ -197,27 +195,19 @@ pub(crate) async fn send(
     // Report an update that cannot be sent before the person is asked to confirm it.
     sendable(id, &session.operations.profile().name, &plan, &read.open)?;
     // Nor is a secret shown that the update would be refused for.
-    session
-        .operations
-        .no_secret_in(&edit.base, &edit.wanted)
-        .await?;
+    let operations = &session.operations;
+    operations.no_secret_in(&edit.base, &edit.wanted).await?;
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
-    if !beside.is_empty() {
-        output::context(&beside);
-    }
-    if !doubts.is_empty() {
-        output::context(&doubts);
+    for text in [&beside, &doubts]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+    {
+        output::context(text);
     }
     if mutation.dry_run {
-        review::dry_run(
-            session,
-            Method::Put,
-            id,
-            (&plan.send, &change),
-            mutation.curl,
-        )?;
-        return Ok(Exit::Done);
+        let change = (&plan.send, &change);
+        return review::dry_run(session, Method::Put, id, change, mutation.curl);
     }
     if !mutation.yes {
         human::say_warnings(&read);
@@ -231,12 +221,8 @@ pub(crate) async fn send(
     let review = Review::of(session, Guarded::Update, &mutation)?;
     let about = (Guarded::Update, id);
     review.ask_about(about, weight, &question).await?;
-    let updated = session
-        .in_flight
-        .during(Box::pin(
-            session.operations.update_edit(id, &edit, assurance),
-        ))
-        .await;
+    let updating = Box::pin(operations.update_edit(id, &edit, assurance));
+    let updated = session.in_flight.during(updating).await;
     let mut done = updated.map_err(|failure| failure.of_change(id, "updated"))?;
     // Repeat the warnings of the first read, because they are still news to whoever started the command.
     for warning in read.warnings {

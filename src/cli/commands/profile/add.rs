@@ -1,18 +1,15 @@
 //! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines. If a test
 //! fails, nothing is written.
 
-use std::path::{Path, PathBuf};
-
-use clap::Args;
-
-use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
+use super::{
+    Setup, bind,
+    questions::{self, ask_facts},
+    show, stop_of,
+};
 use crate::{
     cli::{
         args::new_name,
-        commands::places,
-        error::CliError,
-        output::{self, shape::shape},
-        process::exit::Exit,
+        commands::{places, prelude::*},
     },
     config::{
         edit::{Edit, EditError},
@@ -23,9 +20,7 @@ use crate::{
         scrub::looks_like_a_key,
     },
     domain::group::EnvironmentTag,
-    operations::{
-        BindingAnswer, Connector, Failure, Finding, NotAdded, Operations, PlaceProblem, Probe,
-    },
+    operations::{BindingAnswer, Connector, Finding, NotAdded, PlaceProblem, Probe},
 };
 
 #[derive(Debug, Args)]
@@ -85,17 +80,17 @@ struct SourceArgs {
     keyring: Option<String>,
 }
 
-pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, CliError> {
+pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit, CliError> {
     if let Some(command) = &mut arguments.source.command {
         command.append(&mut arguments.last);
     }
     let connector = context.connector();
-    let mut new = complete(context, &connector, &arguments).await?;
+    let (mut new, is_asked) = complete(context, &connector, &arguments).await?;
     // Report invalid values before asking for a key.
     let (mut edit, profile) = connector.plan(&new).map_err(stop_of)?;
     check_named(context, &profile, &arguments).await?;
     let key = match &new.api_key {
-        KeySource::Keyring(_) => input::key(context.no_input).await?,
+        KeySource::Keyring(_) => questions::key(context.no_input).await?,
         KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) | KeySource::Unset => None,
     };
     let probe = if arguments.no_check {
@@ -103,15 +98,11 @@ pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, Cli
     } else {
         Some(connector.probe(&profile, key.as_ref()).await)
     };
-    if let Some(probe) = &probe {
-        let tell = match probe {
-            Ok(found) if is_passed(found) => output::say,
-            _ => output::alarm,
-        };
-        tell(&match probe {
-            Ok(found) => show::probe_text(found),
-            Err(failure) => format!("! {failure}"),
-        });
+    match &probe {
+        Some(Ok(found)) if is_passed(found) => output::say(&show::probe_text(found)),
+        Some(Ok(found)) => output::alarm(&show::probe_text(found)),
+        Some(Err(failure)) => output::alarm(&format!("! {failure}")),
+        None => {}
     }
     new.read_only = matches!(&probe, Some(Ok(probe)) if probe.finding == Finding::MayNotChange);
     if new.read_only {
@@ -130,7 +121,7 @@ pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, Cli
             return Err(stop);
         }
         output::note_change();
-        if !is_complete(&arguments)? && input::has_person(context.no_input) {
+        if is_asked {
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
@@ -146,7 +137,11 @@ pub(super) async fn add(context: &Setup, mut arguments: Add) -> Result<Exit, Cli
 
 /// Decides which environment the profile is, if its address or key is known already: by the flags, otherwise by asking.
 /// Nothing is sent before that is decided, now or later.
-async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Result<(), CliError> {
+async fn which_place(
+    context: &Setup<'_>,
+    added: &Operations,
+    arguments: &Add,
+) -> Result<(), CliError> {
     let asked = match added.place_problem().await {
         Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
         // Every command of such a profile would be refused.
@@ -172,29 +167,36 @@ async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Re
 }
 
 /// Returns `None` if it is to be decided later, as the line printed before explains.
-async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<BindingAnswer>, CliError> {
-    if !input::has_person(context.no_input) {
+async fn ask_place(
+    context: &Setup<'_>,
+    added: &Operations,
+) -> Result<Option<BindingAnswer>, CliError> {
+    if !questions::has_person(context.no_input) {
         return Ok(None);
     }
     let question =
         "Same environment: type its name. Another one: type \"new\". To decide later: press Enter:";
-    match input::line(question).await?.as_str() {
+    match questions::line(question).await?.as_str() {
         "" => Ok(None),
         "new" => Ok(Some(BindingAnswer::New)),
         place => bind::same(added, Some(place), false).await.map(Some),
     }
 }
 
-async fn all_the_same(context: &Setup) -> Result<bool, CliError> {
-    if !input::has_person(context.no_input) {
+async fn all_the_same(context: &Setup<'_>) -> Result<bool, CliError> {
+    if !questions::has_person(context.no_input) {
         return Ok(false);
     }
-    let answer = input::line("Write the profile anyway? [y/N]").await?;
+    let answer = questions::line("Write the profile anyway? [y/N]").await?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Refuses the name of an environment that does not exist.
-async fn check_named(context: &Setup, profile: &Profile, arguments: &Add) -> Result<(), CliError> {
+async fn check_named(
+    context: &Setup<'_>,
+    profile: &Profile,
+    arguments: &Add,
+) -> Result<(), CliError> {
     let named = arguments.same_environment.as_deref();
     let Some(name) = named.filter(|name| !name.is_empty()) else {
         return Ok(());
@@ -225,16 +227,15 @@ fn take_back(new: &NewProfile, written: &Edit, stored_key: bool) {
     });
 }
 
-/// The values from the arguments, completed on a terminal by asking for the missing ones.
+/// The values from the arguments, completed on a terminal by asking for the missing ones, and whether some were.
 async fn complete(
-    context: &Setup,
+    context: &Setup<'_>,
     connector: &Connector,
     arguments: &Add,
-) -> Result<NewProfile, CliError> {
-    let can_ask = input::has_person(context.no_input);
+) -> Result<(NewProfile, bool), CliError> {
     let said = source(&arguments.source, &arguments.name)?;
-    let is_complete = is_complete(arguments)?;
-    if !is_complete && !can_ask {
+    let is_complete = arguments.base_url.is_some() && said.is_some();
+    if !is_complete && !questions::has_person(context.no_input) {
         return Err(CliError::Usage(
             "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
         ));
@@ -246,7 +247,7 @@ async fn complete(
         .map_err(|error| CliError::Usage(format!("--ca-file: {error}")))?;
     let base_url = match &arguments.base_url {
         Some(url) => url.clone(),
-        None => input::line("Base URL, for example https://api.example.com:").await?,
+        None => questions::line("Base URL, for example https://api.example.com:").await?,
     };
     let tag = |text: &String| EnvironmentTag::parse(text);
     let mut new = NewProfile {
@@ -259,19 +260,19 @@ async fn complete(
         read_only: false,
     };
     if is_complete {
-        return Ok(new);
+        return Ok((new, false));
     }
     no_wrong_answer(connector, &new)?;
     if new.environment.is_none() {
         let question = "Environment: Customer, Testing, or Enter to leave it unset:";
-        let answer = Some(input::line(question).await?).filter(|answer| !answer.is_empty());
+        let answer = Some(questions::line(question).await?).filter(|answer| !answer.is_empty());
         new.environment = answer.as_ref().map(tag);
         no_wrong_answer(connector, &new)?;
     }
     if new.api_key == KeySource::Unset {
         new.api_key = ask_source(&arguments.name).await?;
     }
-    Ok(new)
+    Ok((new, true))
 }
 
 /// Refuses what was answered so far, before more is asked. The source of the key may be an answer that is still missing.
@@ -286,12 +287,6 @@ fn no_wrong_answer(connector: &Connector, new: &NewProfile) -> Result<(), CliErr
         }
         planned => planned.map(drop).map_err(stop_of),
     }
-}
-
-/// Whether nothing has to be asked for.
-fn is_complete(arguments: &Add) -> Result<bool, CliError> {
-    let said = source(&arguments.source, &arguments.name)?;
-    Ok(arguments.base_url.is_some() && said.is_some())
 }
 
 fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliError> {
@@ -322,11 +317,11 @@ fn key_file(file: &Path, what: &str) -> Result<KeySource, CliError> {
 
 async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
     let question = "API key from: variable, file, command or keyring?";
-    let answer = input::line(question).await?.to_lowercase();
+    let answer = questions::line(question).await?.to_lowercase();
     Ok(match answer.as_str() {
-        "variable" | "env" => KeySource::Env(input::line("Name of the variable:").await?),
+        "variable" | "env" => KeySource::Env(questions::line("Name of the variable:").await?),
         "file" => {
-            let file = input::line("File, for example ~/eu.key:").await?;
+            let file = questions::line("File, for example ~/eu.key:").await?;
             if file.is_empty() {
                 return Err(CliError::Usage(
                     "the path of the API key file is empty; nothing was saved".into(),
@@ -335,7 +330,7 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
             key_file(Path::new(&file), "the API key file")?
         }
         "command" => {
-            let line = input::line("Command, for example pass show eu-live:").await?;
+            let line = questions::line("Command, for example pass show eu-live:").await?;
             KeySource::Command(words(&line)?)
         }
         "keyring" => KeySource::Keyring(profile.to_owned()),
@@ -368,7 +363,7 @@ fn no_source(answer: &str) -> &'static str {
 }
 
 fn tell(
-    context: &Setup,
+    context: &Setup<'_>,
     new: &NewProfile,
     edit: &Edit,
     probe: Option<&Result<Probe, Failure>>,
@@ -395,9 +390,7 @@ shape! {
         "lines": text = edit.lines, "the lines for the file";
         "check": {CHECK} or "--no-check was given" = probe.map(|probe| check(probe.as_ref())), "result of the connection test";
     }
-}
 
-shape! {
     CHECK = "", "";
     fn check(probe: Result<&Probe, &Failure>) {
         "finding": text or "it could not be tested" = probe.ok().map(|probe| probe.finding.as_str()), "as in `check`";

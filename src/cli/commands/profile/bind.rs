@@ -2,25 +2,12 @@
 
 use std::io::{self, IsTerminal};
 
-use clap::Args;
-
 use super::Setup;
 use crate::{
-    cli::{
-        commands::places,
-        error::CliError,
-        input::confirm::{self, Question},
-        output::{
-            self,
-            shape::{Object, shape},
-        },
-        process::exit::Exit,
-        session,
-    },
+    cli::commands::{places, prelude::*},
     config::{Settings, profile::Profile},
     directory::Directory,
-    domain::{group::UserGroupId, proposal::quoted},
-    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
+    operations::{BindingAnswer, Bound, PlaceProblem},
 };
 
 #[derive(Debug, Default, Args)]
@@ -85,7 +72,7 @@ impl From<Unbind> for Bind {
     }
 }
 
-pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
+pub(super) async fn bind(context: &Setup<'_>, arguments: Bind) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let directory = session::open_named(&settings.directory, &context.overrides)?;
     let profiles = chosen(&settings, &arguments)?;
@@ -125,7 +112,7 @@ fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profil
 }
 
 async fn one(
-    context: &Setup,
+    context: &Setup<'_>,
     settings: &Settings,
     directory: &Directory,
     profile: &Profile,
@@ -208,7 +195,7 @@ async fn is_asked(operations: &Operations) -> Result<bool, CliError> {
     }
 }
 
-async fn typed(context: &Setup, profile: &Profile) -> Result<(), CliError> {
+async fn typed(context: &Setup<'_>, profile: &Profile) -> Result<(), CliError> {
     if context.no_input || !io::stdin().is_terminal() {
         return Err(CliError::Guarded(
             "--no-verify asks you to type a phrase, but there is no terminal; nothing was changed"

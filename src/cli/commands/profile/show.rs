@@ -1,21 +1,21 @@
-//! Profiles and connection tests as they are printed.
+//! Profiles and connection tests as they are printed; `profile behaviour` shows and records undocumented behaviour of a
+//! profile's place, as people declare it.
 
 use super::Setup;
 use crate::{
-    cli::{
-        error::CliError,
-        output::{self, human, shape::shape},
-        process::exit::Exit,
-    },
+    cli::commands::prelude::*,
     config::{
         guard::{Guard, Level, Rule},
         profile::Profile,
     },
-    domain::{group::EnvironmentTag, text::visible},
-    operations::{Probe, Step},
+    domain::{
+        facts::{self, Basis, Field, GetBehaviour, OmittedField, Stated},
+        group::EnvironmentTag,
+    },
+    operations::{Fact, Probe, Step, THE_SERVICE},
 };
 
-pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
+pub(super) fn list(context: &Setup<'_>) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let usual = settings.default_profile.as_deref();
     let value = |profile: &Profile| object(profile, usual);
@@ -33,11 +33,11 @@ pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
             ]
         });
         let header = ["", "PROFILE", "ENVIRONMENT", "RIGHTS", "URL", "KEY FROM"];
-        human::rows(header, &lines.collect::<Vec<_>>(), None)
+        human::rows(header, lines, None)
     })
 }
 
-pub(super) fn show(context: &Setup, name: Option<&str>) -> Result<Exit, CliError> {
+pub(super) fn show(context: &Setup<'_>, name: Option<&str>) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let profile = settings.profile(name)?;
     if context.json {
@@ -98,18 +98,14 @@ shape! {
         "max_bulk": number = profile.max_bulk, "maximum number of groups in one bulk rotation";
         "guards": [GUARD] = profile.guards.iter().map(guard), "its guards";
     }
-}
 
-shape! {
     GUARD = "", "";
     fn guard(guard: &Guard) {
         "operation": text = guard.operation.as_str(), "the guarded operation";
         "rule": text = rule(guard), "what it requires; human-readable, may change";
         "reason": text = guard.reason, "the reason in the configuration";
     }
-}
 
-shape! {
     pub(crate) PROBE = "", "";
     /// The result of a connection test, as JSON.
     pub(super) fn probe(probe: &Probe) {
@@ -117,9 +113,7 @@ shape! {
         "text": text = probe.text, "the same as text; human-readable, may change";
         "steps": [STEP] = probe.steps.iter().map(step), "the steps of the test, in order";
     }
-}
 
-shape! {
     pub(super) STEP = "", "";
     pub(super) fn step(step: &Step) {
         "what": text = step.what, "what was done";
@@ -131,17 +125,170 @@ shape! {
 
 /// The result of a connection test, as lines of text.
 pub(super) fn probe_text(probe: &Probe) -> String {
-    let mut lines: Vec<String> = probe
-        .steps
-        .iter()
-        .map(|step| {
-            let (sign, text) = match &step.result {
-                Ok(text) => ('+', text),
-                Err(text) => ('x', text),
-            };
-            format!("{sign} {}: {text}, {} ms", step.what, step.took.as_millis())
-        })
-        .collect();
-    lines.push(probe.text.clone());
+    let steps = probe.steps.iter().map(|step| {
+        let (sign, text) = match &step.result {
+            Ok(text) => ('+', text),
+            Err(text) => ('x', text),
+        };
+        format!("{sign} {}: {text}, {} ms", step.what, step.took.as_millis())
+    });
+    let lines: Vec<_> = steps.chain([probe.text.clone()]).collect();
     lines.join("\n")
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Behaviour {
+    /// Profile [default: the profile in use]
+    name: Option<String>,
+    /// What a get with properties returns: the stored properties (returned) or those of the request (echoed)
+    #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
+    properties_on_get: Option<String>,
+    /// What the service does to fields that an update omits; for one field: mapping=clear
+    #[arg(long, alias = "absent-fields", value_name = "[FIELD=]keep|clear|unknown", value_parser = omitted)]
+    omitted_fields: Vec<OmittedFields>,
+    /// Whether all changes to this environment go through this directory
+    #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
+    sole_writer: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct OmittedFields(Vec<Field>, OmittedField);
+
+fn omitted(text: &str) -> Result<OmittedFields, String> {
+    let (fields, value) = match text.split_once('=') {
+        Some((name, value)) => {
+            let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
+            let field = field.ok_or("expected name, mapping or properties")?;
+            (vec![field], value)
+        }
+        None => (Field::ALL.to_vec(), text),
+    };
+    let value = OmittedField::parse(value).ok_or("expected keep, clear or unknown")?;
+    Ok(OmittedFields(fields, value))
+}
+
+impl Behaviour {
+    fn stated_facts(&self) -> Vec<Fact> {
+        let on_get = self.properties_on_get.as_deref();
+        let on_get = on_get.and_then(GetBehaviour::parse);
+        let mut facts = Vec::from_iter(on_get.map(Fact::PropertiesOnGet));
+        for OmittedFields(fields, value) in &self.omitted_fields {
+            facts.extend(
+                fields
+                    .iter()
+                    .map(|field| Fact::OmittedField(*field, *value)),
+            );
+        }
+        let sole = self.sole_writer.as_deref();
+        facts.extend(sole.map(|sole| Fact::SoleWriter(sole == "yes")));
+        facts
+    }
+}
+
+pub(super) async fn behaviour(context: &Setup<'_>, arguments: Behaviour) -> Result<Exit, CliError> {
+    let mut global = context.global.clone();
+    if let Some(name) = &arguments.name {
+        // An unknown one is no fault of --profile.
+        context.settings()?.profile(Some(name))?;
+        global.profile = Some(name.clone());
+    }
+    let session = Session::open(&global)?;
+    let told = arguments.stated_facts();
+    let operations = &session.operations;
+    let facts = if told.is_empty() {
+        operations.facts().await?
+    } else {
+        let facts = operations.state_facts(told).await?;
+        output::note_change();
+        facts
+    };
+    print(&session, &facts)?;
+    Ok(Exit::Done)
+}
+
+/// Prints each fact, who declared it and when.
+fn print(session: &Session, facts: &facts::Facts) -> Result<(), CliError> {
+    let lines = lines(facts);
+    if session.json {
+        output::json(&lines.iter().map(fact).collect::<Vec<_>>())
+    } else {
+        output::result(&facts_text(&lines, session.operations.now()))
+    }
+}
+
+/// One fact as it is printed.
+struct FactLine {
+    fact: &'static str,
+    value: &'static str,
+    basis: Basis,
+    at: Option<jiff::Timestamp>,
+    by: Option<String>,
+}
+
+impl FactLine {
+    fn of<T>(fact: &'static str, value: &'static str, stated: &Stated<T>) -> Self {
+        Self {
+            fact,
+            value,
+            basis: stated.basis,
+            at: stated.at,
+            by: stated.by.clone(),
+        }
+    }
+}
+
+shape! {
+    pub(crate) FACT = "fact", "how the service of a profile behaves where its API is undocumented";
+    fn fact(line: &FactLine) {
+        "fact": text = line.fact, "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer";
+        "value": text = line.value, "for properties_on_get: returned, echoed or unknown; for absent_*: keep, clear or unknown; for sole_writer: yes or no";
+        "source": text = line.basis.as_str(), "proven, told (set by you or announced by the service) or unknown";
+        "at": time or "it was never set" = line.at, "since when";
+        "by": text or "it was never set" = line.by.as_ref(), "by whom";
+    }
+}
+
+fn lines(facts: &facts::Facts) -> Vec<FactLine> {
+    let on_get = &facts.properties_on_get;
+    let absent = [
+        ("absent_name", Field::Name),
+        ("absent_properties", Field::Properties),
+        ("absent_mapping", Field::Mapping),
+    ];
+    let mut lines = vec![FactLine::of(
+        "properties_on_get",
+        on_get.value.as_str(),
+        on_get,
+    )];
+    lines.extend(absent.map(|(fact, field)| {
+        let stated = facts.absent(field);
+        FactLine::of(fact, stated.value.as_str(), stated)
+    }));
+    let sole = &facts.sole_writer;
+    let value = if sole.value { "yes" } else { "no" };
+    lines.push(FactLine::of("sole_writer", value, sole));
+    lines
+}
+
+fn facts_text(lines: &[FactLine], now: jiff::Timestamp) -> String {
+    let rows = lines.iter().map(|line| {
+        let by = line.by.as_deref().map(visible).unwrap_or_default();
+        [
+            line.fact.replace("absent_", "omitted ").replace('_', " "),
+            line.value.to_owned(),
+            source(line).to_owned(),
+            line.at.map_or_else(String::new, |at| human::ago(at, now)),
+            by.into_owned(),
+        ]
+    });
+    human::rows(["BEHAVIOUR", "VALUE", "SOURCE", "SINCE", "BY"], rows, None)
+}
+
+fn source(line: &FactLine) -> &'static str {
+    match line.basis {
+        Basis::Told if line.by.as_deref() == Some(THE_SERVICE) => "announced",
+        Basis::Told => "set",
+        Basis::Proven => "observed",
+        Basis::Unknown => "-",
+    }
 }

@@ -1,18 +1,10 @@
 //! `groupdesk serve keys`: creates, lists and revokes API keys. A key is printed only once, when it is created.
 
-use clap::{Args, Subcommand};
 use secrecy::ExposeSecret;
 
 use super::storage::Storage;
 use crate::{
-    cli::{
-        args::{Global, new_name},
-        error::CliError,
-        output::{self, human, shape::shape},
-        process::exit::Exit,
-    },
-    domain::{text::visible, when},
-    operations::Clock,
+    cli::{args::new_name, commands::prelude::*},
     service::{
         keys::{Expiry, KeyInfo, NewKey, check_new},
         store::{Options, Store, StoreError},
@@ -151,9 +143,7 @@ shape! {
         "expires_at": time or "it does not expire" = info.expires_at, "when it expires";
         "last_used_at": time or "it was never used" = info.last_used_at, "when it was last used, to the minute";
     }
-}
 
-shape! {
     pub(crate) MADE = "key-made", "a new API key of the embedded service";
     fn made(info: &KeyInfo, key: &str) {
         ..KEY = object(info);
@@ -165,11 +155,7 @@ fn list(keys: &[KeyInfo]) -> String {
     let lines = keys.iter().map(|key| {
         [
             key.id.to_string(),
-            key.name
-                .as_deref()
-                .map(visible)
-                .unwrap_or_default()
-                .into_owned(),
+            visible(key.name.as_deref().unwrap_or_default()).into_owned(),
             visible(&key.environment).into_owned(),
             key.tag.clone().unwrap_or_default(),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
@@ -191,5 +177,5 @@ fn list(keys: &[KeyInfo]) -> String {
         "EXPIRES",
         "REVOKED",
     ];
-    human::rows(header, &lines.collect::<Vec<_>>(), None)
+    human::rows(header, lines, None)
 }

@@ -1,6 +1,4 @@
-//! The history: who did what, as one line or one paragraph per entry.
-
-use std::borrow::Cow;
+//! The history: who did what, as one line or one paragraph per entry; rotations and token owners as tables.
 
 use jiff::Timestamp;
 
@@ -12,13 +10,13 @@ use crate::{
         text::visible,
         when,
     },
+    operations::{RotationRow, TokenReport},
 };
 
 const RESULT: usize = 4;
 
 /// Entries of the history.
 pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
-    let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
     let header = [
         passed_title(),
         "BY",
@@ -28,7 +26,8 @@ pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
         "FINGERPRINT",
         "DETAILS",
     ];
-    rows(header, &lines, Some(RESULT))
+    let lines = lines.iter().map(|line| row(&line.value, now));
+    rows(header, lines, Some(RESULT))
 }
 
 /// One entry with its time, for output as it comes. Later entries are not known yet, so nothing is aligned.
@@ -47,14 +46,10 @@ pub(crate) fn history_line(entry: &Entry) -> String {
     parts.join("  ")
 }
 
-const STATE: usize = 5;
+const CHANGE_STATE: usize = 5;
 
 /// Creates and updates whose outcome is open.
 pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
-    let lines: Vec<_> = changes
-        .iter()
-        .map(|change| change_row(change, now))
-        .collect();
     let header = [
         "NUMBER",
         passed_title(),
@@ -64,14 +59,13 @@ pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
         "STATE",
         "CHANGES",
     ];
-    rows(header, &lines, Some(STATE))
+    let lines = changes.iter().map(|change| change_row(change, now));
+    rows(header, lines, Some(CHANGE_STATE))
 }
 
 fn change_row(change: &Mutation, now: Timestamp) -> [String; 7] {
-    let text = change
-        .changes
-        .as_ref()
-        .map(|changes| changes_text(changes, "->"));
+    let changes = change.changes.as_ref();
+    let text = changes.map(|changes| changes_text(changes, "->"));
     [
         format!("m{}", change.id.0),
         passed(change.since(), now),
@@ -79,7 +73,7 @@ fn change_row(change: &Mutation, now: Timestamp) -> [String; 7] {
         change.user_group_id.to_string(),
         change.operation.as_str().to_owned(),
         word(change.state.as_str()),
-        text.map_or_else(String::new, |text| visible(&text).into_owned()),
+        visible(&text.unwrap_or_default()).into_owned(),
     ]
 }
 
@@ -102,18 +96,78 @@ fn row(entry: &Entry, now: Timestamp) -> [String; 7] {
 }
 
 fn story(entry: &Entry) -> String {
-    let changes = entry
-        .changes
-        .as_ref()
-        .map(|changes| changes_text(changes, "->"));
-    [
-        entry.reason.as_deref(),
-        changes.as_deref(),
-        entry.note.as_deref(),
-    ]
-    .into_iter()
-    .flatten()
-    .map(visible)
-    .collect::<Vec<Cow<str>>>()
-    .join("; ")
+    let changes = entry.changes.as_ref();
+    let changes = changes.map(|changes| changes_text(changes, "->"));
+    let (reason, note) = (entry.reason.as_deref(), entry.note.as_deref());
+    let parts = [reason, changes.as_deref(), note].into_iter().flatten();
+    parts.map(visible).collect::<Vec<_>>().join("; ")
+}
+
+const STATE: usize = 1;
+
+/// Rotations, one per line.
+pub(crate) fn rotations<'a>(
+    journal: impl IntoIterator<Item = &'a RotationRow>,
+    now: Timestamp,
+) -> String {
+    let lines = journal.into_iter().map(|row| {
+        let token = match row.rotation.fingerprint {
+            Some(new) => format!("{} -> {new}", row.rotation.previous),
+            None => row.rotation.previous.to_string(),
+        };
+        [
+            row.id.0.to_string(),
+            word(row.rotation.state.as_str()),
+            row.user_group_id.to_string(),
+            passed(row.started_at, now),
+            visible(&row.by).into_owned(),
+            token,
+            visible(row.reason.as_deref().unwrap_or_default()).into_owned(),
+        ]
+    });
+    let header = [
+        "ROTATION",
+        "STATE",
+        "ID",
+        passed_title(),
+        "BY",
+        "FINGERPRINT",
+        "REASON",
+    ];
+    rows(header, lines, Some(STATE))
+}
+
+/// Tokens and the groups that have or had them, one per line. If there are several tokens, each is identified by its
+/// fingerprint.
+pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
+    let several = answered.len() > 1;
+    let of = |answer: &TokenReport, cells: [String; 4]| {
+        let [token, seen, environment, id] = cells;
+        let name = if several {
+            format!("{}  line {}", answer.fingerprint, answer.line)
+        } else {
+            String::new()
+        };
+        [name, token, seen, environment, id]
+    };
+    let lines = answered.iter().flat_map(|answer| {
+        let known = answer.owners.iter().map(|owner| {
+            let token = if owner.current { "current" } else { "former" };
+            [
+                token.to_owned(),
+                passed(owner.last_seen, now),
+                visible(&owner.environment).into_owned(),
+                owner.user_group_id.to_string(),
+            ]
+        });
+        let none = ["not in the directory", "", "", "-"].map(str::to_owned);
+        let none = answer.owners.is_empty().then_some(none);
+        known.chain(none).map(|cells| of(answer, cells))
+    });
+    if several {
+        let header = ["FINGERPRINT", "TOKEN", "READ", "ENVIRONMENT", "ID"];
+        return rows(header, lines, None);
+    }
+    let lines = lines.map(|[_, rest @ ..]| rest);
+    rows(["TOKEN", "READ", "ENVIRONMENT", "ID"], lines, None)
 }
