@@ -2,10 +2,6 @@
 
 mod groups;
 
-pub(super) use groups::{
-    AgainBatch, Batches, BatchesCommand, Get, Replace, ResumeBatch, Rotate, Update,
-};
-
 use std::{ffi::OsStr, path::PathBuf, time::Duration};
 
 use clap::{
@@ -19,13 +15,13 @@ use super::{
 };
 use crate::{
     directory::BatchOptions,
-    domain::{
-        age::{self, InvalidAge},
-        group::UserGroupId,
-        text::has_variable,
-    },
+    domain::{age, group::UserGroupId, text::has_variable},
     operations::batch::RunLimits,
     search::SortBy,
+};
+
+pub(super) use groups::{
+    AgainBatch, Batches, BatchesCommand, Get, Replace, ResumeBatch, Rotate, Update,
 };
 
 /// Global options.
@@ -314,7 +310,7 @@ impl Speed {
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
     /// Select tokens older than this (90d, 12h) or of unknown age, oldest first
-    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
+    #[arg(long, value_name = "AGE", value_parser = age::parse, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
     /// Include groups rotated within 24 h; of one group, within the last minute
     #[arg(long)]
@@ -327,11 +323,6 @@ impl BatchArgs {
     pub(crate) fn is_given(&self) -> bool {
         self.older_than.is_some() || self.pace.is_given()
     }
-}
-
-/// An age, as filters and settings have it.
-fn age(text: &str) -> Result<Duration, InvalidAge> {
-    age::parse(text)
 }
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
@@ -358,12 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_and_rates_are_read_with_their_units() {
-        assert_eq!(age("90d"), Ok(Duration::from_hours(90 * 24)));
-        assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
-        for wrong in ["", "d", "90", "-1d", "1.5d", "90é", "90D", "3m", "0d"] {
-            assert!(age(wrong).is_err(), "{wrong}");
-        }
+    fn rates_are_read_with_their_units() {
         assert_eq!(rate("5/s"), Ok(5.0));
         assert_eq!(rate("30/m"), Ok(0.5));
         for wrong in ["", "0/s", "-1/s", "5/h", "NaN/s", "inf"] {

@@ -309,7 +309,7 @@ impl Run for Diff {
                 None => Ok(Exit::Usage),
             }
         };
-        signals.unless_signalled(compared).await
+        signals.unless_signalled(Box::pin(compared)).await
     }
 }
 

@@ -57,7 +57,7 @@ impl Run for Doctor {
             clock: Clock::System,
             listener: exchanges::listener(),
         };
-        let examined = async { Ok(examine(&visit).await) };
+        let examined = async { Ok(Box::pin(examine(&visit)).await) };
         let report = signals.unless_signalled(examined).await?;
         output::either(global.json, || object(&report), || text(&report))?;
         Ok(Exit::from_report(&report))

@@ -142,7 +142,8 @@ impl Run for Profile {
             json: global.json,
             no_input: global.no_input,
         };
-        signals.unless_signalled(context.one(self.command)).await
+        let work = Box::pin(context.one(self.command));
+        signals.unless_signalled(work).await
     }
 }
 
