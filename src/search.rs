@@ -147,17 +147,6 @@ impl SearchResults {
         })
     }
 
-    /// Keeps only the wanted rows.
-    #[must_use]
-    pub fn only(&self, mut is_wanted: impl FnMut(Entry<'_>) -> bool) -> Self {
-        let shown = self.shown.iter().copied();
-        let is_wanted = |number: &u32| self.index.entry(*number).is_some_and(&mut is_wanted);
-        Self {
-            shown: shown.filter(is_wanted).collect(),
-            ..self.clone()
-        }
-    }
-
     /// Whether every word occurs in the group exactly as typed. The group must be among the results.
     pub fn is_exact(&self, number: u32) -> bool {
         let Some(hits) = &self.hits else {

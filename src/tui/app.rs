@@ -66,7 +66,7 @@ impl App {
         let bottom = if context.profile().is_some() {
             open_list(&mut context)
         } else {
-            Pane::Welcome(Welcome { config_file })
+            Pane::from(Welcome { config_file })
         };
         Self {
             context,
@@ -220,7 +220,7 @@ impl App {
                     self.act(Action::Help);
                 } else {
                     let help = Help::open(self.top(), action, &self.context);
-                    self.stack.push(Pane::Help(help));
+                    self.stack.push(help.into());
                 }
             }
             Action::Suspend if context.writes_under_way() > 0 => {
@@ -232,7 +232,7 @@ impl App {
             Action::Cancel => self.cancel(),
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
-            Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
+            Action::OpenOrCreate => self.stack.push(Open::default().into()),
             Action::Groups => self.go_home(),
             // On a page of one group, the key opens the history of that group.
             Action::History
@@ -362,7 +362,7 @@ impl App {
                 let known = self.context.groups.get(&id);
                 let known = known.unwrap_or_else(|| KnownGroup::new(id));
                 let pane = token::TokenPane::open(&known, &mut self.context);
-                self.stack.push(Pane::Token(Box::new(pane)));
+                self.stack.push(pane.into());
             }
         }
     }
@@ -444,7 +444,7 @@ fn open_list(context: &mut Context) -> Pane {
     if context.hands_off_to().is_some() {
         context.start(Job::DueHandOffs);
     }
-    Pane::List(Box::new(list))
+    Pane::from(list)
 }
 
 /// The first ones by name, and how many more there are: "acme-eu, globex and 3 more".

@@ -148,39 +148,31 @@ impl Severity {
         if is_alarm { Self::Error } else { Self::Warning }
     }
 
-    pub fn sign(self) -> char {
+    /// Its sign, its word for reading aloud, and how many seconds it stays in the line; `None`: until the next key.
+    fn facts(self) -> (char, &'static str, Option<i64>) {
         match self {
-            Self::Info => 'i',
-            Self::Done => '+',
-            Self::Refused | Self::Warning => '!',
-            Self::News => '~',
-            Self::Error => 'x',
-            Self::Unknown => '?',
+            Self::Refused => ('!', "warning", None),
+            Self::Info => ('i', "info", Some(6)),
+            Self::Done => ('+', "done", Some(8)),
+            Self::Warning => ('!', "warning", Some(15)),
+            Self::News => ('~', "news", Some(15)),
+            Self::Error => ('x', "error", Some(15)),
+            Self::Unknown => ('?', "unknown", Some(30)),
         }
+    }
+
+    pub fn sign(self) -> char {
+        self.facts().0
     }
 
     /// The severity as a word, for reading aloud.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Done => "done",
-            Self::Refused | Self::Warning => "warning",
-            Self::News => "news",
-            Self::Error => "error",
-            Self::Unknown => "unknown",
-        }
+        self.facts().1
     }
 
     /// How long it stays in the line; `None`: until the next key.
     pub fn stays(self) -> Option<SignedDuration> {
-        let seconds = match self {
-            Self::Refused => return None,
-            Self::Info => 6,
-            Self::Done => 8,
-            Self::Warning | Self::News | Self::Error => 15,
-            Self::Unknown => 30,
-        };
-        Some(SignedDuration::from_secs(seconds))
+        self.facts().2.map(SignedDuration::from_secs)
     }
 
     /// Whether it counts as unread, because perhaps nobody was there while it was shown.

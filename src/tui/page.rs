@@ -180,19 +180,6 @@ pub trait View {
     }
     /// Draws the pane; returns the position of the terminal's cursor, if it is visible.
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
-    /// Needed because some panes are held in a `Box`.
-    fn as_view(&self) -> &dyn View
-    where
-        Self: Sized,
-    {
-        self
-    }
-    fn as_view_mut(&mut self) -> &mut dyn View
-    where
-        Self: Sized,
-    {
-        self
-    }
 }
 
 /// Whether the action writes to the directory. Reading the service does, because the directory records it. Not listed

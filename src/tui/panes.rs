@@ -31,6 +31,22 @@ use super::{
     state::{Context, PaneRequest},
 };
 pub use crate::tui::page::{Click, View};
+
+/// What nearly every pane is made of.
+pub(super) mod prelude {
+    pub(crate) use ratatui::prelude::{Buffer, Position, Rect, Style};
+
+    pub(crate) use crate::tui::{
+        keymap::{Action, Focus},
+        kit::{Cursor, TextField, TextPage, paint, popup},
+        page::View,
+        state::{
+            Confirm, Context, Job, Navigation, Outcome, PaneRequest, Pending, ProfileIndex,
+            Severity, Ticket,
+        },
+        theme::Theme,
+    };
+}
 use crate::tui::{page::list_page::ListPage, state::GroupForm};
 
 /// Generates `Pane` from the names and types of the panes; a new pane is one line.
@@ -38,54 +54,60 @@ macro_rules! panes {
     ($($name:ident($pane:ty),)*) => {
         #[derive(Debug)]
         pub enum Pane {
-            $($name($pane)),*
+            $($name(Box<$pane>)),*
         }
 
         impl Pane {
             pub fn view(&self) -> &dyn View {
                 match self {
-                    $(Self::$name(pane) => pane.as_view()),*
+                    $(Self::$name(pane) => &**pane),*
                 }
             }
 
             pub fn view_mut(&mut self) -> &mut dyn View {
                 match self {
-                    $(Self::$name(pane) => pane.as_view_mut()),*
+                    $(Self::$name(pane) => &mut **pane),*
                 }
             }
         }
+
+        $(impl From<$pane> for Pane {
+            fn from(pane: $pane) -> Self {
+                Self::$name(Box::new(pane))
+            }
+        })*
     };
 }
 
 panes! {
     Welcome(connect::Welcome),
-    Connect(Box<connect::Connect>),
-    List(Box<list::List>),
+    Connect(connect::Connect),
+    List(list::List),
     Group(group::Group),
-    Compare(Box<compare::Compare>),
-    Edit(Box<GroupForm>),
-    Review(Box<review::Review>),
-    Result(Box<group::ResultPane>),
-    Token(Box<token::TokenPane>),
-    History(Box<history::HistoryPage>),
+    Compare(compare::Compare),
+    Edit(GroupForm),
+    Review(review::Review),
+    Result(group::ResultPane),
+    Token(token::TokenPane),
+    History(history::HistoryPage),
     Open(open::Open),
     Help(help::Help),
-    Profiles(Box<profiles::ProfilesPage>),
+    Profiles(profiles::ProfilesPage),
     Question(question::Question),
-    Messages(Box<messages::MessagesPage>),
-    Requests(Box<inspector::RequestsPage>),
-    CopyMenu(Box<profiles::CopyMenu>),
+    Messages(messages::MessagesPage),
+    Requests(inspector::RequestsPage),
+    CopyMenu(profiles::CopyMenu),
     Export(export::Export),
-    Note(Box<note::NotePane>),
-    Views(Box<views::ViewsPane>),
-    Rotations(Box<rotations::RotationsPage>),
-    Abandoning(Box<rotations::Abandoning>),
-    Whose(Box<token_lookup::TokenLookupPane>),
-    Bulk(Box<batch::BatchPane>),
-    Batches(Box<batches::BatchesPage>),
-    Attention(Box<attention::AttentionPage>),
-    BulkEdit(Box<bulk_edit::BulkEdit>),
-    Place(Box<place::PlacePane>),
+    Note(note::NotePane),
+    Views(views::ViewsPane),
+    Rotations(rotations::RotationsPage),
+    Abandoning(rotations::Abandoning),
+    Whose(token_lookup::TokenLookupPane),
+    Bulk(batch::BatchPane),
+    Batches(batches::BatchesPage),
+    Attention(attention::AttentionPage),
+    BulkEdit(bulk_edit::BulkEdit),
+    Place(place::PlacePane),
 }
 
 /// Generates what is known of the panes that a key opens from everywhere: pages, which replace each other and have a name
@@ -111,11 +133,11 @@ macro_rules! opened {
                 match action {
                     $(Action::$page => {
                         let open: fn(&mut Context) -> _ = $open_page;
-                        Some(Self::$page(Box::new(open(context))))
+                        Some(open(context).into())
                     })*
                     $(Action::$above => {
                         let open: fn(&mut Context) -> _ = $open;
-                        Some(Self::$above(Box::new(open(context))))
+                        Some(open(context).into())
                     })*
                     _ => None,
                 }
@@ -151,50 +173,28 @@ impl Pane {
     /// Creates the requested pane, which may start its first job.
     pub fn open(opening: PaneRequest, context: &mut Context) -> Self {
         match opening {
-            PaneRequest::Group(id) => Self::Group(group::Group::open(id, context)),
-            PaneRequest::Compare(id) => {
-                Self::Compare(Box::new(compare::Compare::open(id, context)))
-            }
+            PaneRequest::Group(id) => group::Group::open(id, context).into(),
+            PaneRequest::Compare(id) => compare::Compare::open(id, context).into(),
             PaneRequest::History(id) => {
-                let page = ListPage::open(history::History::of(Some(id)), context);
-                Self::History(Box::new(page))
+                ListPage::open(history::History::of(Some(id)), context).into()
             }
             PaneRequest::Edit(form) => Self::Edit(form),
-            PaneRequest::Review(proposal) => {
-                Self::Review(Box::new(review::Review::of(*proposal, context)))
-            }
-            PaneRequest::Question(asked) => Self::Question(question::Question(asked)),
-            PaneRequest::Result(done, wanted) => {
-                Self::Result(Box::new(group::ResultPane::of(*done, &wanted)))
-            }
-            PaneRequest::Token(group) => {
-                Self::Token(Box::new(token::TokenPane::open(&group, context)))
-            }
+            PaneRequest::Review(proposal) => review::Review::of(*proposal, context).into(),
+            PaneRequest::Question(asked) => question::Question(asked).into(),
+            PaneRequest::Result(done, wanted) => group::ResultPane::of(*done, &wanted).into(),
+            PaneRequest::Token(group) => token::TokenPane::open(&group, context).into(),
             PaneRequest::CopyMenu(group) => {
-                let page = ListPage::open(profiles::Copies::of(&group), context);
-                Self::CopyMenu(Box::new(page))
+                ListPage::open(profiles::Copies::of(&group), context).into()
             }
-            PaneRequest::Export(ids, which) => {
-                Self::Export(export::Export::of(ids, which, context))
-            }
-            PaneRequest::Note(id) => Self::Note(Box::new(note::NotePane::of(id, context))),
-            PaneRequest::Views(columns, empty) => {
-                Self::Views(Box::new(views::ViewsPane::of(&columns, empty)))
-            }
-            PaneRequest::CheckBulk(ids) => {
-                Self::Bulk(Box::new(batch::BatchPane::check(ids, context)))
-            }
-            PaneRequest::WatchBulk(run) => Self::Bulk(Box::new(batch::BatchPane::watch(run))),
-            PaneRequest::Batch(id, aim) => {
-                Self::Bulk(Box::new(batch::BatchPane::of(id, aim, context)))
-            }
-            PaneRequest::BulkEdit(source) => {
-                Self::BulkEdit(Box::new(bulk_edit::BulkEdit::open(source, context)))
-            }
-            PaneRequest::Abandon(row) => {
-                Self::Abandoning(Box::new(rotations::Abandoning::of(*row)))
-            }
-            PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
+            PaneRequest::Export(ids, which) => export::Export::of(ids, which, context).into(),
+            PaneRequest::Note(id) => note::NotePane::of(id, context).into(),
+            PaneRequest::Views(columns, empty) => views::ViewsPane::of(&columns, empty).into(),
+            PaneRequest::CheckBulk(ids) => batch::BatchPane::check(ids, context).into(),
+            PaneRequest::WatchBulk(run) => batch::BatchPane::watch(run).into(),
+            PaneRequest::Batch(id, aim) => batch::BatchPane::of(id, aim, context).into(),
+            PaneRequest::BulkEdit(source) => bulk_edit::BulkEdit::open(source, context).into(),
+            PaneRequest::Abandon(row) => rotations::Abandoning::of(*row).into(),
+            PaneRequest::Connect => connect::Connect::open(context).into(),
         }
     }
 }

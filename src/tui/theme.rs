@@ -11,7 +11,10 @@ use ratatui::{
     symbols::border,
 };
 
-use crate::{config::Role, domain::TokenAge};
+use crate::{
+    config::Role,
+    domain::{Mark, TokenAge},
+};
 
 const ASCII_BORDER: border::Set<'static> = border::Set {
     top_left: "+",
@@ -77,6 +80,16 @@ impl Theme {
             self.production()
         } else {
             self.testing()
+        }
+    }
+
+    /// What is added, removed or changed.
+    pub fn change(self, mark: Mark) -> Style {
+        match mark {
+            Mark::Same => Style::new(),
+            Mark::Added => self.added(),
+            Mark::Removed => self.removed(),
+            Mark::Changed => self.changed(),
         }
     }
 

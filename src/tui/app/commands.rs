@@ -25,7 +25,7 @@ impl App {
             Command::Go(id) => {
                 // Gone since the palette was opened. A get could create it; the dialog says so.
                 let pane = Open::of(id.as_str(), &mut self.context);
-                self.stack.push(Pane::Open(pane));
+                self.stack.push(pane.into());
             }
             Command::Batch(id) => {
                 let mut run = self.context.bulk.iter();
@@ -186,7 +186,7 @@ impl App {
             && !self.stack.iter().any(is_open)
             && let Some(pane) = PlacePane::open(problem, &mut self.context)
         {
-            self.stack.push(Pane::Place(Box::new(pane)));
+            self.stack.push(pane.into());
         }
     }
 

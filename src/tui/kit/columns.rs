@@ -16,7 +16,7 @@ pub enum Align {
 }
 
 /// A column and its width requirements, in cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Column {
     pub title: Cow<'static, str>,
     pub min: u16,
@@ -38,11 +38,8 @@ impl Column {
             title: title.into(),
             min,
             max: max.max(min),
-            align: Align::Left,
             priority,
-            is_id: false,
-            is_sentence: false,
-            order: None,
+            ..Self::default()
         }
     }
 
@@ -93,6 +90,18 @@ impl<'a> Cell<'a> {
     pub fn styled(mut self, style: Style) -> Self {
         self.style = style;
         self
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::new(text)
     }
 }
 
@@ -301,28 +310,12 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>, limit: u16) -> u16 {
     widest.min(usize::from(limit)) as u16
 }
 
-/// The rows to draw: the window that last began at `top`, moved as little as possible to contain the cursor.
-pub fn window(top: usize, cursor: usize, rows: usize, height: u16) -> Range<usize> {
-    let height = usize::from(height);
-    if height == 0 || rows == 0 {
-        return 0..0;
-    }
-    let cursor = cursor.min(rows - 1);
-    let top = top
-        .min(cursor)
-        .max((cursor + 1).saturating_sub(height))
-        .min(rows.saturating_sub(height));
-    top..(top + height).min(rows)
-}
-
 /// The rows to draw with the cursor in the middle if possible; for widgets that do not store their window.
 pub fn centred(cursor: usize, rows: usize, height: u16) -> Range<usize> {
-    window(
-        cursor.saturating_sub(usize::from(height) / 2),
-        cursor,
-        rows,
-        height,
-    )
+    let height = usize::from(height);
+    let last = rows.saturating_sub(height);
+    let top = cursor.saturating_sub(height / 2).min(last);
+    top..(top + height).min(rows)
 }
 
 #[cfg(test)]
@@ -390,14 +383,12 @@ mod tests {
     }
 
     #[test]
-    fn the_window_moves_as_little_as_it_can() {
-        assert_eq!(window(0, 3, 10, 5), 0..5);
-        assert_eq!(window(0, 5, 10, 5), 1..6);
-        assert_eq!(window(4, 2, 10, 5), 2..7);
-        assert_eq!(window(9, 9, 10, 5), 5..10);
-        assert_eq!(window(9, 1, 2, 5), 0..2);
-        assert_eq!(window(0, 0, 0, 5), 0..0);
+    fn the_cursor_is_in_the_middle_if_it_can_be() {
         assert_eq!(centred(50, 100, 11), 45..56);
         assert_eq!(centred(0, 100, 11), 0..11);
+        assert_eq!(centred(99, 100, 11), 89..100);
+        assert_eq!(centred(1, 2, 5), 0..2);
+        assert_eq!(centred(0, 0, 5), 0..0);
+        assert_eq!(centred(3, 9, 0), 3..3);
     }
 }

@@ -8,7 +8,7 @@ use ratatui::{
 
 use super::{
     paint::{self, below, take},
-    text_field::{LOOKS_SECRET, TextField},
+    text_field::TextField,
 };
 use crate::tui::theme::Theme;
 
@@ -243,12 +243,7 @@ impl<K> Item<K> {
     /// The text below the row: an error always, a hint only at the cursor.
     fn note(&self, is_here: bool) -> &str {
         match &self.input {
-            Input::Text(field) => match &field.error {
-                Some(error) => error,
-                None if field.looks_secret() => LOOKS_SECRET,
-                None if is_here => &field.hint,
-                None => "",
-            },
+            Input::Text(field) => field.note(is_here),
             Input::Choice(words, at) if is_here => words[*at].1,
             Input::Choice(..) => "",
         }
@@ -261,9 +256,8 @@ impl<K> Item<K> {
 
     fn note_style(&self, theme: Theme) -> Style {
         match &self.input {
-            Input::Text(field) if field.error.is_some() => theme.error(),
-            Input::Text(field) if field.looks_secret() => theme.warning(),
-            Input::Text(_) | Input::Choice(..) => theme.dim(),
+            Input::Text(field) => field.note_style(theme),
+            Input::Choice(..) => theme.dim(),
         }
     }
 

@@ -29,16 +29,17 @@ use crate::{
 /// Maximum number of undo steps.
 const UNDO_STEPS: usize = 100;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Column {
     /// Schema id.
     Key,
-    /// Data source id.
+    /// Data source id. Usually it changes, and the schema stays.
+    #[default]
     Value,
 }
 
 /// The rows of a mapping, and the cursor.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct MappingTable {
     /// What was known when the edit began; `None`: the mapping is unknown.
     before: Option<Mapping>,
@@ -70,13 +71,7 @@ impl MappingTable {
         Self {
             before: before.cloned(),
             rows: rows.collect(),
-            cursor: 0,
-            // Usually the data source changes, and the schema stays.
-            column: Column::Value,
-            editing: None,
-            refused_paste: None,
-            undo: Vec::new(),
-            redo: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -233,24 +228,30 @@ impl MappingTable {
     }
 
     pub fn undo(&mut self) -> bool {
-        self.commit();
-        let Some(step) = self.undo.pop() else {
-            return false;
-        };
-        let now = self.step();
-        self.redo.push(now);
-        self.restore(step);
-        true
+        self.travel(true)
     }
 
     pub fn redo(&mut self) -> bool {
+        self.travel(false)
+    }
+
+    /// Goes one step back, or forward again.
+    fn travel(&mut self, is_back: bool) -> bool {
         self.commit();
-        let Some(step) = self.redo.pop() else {
+        let now = self.step();
+        let (from, to) = if is_back {
+            (&mut self.undo, &mut self.redo)
+        } else {
+            (&mut self.redo, &mut self.undo)
+        };
+        let Some(step) = from.pop() else {
             return false;
         };
-        let now = self.step();
-        self.undo.push(now);
-        self.restore(step);
+        to.push(now);
+        self.rows = step.rows;
+        self.column = step.column;
+        self.cursor = step.cursor.min(self.rows.len().saturating_sub(1));
+        self.refused_paste = None;
         true
     }
 
@@ -275,13 +276,6 @@ impl MappingTable {
     /// The cell that is being edited.
     pub fn cell(&mut self) -> Option<&mut TextField> {
         self.editing.as_mut()
-    }
-
-    fn restore(&mut self, step: Step) {
-        self.rows = step.rows;
-        self.column = step.column;
-        self.cursor = step.cursor.min(self.rows.len().saturating_sub(1));
-        self.refused_paste = None;
     }
 
     /// Removes a row in which nothing was typed, and the undo step that added it.
@@ -330,6 +324,18 @@ fn problems(rows: &[MappingRow]) -> Vec<Problem> {
     problems
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MappingRow {
+    /// Schema id.
+    pub key: String,
+    /// Data source id.
+    pub value: String,
+    /// Key and value when the edit began; `None`: added since.
+    pub before: Option<(String, String)>,
+    /// Marked for removal; remains visible until the change is sent.
+    pub is_dropped: bool,
+}
+
 impl MappingRow {
     fn known(key: &str, value: &str) -> Self {
         Self {
@@ -342,8 +348,7 @@ impl MappingRow {
         Self {
             key: key.to_owned(),
             value: value.to_owned(),
-            before: None,
-            is_dropped: false,
+            ..Self::default()
         }
     }
 

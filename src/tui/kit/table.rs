@@ -177,15 +177,8 @@ fn draw_over(buffer: &mut Buffer, row: Rect, layout: &Layout, text: &str, style:
     let x = row.right() - width;
     let met = layout.at(row, x.saturating_sub(1).max(row.x));
     let from = met.map_or(x, |column| layout.cell(row, column).x.min(x));
-    let gone = usize::from(x - from);
-    paint::text(
-        buffer,
-        from,
-        row.y,
-        x - from,
-        &" ".repeat(gone),
-        Style::new(),
-    );
+    let gone = " ".repeat(usize::from(x - from));
+    paint::text(buffer, from, row.y, x - from, &gone, Style::new());
     paint::text(buffer, x, row.y, width, text, style);
 }
 
@@ -381,13 +374,10 @@ fn draw_row<const N: usize>(
     theme: Theme,
 ) {
     let style = match mark {
-        Mark::Same => Style::new(),
-        Mark::Added => theme.added(),
+        _ if is_here => theme.cursor_row(),
         Mark::Removed if theme.colour => theme.removed().add_modifier(Modifier::CROSSED_OUT),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
+        mark => theme.change(mark),
     };
-    let style = if is_here { theme.cursor_row() } else { style };
     buffer.set_style(line, style);
     let cursor = if is_here { '>' } else { ' ' };
     let gutter = format!("{cursor}{}", mark.sign());

@@ -22,8 +22,6 @@ use crate::{
     domain::{
         counted,
         pasted::{Shape, shape},
-        text::wrap,
-        visible,
     },
     tui::{
         kit::paint::{self, Glyph},
@@ -52,8 +50,6 @@ pub fn did_not_fit(cut: usize) -> String {
 pub struct TextField {
     input: Input,
     pub label: String,
-    /// Minimum width of the label, so that the fields of a form are aligned.
-    pub label_width: u16,
     /// Drawn below the text if there is a second row, unless there is an error.
     pub hint: String,
     pub error: Option<String>,
@@ -74,7 +70,6 @@ impl TextField {
         Self {
             input: Input::new(text.into()),
             label: label.into(),
-            label_width: 0,
             hint: String::new(),
             error: None,
             masked: false,
@@ -148,12 +143,6 @@ impl TextField {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
-        self
-    }
-
-    #[must_use]
-    pub fn with_label_width(mut self, cells: u16) -> Self {
-        self.label_width = cells;
         self
     }
 
@@ -361,7 +350,6 @@ impl Clone for TextField {
         Self {
             input: Input::new(text).with_cursor(self.input.cursor()),
             label: self.label.clone(),
-            label_width: self.label_width,
             hint: self.hint.clone(),
             error: self.error.clone(),
             masked: self.masked,
@@ -378,8 +366,7 @@ impl PartialEq for TextField {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
             && self.input.cursor() == other.input.cursor()
-            && (&self.label, self.label_width, &self.hint, &self.error)
-                == (&other.label, other.label_width, &other.hint, &other.error)
+            && (&self.label, &self.hint, &self.error) == (&other.label, &other.hint, &other.error)
             && (self.masked, self.longest, self.selected)
                 == (other.masked, other.longest, other.selected)
     }
@@ -408,7 +395,7 @@ impl Drop for TextField {
 }
 
 /// Below a field whose text is not shown.
-pub const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, not kept";
+const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, not kept";
 /// Below this width, the signs for "more to the left" and "more to the right" would take too much space.
 const MIN_WIDTH_FOR_EDGES: u16 = 6;
 
@@ -416,18 +403,24 @@ impl TextField {
     /// Number of rows with the whole hint or error.
     pub fn rows(&self, width: u16) -> u16 {
         let room = width - self.label_columns(width);
-        match self.note() {
-            "" => 1,
-            note => 1 + wrap(&visible(note), room.into()).len() as u16,
-        }
+        1 + paint::wrapped_lines(self.note(true), room).len() as u16
     }
 
-    /// What is below the text.
-    fn note(&self) -> &str {
+    /// What is below the text: an error always, the hint only where it is wanted.
+    pub(super) fn note(&self, has_hint: bool) -> &str {
         match &self.error {
             Some(error) => error,
             None if self.looks_secret() => LOOKS_SECRET,
-            None => &self.hint,
+            None if has_hint => &self.hint,
+            None => "",
+        }
+    }
+
+    pub(super) fn note_style(&self, theme: Theme) -> Style {
+        match self.error {
+            Some(_) => theme.error(),
+            None if self.looks_secret() => theme.warning(),
+            None => theme.dim(),
         }
     }
 
@@ -444,23 +437,9 @@ impl TextField {
         let label = self.draw_label(buffer, line, theme, focused);
         let line = paint::after_cells(line, label);
         let cursor = self.draw_text(buffer, line, theme, focused);
-        let style = match self.error {
-            Some(_) => theme.error(),
-            None if self.looks_secret() => theme.warning(),
-            None => theme.dim(),
-        };
-        let note = wrap(&visible(self.note()), line.width.into());
-        let last = area.height.saturating_sub(1);
-        for (row, text) in (1..=last).zip(&note) {
-            let below = paint::from_column(paint::row(area, row), line.x);
-            // What has no row of its own is cut visibly.
-            let text = if row == last {
-                note[usize::from(row) - 1..].join(" ")
-            } else {
-                text.clone()
-            };
-            paint::line(buffer, below, &text, style, theme);
-        }
+        let below = paint::after_cells(paint::below(area, 1), label);
+        let (note, style) = (self.note(true), self.note_style(theme));
+        paint::wrapped(buffer, below, note, style, theme);
         cursor
     }
 
@@ -470,7 +449,7 @@ impl TextField {
             return 0;
         }
         let own = paint::columns(&self.label) as u16;
-        (own.max(self.label_width) + 2).min(width / 2)
+        (own + 2).min(width / 2)
     }
 
     fn draw_label(&self, buffer: &mut Buffer, line: Rect, theme: Theme, focused: bool) -> u16 {

@@ -212,63 +212,84 @@ pub enum ChangeTarget {
     Creation,
 }
 
-/// Writes the full change, as needed for a decision.
-pub fn write(
-    page: &mut TextPage,
-    change: &Change,
-    of: ChangeTarget,
-    unchanged_too: bool,
-    theme: Theme,
-) {
-    write_in(page, change, of, unchanged_too, usize::MAX, theme);
+impl ChangeTarget {
+    pub fn of(is_creation: bool) -> Self {
+        if is_creation {
+            Self::Creation
+        } else {
+            Self::Known
+        }
+    }
 }
 
-/// Writes what changes, as shown while typing: long values are shortened in the middle.
-pub fn write_brief(page: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
-    let room = (BRIEF_LIMITS.0 * page.width())
-        .saturating_sub(KEY)
-        .min(BRIEF_LIMITS.1);
-    write_in(page, change, of, false, room, theme);
-}
+impl TextPage {
+    /// Writes the full change, as needed for a decision.
+    pub fn change(&mut self, change: &Change, of: ChangeTarget, unchanged_too: bool) {
+        self.change_in(change, of, unchanged_too, usize::MAX);
+    }
 
-/// Values get at most `room` cells.
-fn write_in(
-    page: &mut TextPage,
-    change: &Change,
-    of: ChangeTarget,
-    unchanged_too: bool,
-    room: usize,
-    theme: Theme,
-) {
-    for (name, field) in change.fields() {
-        match field {
-            FieldChange::LeftOut => {
-                if unchanged_too {
-                    page.heading(name);
-                    page.indented(
-                        2,
-                        "not in the request; the service keeps its value",
-                        theme.dim(),
-                    );
+    /// Writes what changes, as shown while typing: long values are shortened in the middle.
+    pub fn brief_change(&mut self, change: &Change, of: ChangeTarget) {
+        let room = (BRIEF_LIMITS.0 * self.width).saturating_sub(KEY);
+        self.change_in(change, of, false, room.min(BRIEF_LIMITS.1));
+    }
+
+    /// Values get at most `room` cells.
+    fn change_in(&mut self, change: &Change, of: ChangeTarget, unchanged_too: bool, room: usize) {
+        let theme = self.theme;
+        for (name, field) in change.fields() {
+            match field {
+                FieldChange::LeftOut if unchanged_too => {
+                    self.heading(name);
+                    let text = "not in the request; the service keeps its value";
+                    self.indented(2, text, theme.dim());
                 }
-            }
-            FieldChange::Replaced(rows) => {
-                page.heading(name);
-                if of == ChangeTarget::Known {
-                    page.indented(
-                        2,
-                        "! the current values are unknown: it is REPLACED as a whole",
-                        theme.warning(),
-                    );
+                FieldChange::Replaced(rows) => {
+                    self.heading(name);
+                    if of == ChangeTarget::Known {
+                        let text = "! the current values are unknown: it is REPLACED as a whole";
+                        self.indented(2, text, theme.warning());
+                    }
+                    self.change_rows(rows, true, room);
                 }
-                write_rows(page, rows, true, room, theme);
-            }
-            FieldChange::Compared(rows) => {
-                if field.is_changed() || unchanged_too {
-                    page.heading(name);
-                    write_rows(page, rows, unchanged_too, room, theme);
+                FieldChange::Compared(rows) if unchanged_too || field.is_changed() => {
+                    self.heading(name);
+                    self.change_rows(rows, unchanged_too, room);
                 }
+                FieldChange::LeftOut | FieldChange::Compared(_) => {}
             }
+        }
+    }
+
+    fn change_rows(&mut self, rows: &[ChangeRow], unchanged_too: bool, room: usize) {
+        let theme = self.theme;
+        if rows.is_empty() {
+            self.indented(2, "empty", theme.dim());
+        }
+        let is_shown = |row: &&ChangeRow| unchanged_too || row.mark() != Mark::Same;
+        let keys = rows.iter().filter(is_shown).map(|row| columns(&row.key));
+        let key_width = keys.max().unwrap_or(0).min(KEY);
+        for row in rows.iter().filter(is_shown) {
+            let mark = row.mark();
+            let key = visible(&row.key);
+            let gap = key_width.saturating_sub(columns(&key));
+            let room = if mark == Mark::Changed {
+                room / 2
+            } else {
+                room
+            };
+            let value = |text: &Option<String>| {
+                let text = text.as_deref().map_or_else(Cow::default, bounded);
+                cut_middle(&text, room, theme.ellipsis())
+            };
+            let (before, after) = (value(&row.before), value(&row.after));
+            let text = match mark {
+                Mark::Same | Mark::Added => after,
+                Mark::Removed => format!("{before}  will be removed"),
+                Mark::Changed => format!("{before} {} {after}", theme.arrow()),
+            };
+            let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
+            self.indented(2, &line, style(mark, theme));
         }
     }
 }
@@ -326,62 +347,11 @@ pub fn in_short(change: &Change, theme: Theme) -> String {
     }
 }
 
-fn write_rows(
-    page: &mut TextPage,
-    rows: &[ChangeRow],
-    unchanged_too: bool,
-    room: usize,
-    theme: Theme,
-) {
-    let shown: Vec<&ChangeRow> = rows
-        .iter()
-        .filter(|row| unchanged_too || row.mark() != Mark::Same)
-        .collect();
-    if shown.is_empty() && rows.is_empty() {
-        page.indented(2, "empty", theme.dim());
-    }
-    let key_width = shown
-        .iter()
-        .map(|row| columns(&row.key))
-        .max()
-        .unwrap_or(0)
-        .min(KEY);
-    for row in shown {
-        let mark = row.mark();
-        let style = style(mark, theme);
-        let key = visible(&row.key);
-        let gap = key_width.saturating_sub(columns(&key));
-        let room = if mark == Mark::Changed {
-            room / 2
-        } else {
-            room
-        };
-        let value = |text: &Option<String>| {
-            let text = text.as_deref().map_or_else(Cow::default, bounded);
-            cut_middle(&text, room, theme.ellipsis())
-        };
-        let text = match mark {
-            Mark::Same | Mark::Added => value(&row.after),
-            Mark::Removed => format!("{}  will be removed", value(&row.before)),
-            Mark::Changed => format!(
-                "{} {} {}",
-                value(&row.before),
-                theme.arrow(),
-                value(&row.after)
-            ),
-        };
-        let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
-        page.indented(2, &line, style);
-    }
-}
-
 /// The colour of a row.
 pub fn style(mark: Mark, theme: Theme) -> Style {
     match mark {
         Mark::Same => theme.dim(),
-        Mark::Added => theme.added(),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
+        mark => theme.change(mark),
     }
 }
 

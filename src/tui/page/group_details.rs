@@ -195,23 +195,13 @@ fn fields(group: &KnownGroup, context: &Context) -> Vec<Field> {
         Field::styled("", what, theme.warning())
     }));
     if let Some(team) = &group.team_id {
-        fields.push(Field::known(
-            "team",
-            Some(team),
-            i64::to_string,
-            "",
-            context,
-        ));
+        let team = Field::known("team", Some(team), i64::to_string, "", context);
+        fields.push(team);
     }
     let unknown = "comes back from update and rotate only";
     let tag = group.environment_tag.as_ref();
-    fields.push(Field::known(
-        "tag",
-        tag,
-        |tag| tag.as_str().into(),
-        unknown,
-        context,
-    ));
+    let tag = Field::known("tag", tag, |tag| tag.as_str().into(), unknown, context);
+    fields.push(tag);
     let (age, style) = age(group, context);
     let token = Field::plain("token", known_token(group));
     fields.push(Field {

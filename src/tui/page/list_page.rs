@@ -14,7 +14,7 @@ pub use self::draw::{Col, col};
 use super::{View, prompt::Filter};
 use crate::{
     domain::UserGroupId,
-    search::{GroupExtras, RowFacts, RowQuery, RowRules, RowTest, SearchRequest, SortBy, matcher},
+    search::{RowFacts, RowQuery, RowRules, RowTest, SearchRequest, SortBy, matcher},
     tui::{
         keymap::{Action, Focus},
         kit::{Cursor, TextField, TextPage, page_room},
@@ -25,11 +25,24 @@ use crate::{
 /// Whether a command is possible now, perhaps under another hint; otherwise why not.
 pub type Can = Result<Option<&'static str>, Cow<'static, str>>;
 
+/// Possible, unless there is a reason why not.
+pub fn unless(why_not: Option<String>) -> Can {
+    why_not.map_or(Ok(None), |why| Err(why.into()))
+}
+
 /// A command of a page: whether it is possible, and what it does.
 pub struct Command<P> {
-    pub action: Action,
-    pub can: fn(&P, &Context) -> Can,
-    pub run: fn(&mut P, &mut Context),
+    action: Action,
+    can: fn(&P, &Context) -> Can,
+    run: fn(&mut P, &mut Context),
+}
+
+pub fn command<P>(
+    action: Action,
+    can: fn(&P, &Context) -> Can,
+    run: fn(&mut P, &mut Context),
+) -> Command<P> {
+    Command { action, can, run }
 }
 
 /// A kind of row, and what its page is beside its rows.
@@ -42,7 +55,7 @@ pub trait Rows: Debug + Sized + 'static {
     /// What a row is, in one word.
     const ROW: &'static str;
     /// What the filter can ask of a row, besides words.
-    const TESTS: &'static [RowTest];
+    const TESTS: &'static [RowTest] = &[];
     /// The rows can be limited to the current profile.
     const HAS_SCOPE: bool = false;
     /// While the cursor is on the first row, it stays there when rows are added above.
@@ -76,7 +89,9 @@ pub trait Rows: Debug + Sized + 'static {
     fn first_rank(_row: &Self::Row, _context: &Context) -> usize {
         0
     }
-    fn facts(row: &Self::Row) -> RowFacts<'_>;
+    fn facts(_row: &Self::Row) -> RowFacts<'_> {
+        RowFacts::default()
+    }
     /// The group that the row is about.
     fn group(_row: &Self::Row) -> Option<&str> {
         None
@@ -93,12 +108,15 @@ pub trait Rows: Debug + Sized + 'static {
     fn line(_row: &Self::Row, _context: &Context) -> String {
         String::new()
     }
-    fn commands() -> &'static [Command<ListPage<Self>>];
+    fn commands() -> Vec<Command<ListPage<Self>>>;
     /// What stands above the rows.
     fn heading(&self) -> Cow<'static, str> {
         Self::TITLE.into()
     }
     fn status(page: &ListPage<Self>, context: &Context) -> String {
+        if Self::BOX.is_some() {
+            return String::new();
+        }
         let (shown, all) = (page.shown(context).len(), page.kind.all(context).len());
         format!("{shown} of {all}")
     }
@@ -262,11 +280,7 @@ impl<R: Rows> ListPage<R> {
                 reverse: false,
                 best_first: false,
                 open: context.open.clone(),
-                extras: if self.query.group.uses_extras() {
-                    context.group_extras()
-                } else {
-                    GroupExtras::default()
-                },
+                extras: context.group_extras(&self.query.group),
                 at: context.now,
             };
             let mut is_meant = matcher(&request);
@@ -339,8 +353,8 @@ impl<R: Rows> ListPage<R> {
         self.on = None;
     }
 
-    fn command(action: Action) -> Option<&'static Command<Self>> {
-        let mut commands = R::commands().iter();
+    fn command(action: Action) -> Option<Command<Self>> {
+        let mut commands = R::commands().into_iter();
         commands.find(|command| command.action == action)
     }
 

@@ -3,9 +3,8 @@
 
 mod words;
 
-use ratatui::{buffer::Buffer, layout::Rect};
-
 use self::words::{enter_word, histogram, limit, place, since, step, what, why_refused};
+use super::prelude::*;
 use crate::{
     domain::{UserGroupId, counted},
     operations::{
@@ -14,14 +13,12 @@ use crate::{
     },
     search::{RowFacts, RowTest, quoted},
     tui::{
-        keymap::{Action, Focus},
         kit::Cell,
-        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
-        panes::token::handoff::describe,
-        state::{
-            BatchAim, Context, GroupForm, Job, Navigation, Outcome, PaneRequest, ProfileIndex,
-            Severity,
+        page::list_page::{
+            Can, Col, Command, ListPage, Rows, col, command, open_in, profile_name, unless,
         },
+        panes::token::handoff::describe,
+        state::{BatchAim, GroupForm},
     },
 };
 
@@ -115,37 +112,35 @@ impl Rows for Concerns {
     }
 
     fn columns(&self) -> Vec<Col<Concern>> {
+        let col = col::<Concern>;
         vec![
-            col("  WHAT", (19, 21), 0, |row: &Concern, context| {
+            col("  WHAT", (19, 21), 0, |row, context| {
                 let (sign, what, style) = what(row, context.theme);
                 Cell::new(format!("{sign} {what}")).styled(style)
             })
             .spread(),
-            col("WHERE", (8, 56), 0, |row: &Concern, _| {
-                Cell::new(place(row))
-            })
-            .kept(24),
-            col("SINCE", (6, 12), 2, |row: &Concern, context| {
-                Cell::new(since(row, context))
+            col("WHERE", (8, 56), 0, |row, _| place(row).into()).kept(24),
+            col("SINCE", (6, 12), 2, |row, context| {
+                since(row, context).into()
             })
             .kept(12)
             .right(),
-            col("NEXT STEP", (10, 90), 1, |row: &Concern, context| {
-                Cell::new(step(row, context))
+            col("NEXT STEP", (10, 90), 1, |row, context| {
+                step(row, context).into()
             })
             .kept(30)
             .sentence(),
-            col("BY", (4, 24), 3, |row: &Concern, _| {
-                Cell::new(row.by.as_deref().unwrap_or_default())
+            col("BY", (4, 24), 3, |row, _| {
+                row.by.as_deref().unwrap_or_default().into()
             }),
         ]
     }
 
-    fn commands() -> &'static [Command<AttentionPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: |page, context| {
+    fn commands() -> Vec<Command<AttentionPage>> {
+        vec![
+            command(
+                Action::Enter,
+                |page, context| {
                     let Some(row) = page.selected(context).filter(|row| row.profile.is_some())
                     else {
                         return Err("no profile for this environment".into());
@@ -156,30 +151,30 @@ impl Rows for Concerns {
                         None => Ok(Some(enter_word(row))),
                     }
                 },
-                run: go_there,
-            },
-            Command {
-                action: Action::Refresh,
-                can: |page, context| {
+                go_there,
+            ),
+            command(
+                Action::Refresh,
+                |page, context| {
                     is_free(page)?;
                     Ok(to_check(page, context).is_none().then_some("refresh"))
                 },
-                run: |page, context| match to_check(page, context) {
+                |page, context| match to_check(page, context) {
                     Some((job, profile)) => start(page, job, profile, context),
                     None => page.reload(context),
                 },
-            },
-            Command {
-                action: Action::HandOff,
-                can: |page, context| {
+            ),
+            command(
+                Action::HandOff,
+                |page, context| {
                     is_free(page)?;
                     let row = page.row(context)?;
                     match row.kind {
-                        ConcernKind::HandOff { .. } => may(why_refused(row, context)),
+                        ConcernKind::HandOff { .. } => unless(why_refused(row, context)),
                         _ => Err("this row is no hand-off".into()),
                     }
                 },
-                run: |page, context| {
+                |page, context| {
                     if let Some(row) = page.selected(context)
                         && let ConcernKind::HandOff {
                             rotation,
@@ -192,20 +187,20 @@ impl Rows for Concerns {
                         start(page, job, profile, context);
                     }
                 },
-            },
-            Command {
-                action: Action::Resume,
-                can: |page, context| {
+            ),
+            command(
+                Action::Resume,
+                |page, context| {
                     let row = page.row(context)?;
                     let hint = match &row.kind {
                         ConcernKind::NotDone(batch, _) if batch.can_be_retried() => Some("RETRY"),
                         ConcernKind::Batch(_) => None,
                         _ => return Err("no batch here to resume or retry".into()),
                     };
-                    may(why_refused(row, context))?;
+                    unless(why_refused(row, context))?;
                     Ok(hint)
                 },
-                run: |page, context| {
+                |page, context| {
                     let Some((row, profile)) = page
                         .selected(context)
                         .and_then(|row| Some((row, row.profile?)))
@@ -220,18 +215,18 @@ impl Rows for Concerns {
                     let opening = PaneRequest::Batch(batch, aim);
                     open_in(ProfileIndex(profile), opening, context);
                 },
-            },
-            Command {
-                action: Action::Edit,
-                can: |page, context| {
+            ),
+            command(
+                Action::Edit,
+                |page, context| {
                     let row = page.row(context)?;
                     match row.kind {
-                        ConcernKind::Draft(..) => may(why_refused(row, context)),
+                        ConcernKind::Draft(..) => unless(why_refused(row, context)),
                         _ => Err("this row is no draft".into()),
                     }
                 },
-                run: go_there,
-            },
+                go_there,
+            ),
         ]
     }
 
@@ -318,10 +313,6 @@ impl Rows for Concerns {
         }
         page.reload(context);
     }
-}
-
-fn may(refused: Option<String>) -> Can {
-    refused.map_or(Ok(None), |why| Err(why.into()))
 }
 
 fn is_free(page: &AttentionPage) -> Can {

@@ -4,9 +4,7 @@
 mod run;
 mod view;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{StopCause, UserGroupId, batch::Plan},
     operations::{
@@ -14,12 +12,8 @@ use crate::{
         batch::{Resumption, RunCommand},
     },
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField},
         page::prompt::Prompt,
-        state::{
-            BatchAim, BatchRun, Confirm, Context, Job, Outcome, Pending, Places, Severity, Ticket,
-        },
+        state::{BatchAim, BatchRun, Places},
     },
 };
 

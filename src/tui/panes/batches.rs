@@ -3,17 +3,17 @@
 
 use std::borrow::Cow;
 
-use ratatui::style::Style;
-
+use super::prelude::*;
 use crate::{
     domain::{BatchKind, Operation, RunnerState},
     operations::{Batch, BatchId, Guarded, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cell, TextPage},
-        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
-        state::{BatchAim, BatchRun, Context, EditSource, Job, Outcome, PaneRequest, ProfileIndex},
+        kit::Cell,
+        page::list_page::{
+            Can, Col, Command, ListPage, Rows, col, command, open_in, profile_name, unless,
+        },
+        state::{BatchAim, BatchRun, EditSource},
     },
 };
 
@@ -34,7 +34,7 @@ fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
 
 /// Whether the batch has not ended and no process is working on it.
 fn is_unfinished(batch: &Batch, context: &Context) -> bool {
-    batch.ended_at.is_none() && !batch.is_run() && running(batch, context).is_none()
+    is_open(batch, context) && !batch.is_run()
 }
 
 /// Whether the process that has the batch starts no further group until somebody resumes it there.
@@ -71,8 +71,7 @@ fn can_start(
     if context.running_batch().is_some() {
         return Err("another batch is running".into());
     }
-    let forbidden = context.why_not(*profile, NextStep::batch(&batch.kind));
-    forbidden.map_or(Ok(None), |why| Err(why.into()))
+    unless(context.why_not(*profile, NextStep::batch(&batch.kind)))
 }
 
 fn can_resume(page: &BatchesPage, context: &Context) -> Can {
@@ -175,66 +174,59 @@ impl Rows for Batches {
     }
 
     fn columns(&self) -> Vec<Col<Row>> {
+        let col = col::<Row>;
         vec![
-            col("   NO", (5, 7), 0, |(_, batch): &Row, context| {
+            col("   NO", (5, 7), 0, |(_, batch), context| {
                 let (sign, _, style) = state(batch, context);
                 Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style)
             })
             .spread()
             .right(),
-            col("WHAT", (6, 24), 2, |(_, batch): &Row, _| {
-                Cell::new(what(batch))
-            }),
-            col("STARTED", (8, 12), 1, |(_, batch): &Row, context| {
-                Cell::new(context.stamp(batch.started_at))
+            col("WHAT", (6, 24), 2, |(_, batch), _| what(batch).into()),
+            col("STARTED", (8, 12), 1, |(_, batch), context| {
+                context.stamp(batch.started_at).into()
             })
             .kept(12),
-            col("BY", (4, 24), 3, |(_, batch): &Row, _| {
-                Cell::new(batch.by.as_str())
-            }),
-            col("DONE", (8, 14), 0, |(_, batch): &Row, _| {
+            col("BY", (4, 24), 3, |(_, batch), _| batch.by.as_str().into()),
+            col("DONE", (8, 14), 0, |(_, batch), _| {
                 let counts = batch.counts;
                 Cell::new(format!("{} of {}", counts.succeeded(), counts.planned()))
             })
             .kept(14),
-            col("STATE", (12, 60), 0, |(_, batch): &Row, context| {
+            col("STATE", (12, 60), 0, |(_, batch), context| {
                 let (_, state, style) = state(batch, context);
                 Cell::new(state).styled(style)
             })
             .kept(32)
             .sentence(),
-            col("PROFILE", (7, 24), 3, |(profile, _): &Row, context| {
-                Cell::new(profile_name(*profile, context))
+            col("PROFILE", (7, 24), 3, |(profile, _), context| {
+                profile_name(*profile, context).into()
             }),
-            col("REASON", (6, 60), 4, |(_, batch): &Row, _| {
-                Cell::new(batch.reason.as_deref().unwrap_or_default())
+            col("REASON", (6, 60), 4, |(_, batch), _| {
+                batch.reason.as_deref().unwrap_or_default().into()
             })
             .sentence()
             .optional(),
         ]
     }
 
-    fn commands() -> &'static [Command<BatchesPage>] {
-        &[
-            Command {
-                action: Action::Resume,
-                can: can_resume,
-                run: |page, context| open(page, BatchAim::Resume, context),
-            },
-            Command {
-                action: Action::Enter,
-                can: BatchesPage::needs_row,
-                run: |page, context| open(page, BatchAim::Look, context),
-            },
-            Command {
-                action: Action::RetryFailed,
-                can: |page, context| can_start(page, context, has_no_retry),
-                run: |page, context| open(page, BatchAim::Retry, context),
-            },
-            Command {
-                action: Action::Refresh,
-                can: |page, context| Ok(to_check(page, context).is_none().then_some("refresh")),
-                run: |page, context| match to_check(page, context) {
+    fn commands() -> Vec<Command<BatchesPage>> {
+        vec![
+            command(Action::Resume, can_resume, |page, context| {
+                open(page, BatchAim::Resume, context)
+            }),
+            command(Action::Enter, BatchesPage::needs_row, |page, context| {
+                open(page, BatchAim::Look, context)
+            }),
+            command(
+                Action::RetryFailed,
+                |page, context| can_start(page, context, has_no_retry),
+                |page, context| open(page, BatchAim::Retry, context),
+            ),
+            command(
+                Action::Refresh,
+                |page, context| Ok(to_check(page, context).is_none().then_some("refresh")),
+                |page, context| match to_check(page, context) {
                     None => page.reload(context),
                     Some((profile, batch)) => {
                         let (profile, job) = (*profile, Job::settle(&batch.kind));
@@ -242,22 +234,22 @@ impl Rows for Batches {
                         page.working.begin(ticket);
                     }
                 },
-            },
-            Command {
-                action: Action::ReverseEdit,
-                can: |page, context| can_start(page, context, cannot_be_reversed),
-                run: |page, context| {
+            ),
+            command(
+                Action::ReverseEdit,
+                |page, context| can_start(page, context, cannot_be_reversed),
+                |page, context| {
                     if let Some((profile, batch)) = page.selected(context) {
                         let reverse = PaneRequest::BulkEdit(EditSource::Reverse(batch.id));
                         open_in(*profile, reverse, context);
                     }
                 },
-            },
-            Command {
-                action: Action::WriteFile,
-                can: BatchesPage::needs_row,
-                run: |page, context| open(page, BatchAim::Report, context),
-            },
+            ),
+            command(
+                Action::WriteFile,
+                BatchesPage::needs_row,
+                |page, context| open(page, BatchAim::Report, context),
+            ),
         ]
     }
 
@@ -301,40 +293,32 @@ impl Rows for Batches {
         page.text(&format!("{done}{}", batch.in_words()), Style::new());
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));
-        let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
-        if let Some(told) = told.filter(|_| is_open) {
+        if let Some(told) = told.filter(|_| is_open(batch, context)) {
             let what = if batch.is_run() { "Now" } else { "Last run" };
             page.text(&format!("{what}: {told}"), Style::new());
         }
         let forbidden = context.why_not(*profile, NextStep::batch(&batch.kind));
-        for (text, style) in next_steps(batch, is_open, forbidden, context) {
-            page.text(&text, style);
-        }
+        next_steps(page, batch, forbidden, context);
         let reason = batch.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
         format!("Batch {}{reason}", batch.id.0)
     }
 }
 
-/// What can be done about it, each with its key, or why it is forbidden.
-fn next_steps(
-    batch: &Batch,
-    is_open: bool,
-    forbidden: Option<String>,
-    context: &Context,
-) -> Vec<(String, Style)> {
+/// Whether the journal alone says how the batch stands.
+fn is_open(batch: &Batch, context: &Context) -> bool {
+    batch.ended_at.is_none() && running(batch, context).is_none()
+}
+
+/// Writes what can be done about it, each with its key, or why it is forbidden.
+fn next_steps(page: &mut TextPage, batch: &Batch, forbidden: Option<String>, context: &Context) {
     let key = |action| context.keys.key(Focus::Batches, action);
-    let (resume, enter, read) = (
-        key(Action::Resume),
-        key(Action::Enter),
-        key(Action::Refresh),
-    );
+    let [resume, enter, read] = [Action::Resume, Action::Enter, Action::Refresh].map(key);
     let counts = &batch.counts;
     let (left, unknown, failed) = (counts.not_started, counts.unknown, counts.not_applied);
-    let mut steps = Vec::new();
     let mut step = |is_there: bool, text: String, style: Style| {
         if is_there {
-            steps.push((text, style));
+            page.text(&text, style);
         }
     };
     let plain = Style::new();
@@ -345,7 +329,7 @@ fn next_steps(
     } else {
         format!("{enter} watches it.")
     };
-    step(is_open && batch.is_run(), text, plain);
+    step(is_open(batch, context) && batch.is_run(), text, plain);
     let is_left = is_unfinished(batch, context);
     if is_left && may {
         let text = match (left, unknown) {
@@ -379,7 +363,6 @@ fn next_steps(
     if let Some(why) = forbidden.filter(|_| is_left || failed > 0 || is_reversible) {
         step(true, format!("Not available: {why}."), plain);
     }
-    steps
 }
 
 /// What the batch does to its groups, in one word.

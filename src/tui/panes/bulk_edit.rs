@@ -7,9 +7,7 @@ mod view;
 
 pub(super) use view::sent_unread;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     config::guard::{self, Level},
     domain::{
@@ -20,12 +18,8 @@ use crate::{
     operations::NextStep,
     search::{RowCondition, row_condition},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, Form, TextField},
-        state::{
-            BulkEditRequest, Confirm, Context, EditSource, Job, Navigation, Outcome, PaneRequest,
-            Pending, Places,
-        },
+        kit::Form,
+        state::{BulkEditRequest, EditSource, Places},
     },
 };
 

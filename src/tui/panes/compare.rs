@@ -3,18 +3,12 @@
 
 mod view;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{
         DesiredFields, KnownGroup, Part, UserGroupId, counted, facts::Field, merge::parts, visible,
     },
-    tui::{
-        keymap::{Action, Focus},
-        kit::Cursor,
-        state::{Context, GroupForm, Job, Outcome, PaneRequest, Pending, ProfileIndex, Severity},
-    },
+    tui::{page::list_page::profile_name, state::GroupForm},
 };
 
 #[derive(Debug)]
@@ -152,8 +146,7 @@ impl Compare {
             return;
         };
         let from = DesiredFields::of(there);
-        let profile = context.profiles.get(profile.0);
-        let name = profile.map_or_else(String::new, |profile| profile.name.clone());
+        let name = profile_name(*profile, context).to_owned();
         match GroupForm::carrying(&here, parts, &from, context) {
             Ok(edit) => {
                 self.leave(context);
@@ -190,9 +183,7 @@ impl Compare {
         severity: Severity,
         context: &mut Context,
     ) {
-        let name = context.profiles.get(profile.0);
-        let name = name.map_or("", |profile| profile.name.as_str());
-        let text = format!("{name}: {text}");
+        let text = format!("{}: {text}", profile_name(profile, context));
         context.say(severity, text.clone());
         self.notes.push(text);
     }

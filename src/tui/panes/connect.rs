@@ -7,23 +7,15 @@
 //! The first screen when no profile exists: connect to a service or try the demo, each with one key.
 
 use crossterm::event::KeyEvent;
-use ratatui::prelude::{Buffer, Position, Rect, Style};
 
-use super::View;
-
+use super::prelude::*;
 use crate::{
     config::new_profile::NewProfile,
     domain::Token,
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        keymap::{Action, Focus},
-        kit::{
-            Cursor, TextField, TextPage, below, page as page_box, page_room, titled, write_waiting,
-        },
-        state::{
-            ConnectForm, ConnectRow, Context, ExitReason, Job, Navigation, Outcome, PaneRequest,
-            Severity, Ticket, forms::LABELS,
-        },
+        kit::{below, page as page_box, page_room, titled, write_waiting},
+        state::{ConnectForm, ConnectRow, ExitReason, forms::LABELS},
     },
 };
 
@@ -123,7 +115,8 @@ impl View for Connect {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         if let Stage::Checked(checkup) = &self.stage {
-            let lines = lines(checkup, &self.form, context);
+            let (width, rows) = page_room(context.size);
+            let lines = self.checked(checkup, width, context).last_scroll(rows) + 1;
             if self.scroll.act(action, lines, context.half_page()) {
                 return;
             }
@@ -219,103 +212,86 @@ impl View for Connect {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        draw(self, buffer, area, context)
-    }
-}
-
-fn draw(pane: &Connect, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-    let inner = page_box(buffer, area, "Connect to a service", context.theme);
-    match &pane.stage {
-        Stage::Form => return draw_form(&pane.form, buffer, inner, context),
-        Stage::Checking(ticket) => {
-            let mut page = TextPage::new(inner.width, context.theme);
-            page.heading("Testing the connection.");
-            page.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
-            if let Some(line) = context.waiting(Some(*ticket)) {
-                page.blank();
-                write_waiting(&mut page, &line, context.theme);
+        let inner = page_box(buffer, area, "Connect to a service", context.theme);
+        match &self.stage {
+            Stage::Form => return self.draw_form(buffer, inner, context),
+            Stage::Checking(ticket) => {
+                let mut page = TextPage::new(inner.width, context.theme);
+                page.heading("Testing the connection.");
+                page.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
+                if let Some(line) = context.waiting(Some(*ticket)) {
+                    page.blank();
+                    write_waiting(&mut page, &line, context.theme);
+                }
+                page.draw(buffer, inner, 0);
             }
-            page.draw(buffer, inner, 0);
+            Stage::Checked(checkup) | Stage::Writing(_, checkup) => {
+                self.checked(checkup, inner.width, context)
+                    .draw(buffer, inner, self.scroll.at);
+            }
         }
-        Stage::Checked(checkup) | Stage::Writing(_, checkup) => {
-            checked(checkup, &pane.form, inner.width, context).draw(buffer, inner, pane.scroll.at);
+        None
+    }
+}
+
+impl Connect {
+    fn draw_form(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
+        let (rows, cursor) = self.form.0.draw(buffer, area, LABELS, theme);
+        let rest = below(area, rows + 1);
+        let mut page = TextPage::new(area.width, theme);
+        let key = context.keys.key(Focus::ConnectField, Action::Review);
+        let text = format!(
+            "{key} tests the connection: nothing is created, and nothing is saved before you have seen it."
+        );
+        page.text(&text, theme.dim());
+        if self.form.is_of_keyring() {
+            page.text(
+                "The keyring is in memory: the key is never on disk, and is lost after a reboot.",
+                theme.dim(),
+            );
         }
+        page.draw_still(buffer, rest);
+        cursor
     }
-    None
-}
 
-/// Number of lines to scroll through.
-fn lines(checkup: &ConnectionTest, form: &ConnectForm, context: &Context) -> usize {
-    let (width, rows) = page_room(context.size);
-    checked(checkup, form, width, context).last_scroll(rows) + 1
-}
-
-fn draw_form(
-    form: &ConnectForm,
-    buffer: &mut Buffer,
-    area: Rect,
-    context: &Context,
-) -> Option<Position> {
-    let theme = context.theme;
-    let (rows, cursor) = form.0.draw(buffer, area, LABELS, theme);
-    let rest = below(area, rows + 1);
-    let mut page = TextPage::new(area.width, theme);
-    let key = context.keys.key(Focus::ConnectField, Action::Review);
-    let text = format!(
-        "{key} tests the connection: nothing is created, and nothing is saved before you have seen it."
-    );
-    page.text(&text, theme.dim());
-    if form.is_of_keyring() {
-        page.text(
-            "The keyring is in memory: the key is never on disk, and is lost after a reboot.",
-            theme.dim(),
-        );
+    fn checked(&self, checkup: &ConnectionTest, width: u16, context: &Context) -> TextPage {
+        let theme = context.theme;
+        let mut page = TextPage::new(width, theme);
+        match &checkup.probe {
+            Ok(probe) => found(&mut page, probe, context),
+            Err(why) => page.text(why, theme.error()),
+        }
+        page.blank();
+        let edit = &checkup.edit;
+        let (what, file) = (edit.is_new_file(), edit.file.display());
+        let heading = if what {
+            format!("A new file, which only you can read: {file}")
+        } else {
+            format!("Lines to add to {file}; nothing else changes:")
+        };
+        page.heading(&heading);
+        for line in edit.lines.lines() {
+            page.indented(2, line, theme.key_hint());
+        }
+        if self.form.key().is_some() {
+            page.text(
+                "The key goes into the kernel's keyring, not into the file.",
+                theme.dim(),
+            );
+        }
+        page.blank();
+        let word = checkup.profile.environment_word();
+        let key = |action| context.keys.key(Focus::ConnectCheck, action);
+        let (write, back) = (key(Action::WriteFile), key(Action::Back));
+        let next = if checkup.is_good() {
+            format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
+        } else {
+            format!("{back} goes back to the form. {write} writes it anyway ({word}).")
+        };
+        page.text(&next, Style::new());
+        page
     }
-    page.draw_still(buffer, rest);
-    cursor
-}
-
-fn checked(
-    checkup: &ConnectionTest,
-    form: &ConnectForm,
-    width: u16,
-    context: &Context,
-) -> TextPage {
-    let theme = context.theme;
-    let mut page = TextPage::new(width, theme);
-    match &checkup.probe {
-        Ok(probe) => found(&mut page, probe, context),
-        Err(why) => page.text(why, theme.error()),
-    }
-    page.blank();
-    let edit = &checkup.edit;
-    let (what, file) = (edit.is_new_file(), edit.file.display());
-    let heading = if what {
-        format!("A new file, which only you can read: {file}")
-    } else {
-        format!("Lines to add to {file}; nothing else changes:")
-    };
-    page.heading(&heading);
-    for line in edit.lines.lines() {
-        page.indented(2, line, theme.key_hint());
-    }
-    if form.key().is_some() {
-        page.text(
-            "The key goes into the kernel's keyring, not into the file.",
-            theme.dim(),
-        );
-    }
-    page.blank();
-    let word = checkup.profile.environment_word();
-    let key = |action| context.keys.key(Focus::ConnectCheck, action);
-    let (write, back) = (key(Action::WriteFile), key(Action::Back));
-    let next = if checkup.is_good() {
-        format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
-    } else {
-        format!("{back} goes back to the form. {write} writes it anyway ({word}).")
-    };
-    page.text(&next, Style::new());
-    page
 }
 
 fn found(page: &mut TextPage, probe: &Probe, context: &Context) {

@@ -10,19 +10,14 @@ use std::sync::OnceLock;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
-use ratatui::prelude::{Buffer, Position, Rect};
 
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{Change, DesiredFields, KnownGroup, UserGroupId, counted, visible},
     operations::Changes,
     tui::{
-        keymap::{Action, Focus},
-        kit::{PropertiesFocus, Reaction, TextField, did_not_fit},
-        state::{
-            Context, GroupForm, Outcome, PaneRequest, Pending, Proposal, Section, Severity,
-            UnsentDraft,
-        },
+        kit::{PropertiesFocus, Reaction, did_not_fit},
+        state::{GroupForm, Proposal, Section, UnsentDraft},
     },
 };
 
@@ -362,13 +357,8 @@ impl GroupForm {
     /// The form of a known group, or of its draft if there is one.
     pub fn of(group: &KnownGroup, context: &mut Context) -> Self {
         let base_at = group.last_seen.unwrap_or(context.now);
-        Self::draft_or_new(
-            group.id.clone(),
-            DesiredFields::of(group),
-            base_at,
-            false,
-            context,
-        )
+        let (id, base) = (group.id.clone(), DesiredFields::of(group));
+        Self::draft_or_new(id, base, base_at, false, context)
     }
 
     /// The form that was left, whoever left it: of a known group, or of one to be created if it has a draft.

@@ -1,18 +1,11 @@
 //! Writes the marked groups, or the visible ones, to a new file: what the directory knows about them, without tokens.
 //! Nothing is sent.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{UserGroupId, counted},
     operations::{format_of, path_and_columns},
-    tui::{
-        keymap::{Action, Focus},
-        kit::{TextField, paint, popup},
-        page::prompt::{FRAME, Prompt},
-        state::{Context, Job, Outcome, Severity, Ticket},
-    },
+    tui::page::prompt::{FRAME, Prompt},
 };
 
 const WIDTH: u16 = 74;

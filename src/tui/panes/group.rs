@@ -2,18 +2,16 @@
 //!
 //! The answer to a create or an update: the returned name, properties, token fingerprint and tag.
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::{View, compare::Compare, history::ending_style};
+use super::prelude::*;
+use super::{compare::Compare, history::ending_style};
 
 use crate::{
     domain::{DesiredFields, Ending, KnownGroup, UserGroupId},
     operations::{Done, Guarded, Warning},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextPage, draw_waiting, page as page_box, page_room},
+        kit::{draw_waiting, page as page_box, page_room},
         page::group_details,
-        state::{Context, GroupForm, Job, Navigation, Outcome, PaneRequest, Pending},
+        state::GroupForm,
     },
 };
 
@@ -141,18 +139,9 @@ impl View for Group {
                 context.open_pane(PaneRequest::Compare(self.id.clone()));
             }
             Action::Edit | Action::EditWhole | Action::Token | Action::CopyMenu => {
-                let Some(group) = self.known(context) else {
-                    return;
-                };
-                let opening = match action {
-                    Action::Edit => PaneRequest::Edit(Box::new(GroupForm::of(&group, context))),
-                    Action::EditWhole => {
-                        PaneRequest::Edit(Box::new(GroupForm::in_editor(&group, context)))
-                    }
-                    Action::Token => PaneRequest::Token(Box::new(group)),
-                    _ => PaneRequest::CopyMenu(Box::new(group)),
-                };
-                context.open_pane(opening);
+                if let Some(group) = self.known(context) {
+                    open_about(group, action, context);
+                }
             }
             _ => {}
         }
@@ -202,6 +191,20 @@ impl View for Group {
         draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
         None
     }
+}
+
+/// Opens what an action on a known group leads to; without one of its own, the page of the group.
+pub(super) fn open_about(group: KnownGroup, action: Action, context: &mut Context) {
+    let opening = match action {
+        Action::Edit => PaneRequest::Edit(Box::new(GroupForm::of(&group, context))),
+        Action::EditWhole => PaneRequest::Edit(Box::new(GroupForm::in_editor(&group, context))),
+        Action::Token => PaneRequest::Token(Box::new(group)),
+        Action::Compare => PaneRequest::Compare(group.id),
+        Action::Note => PaneRequest::Note(group.id),
+        Action::CopyMenu => PaneRequest::CopyMenu(Box::new(group)),
+        _ => PaneRequest::Group(group.id),
+    };
+    context.open_pane(opening);
 }
 
 #[derive(Debug)]

@@ -3,14 +3,11 @@
 
 mod palette;
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
-use super::View;
+use super::prelude::*;
 use crate::tui::{
-    keymap::{Action, Bound, Focus},
-    kit::{Cursor, TextField, below, paint, popup, split_below},
-    state::{Command, Context, Navigation, Severity},
-    theme::Theme,
+    keymap::Bound,
+    kit::{below, split_below},
+    state::Command,
 };
 
 /// What Enter on a line does.
@@ -320,6 +317,32 @@ fn in_order(text: &str, word: &str) -> Option<usize> {
     Some(last)
 }
 
+impl Help {
+    fn choose(&self, line: Line, context: &mut Context) {
+        let why = line.disabled_reason.unwrap_or_default();
+        match line.action {
+            LineAction::Impossible => {
+                context.say(Severity::Warning, format!("Not possible: {why}"));
+            }
+            _ if line.section == Section::Elsewhere => {
+                context.say(Severity::Warning, format!("Not available: only {why}"));
+            }
+            LineAction::Run(command) => context.navigate(Navigation::Run(command)),
+            // A confirmation needs its own key; Enter in a list must never be one.
+            LineAction::Action(action)
+                if action == Action::Confirm || (self.confirms && action == Action::Enter) =>
+            {
+                let text = "Nothing was done: press the key itself to confirm";
+                context.say(Severity::Info, text);
+            }
+            LineAction::Action(Action::InField) => {
+                context.say(Severity::Info, "Press the key itself in the field");
+            }
+            LineAction::Action(action) => context.navigate(Navigation::Press(action)),
+        }
+    }
+}
+
 impl View for Help {
     fn focus(&self) -> Focus {
         if self.is_palette {
@@ -343,41 +366,8 @@ impl View for Help {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
                 context.close_pane();
-                let impossible = |line: &&Line| line.action == LineAction::Impossible;
-                if let Some(line) = chosen.as_ref().filter(impossible) {
-                    let why = line.disabled_reason.as_deref().unwrap_or_default();
-                    context.say(Severity::Warning, format!("Not possible: {why}"));
-                    return;
-                }
-                let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
-                if let Some(line) = chosen.as_ref().filter(elsewhere) {
-                    let place = line.disabled_reason.as_deref().unwrap_or_default();
-                    context.say(Severity::Warning, format!("Not available: only {place}"));
-                    return;
-                }
-                let action = match chosen.map(|line| line.action) {
-                    Some(LineAction::Run(command)) => {
-                        return context.navigate(Navigation::Run(command));
-                    }
-                    Some(LineAction::Action(action)) => Some(action),
-                    Some(LineAction::Impossible) | None => None,
-                };
-                match action {
-                    // A confirmation needs its own key; Enter in a list must never be one.
-                    Some(action)
-                        if action == Action::Confirm
-                            || (self.confirms && action == Action::Enter) =>
-                    {
-                        context.say(
-                            Severity::Info,
-                            "Nothing was done: press the key itself to confirm",
-                        );
-                    }
-                    Some(Action::InField) => {
-                        context.say(Severity::Info, "Press the key itself in the field");
-                    }
-                    Some(action) => context.navigate(Navigation::Press(action)),
-                    None => {}
+                if let Some(line) = chosen {
+                    self.choose(line, context);
                 }
             }
             Action::Back | Action::Help | Action::Palette => context.close_pane(),

@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 
-use ratatui::style::Style;
-
+use super::prelude::*;
 use crate::{
     domain::{
         Change, DesiredFields, Ending, Entry, Part, UserGroupId,
@@ -16,11 +15,9 @@ use crate::{
     operations::{Method, as_curl, request},
     search::{RowFacts, RowTest},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cell, ChangeTarget, TextPage, text_page},
-        page::list_page::{Can, Col, Command, ListPage, Rows, col},
-        state::{Context, GroupForm, Job, Outcome, PaneRequest, Proposal, Severity},
-        theme::Theme,
+        kit::{Cell, ChangeTarget},
+        page::list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
+        state::{GroupForm, Proposal},
     },
 };
 
@@ -42,7 +39,7 @@ pub struct Row {
     record: OperationRecord,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct History {
     /// Limits the history to one group; `None`: the whole profile.
     id: Option<UserGroupId>,
@@ -57,8 +54,7 @@ impl History {
     pub fn of(id: Option<UserGroupId>) -> Self {
         Self {
             id,
-            rows: Vec::new(),
-            compare_with: None,
+            ..Self::default()
         }
     }
 }
@@ -130,50 +126,45 @@ impl Rows for History {
     }
 
     fn columns(&self) -> Vec<Col<Row>> {
+        let col = col::<Row>;
         vec![
-            col("WHEN", (5, 12), 1, |row: &Row, context| {
-                Cell::new(context.stamp(row.entry.at))
+            col("WHEN", (5, 12), 1, |row, context| {
+                context.stamp(row.entry.at).into()
             })
             .kept(12)
             .right(),
-            col("WHAT", (6, 7), 0, |row: &Row, _| {
-                Cell::new(row.entry.operation.as_str())
+            col("WHAT", (6, 7), 0, |row, _| {
+                row.entry.operation.as_str().into()
             })
             .kept(7),
-            col("GROUP", (8, 40), 0, |row: &Row, _| {
-                Cell::new(row.entry.user_group_id.as_str())
+            col("GROUP", (8, 40), 0, |row, _| {
+                row.entry.user_group_id.as_str().into()
             })
             .id(),
-            col("RESULT", (11, 14), 2, |row: &Row, context| {
+            col("RESULT", (11, 14), 2, |row, context| {
                 let ending = result(row);
                 let word = ending.as_str().replace('_', " ");
                 Cell::new(word).styled(ending_style(ending, context.theme))
             })
             .kept(14),
-            col("BY", (12, 24), 3, |row: &Row, _| {
-                Cell::new(row.entry.by.as_str())
-            }),
-            col("FINGERPRINT", (20, 20), 4, |row: &Row, context| {
-                Cell::new(tokens(&row.entry, context.theme))
+            col("BY", (12, 24), 3, |row, _| row.entry.by.as_str().into()),
+            col("FINGERPRINT", (20, 20), 4, |row, context| {
+                tokens(&row.entry, context.theme).into()
             }),
         ]
     }
 
-    fn commands() -> &'static [Command<HistoryPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: HistoryPage::needs_row,
-                run: HistoryPage::open_group,
-            },
-            Command {
-                action: Action::ReverseEdit,
-                can: can_reverse,
-                run: reverse,
-            },
-            Command {
-                action: Action::Detail,
-                can: |page, context| {
+    fn commands() -> Vec<Command<HistoryPage>> {
+        vec![
+            command(
+                Action::Enter,
+                HistoryPage::needs_row,
+                HistoryPage::open_group,
+            ),
+            command(Action::ReverseEdit, can_reverse, reverse),
+            command(
+                Action::Detail,
+                |page, context| {
                     page.needs_row(context)?;
                     Ok(match page.kind.compare_with {
                         None => None,
@@ -181,22 +172,22 @@ impl Rows for History {
                         Some(CompareWith::Now) => Some("details"),
                     })
                 },
-                run: |page, _| {
+                |page, _| {
                     page.kind.compare_with = match page.kind.compare_with {
                         None => Some(CompareWith::Before),
                         Some(CompareWith::Before) => Some(CompareWith::Now),
                         Some(CompareWith::Now) => None,
                     };
                 },
-            },
-            Command {
-                action: Action::CopyCurl,
-                can: |page, context| {
+            ),
+            command(
+                Action::CopyCurl,
+                |page, context| {
                     let wanted = entry(page, context).and_then(undo::created_with);
                     wanted.map(|_| None).map_err(Cow::from)
                 },
-                run: copy_curl,
-            },
+                copy_curl,
+            ),
         ]
     }
 
@@ -279,7 +270,7 @@ fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, contex
         Ok(change) if change.is_empty() => {
             page.text("The same now as after this entry.", theme.ok());
         }
-        Ok(change) => text_page::write(page, &change, ChangeTarget::Creation, false, theme),
+        Ok(change) => page.change(&change, ChangeTarget::Creation, false),
         Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
     }
 }
@@ -340,9 +331,7 @@ fn copy_curl(page: &mut HistoryPage, context: &mut Context) {
 }
 
 fn can_reverse(page: &HistoryPage, context: &Context) -> Can {
-    if let Some(why) = context.read_only_reason() {
-        return Err(why.into());
-    }
+    unless(context.read_only_reason())?;
     reversal(page, context).map(|_| None).map_err(Cow::from)
 }
 

@@ -3,20 +3,15 @@
 
 use std::borrow::Cow;
 
-use ratatui::style::Style;
-
+use super::prelude::*;
 use crate::{
     domain::Operation,
     operations::{Body, Call, ExchangeKind},
     search::{RowFacts, RowTest},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cell, TextPage},
-        page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col},
-        state::{
-            Context, Exchange, Navigation, ProfileIndex, Severity, Ticket, activity::spinner_frame,
-        },
-        theme::Theme,
+        kit::Cell,
+        page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col, command},
+        state::{Exchange, activity::spinner_frame},
     },
 };
 
@@ -75,36 +70,35 @@ impl Rows for Requests {
     }
 
     fn columns(&self) -> Vec<Col<Exchange>> {
+        let col = col::<Exchange>;
         vec![
-            col("", (1, 1), 0, |row: &Exchange, context| {
+            col("", (1, 1), 0, |row, context| {
                 let style = style(row.recorded.kind, context.theme);
                 Cell::new(sign(row, context).to_string()).styled(style)
             }),
-            col("TIME", (8, 15), 1, |row: &Exchange, context| {
-                Cell::new(context.second(row.at))
+            col("TIME", (8, 15), 1, |row, context| {
+                context.second(row.at).into()
             })
             .right(),
-            col("PROFILE", (7, 24), 2, |row: &Exchange, _| {
-                Cell::new(row.recorded.profile.as_str())
+            col("PROFILE", (7, 24), 2, |row, _| {
+                row.recorded.profile.as_str().into()
             }),
-            col("WHAT", (11, 11), 0, |row: &Exchange, _| {
+            col("WHAT", (11, 11), 0, |row, _| {
                 let call = row.recorded.call;
                 Cell::new(format!("{} {}", call.method(), call.word()))
             }),
-            col("GROUP", (8, 40), 0, |row: &Exchange, _| {
-                Cell::new(row.recorded.id.as_deref().unwrap_or("-"))
+            col("GROUP", (8, 40), 0, |row, _| {
+                row.recorded.id.as_deref().unwrap_or("-").into()
             })
             .id(),
-            col("STATUS", (10, 17), 0, |row: &Exchange, context| {
+            col("STATUS", (10, 17), 0, |row, context| {
                 Cell::new(row.status()).styled(style(row.recorded.kind, context.theme))
             })
             .spread(),
-            col("TOOK", (7, 8), 4, |row: &Exchange, context| {
-                Cell::new(took(row, context))
-            })
-            .spread()
-            .right(),
-            col("SIZE", (6, 8), 5, |row: &Exchange, _| {
+            col("TOOK", (7, 8), 4, |row, context| took(row, context).into())
+                .spread()
+                .right(),
+            col("SIZE", (6, 8), 5, |row, _| {
                 let answer = row.recorded.answer.as_ref();
                 Cell::new(answer.map_or_else(|| "-".into(), |body| size(body.size)))
             })
@@ -113,44 +107,40 @@ impl Rows for Requests {
         ]
     }
 
-    fn commands() -> &'static [Command<RequestsPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: RequestsPage::needs_row,
-                run: |page, context| {
-                    if let Some(row) = page.selected(context).cloned() {
-                        page.show_whole(row);
-                    }
-                },
-            },
-            Command {
-                action: Action::Stop,
-                can: |page, context| match cancellable(page, context) {
+    fn commands() -> Vec<Command<RequestsPage>> {
+        vec![
+            command(Action::Enter, RequestsPage::needs_row, |page, context| {
+                if let Some(row) = page.selected(context).cloned() {
+                    page.show_whole(row);
+                }
+            }),
+            command(
+                Action::Stop,
+                |page, context| match cancellable(page, context) {
                     Some(_) => Ok(None),
                     None => Err("nothing to cancel".into()),
                 },
-                run: |page, context| {
+                |page, context| {
                     if let Some(ticket) = cancellable(page, context) {
                         context.navigate(Navigation::CancelRead(ticket));
                     }
                 },
-            },
-            Command {
-                action: Action::CopyCurl,
-                can: |page, context| can_copy(page.selected(context)),
-                run: |page, context| copy(page.selected(context).cloned().as_ref(), context),
-            },
-            Command {
-                action: Action::FailedOnly,
-                can: |page, context| match page.kind.failed_only {
+            ),
+            command(
+                Action::CopyCurl,
+                |page, context| can_copy(page.selected(context)),
+                |page, context| copy(page.selected(context).cloned().as_ref(), context),
+            ),
+            command(
+                Action::FailedOnly,
+                |page, context| match page.kind.failed_only {
                     false if context.exchanges.all().len() == 0 => {
                         Err("no request has ended".into())
                     }
                     failed_only => Ok(failed_only.then_some("all")),
                 },
-                run: |page, _| page.kind.failed_only = !page.kind.failed_only,
-            },
+                |page, _| page.kind.failed_only = !page.kind.failed_only,
+            ),
         ]
     }
 

@@ -6,35 +6,31 @@ mod finder;
 mod marks;
 mod view;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use jiff::Timestamp;
-use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 pub(crate) use self::finder::MAX_SYNCHRONOUS;
 use self::{
     columns::Summary,
     commands::{Completion, completions},
     finder::Finder,
-    marks::{Flags, Marks},
+    marks::Flags,
 };
 
-use super::{Click, View, compare::Compare};
+use super::prelude::*;
+use super::{Click, compare::Compare, group::open_about};
 use crate::{
     domain::{KnownGroup, UserGroupId, counted},
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField},
         page::{group_details, prompt::Filter},
-        state::{
-            BatchRun, Context, GroupForm, Job, Outcome, PaneRequest, Pending, Severity, Ticket,
-        },
+        state::BatchRun,
     },
 };
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct List {
     filter: Filter,
     cursor: Cursor,
@@ -56,7 +52,7 @@ pub struct List {
     on: Option<UserGroupId>,
     /// Since when the cursor has been on it.
     cursor_id_since: Timestamp,
-    marks: Marks,
+    marks: BTreeSet<UserGroupId>,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
     /// The view as it was last left is not known yet, and may still be taken over.
@@ -76,23 +72,13 @@ impl List {
         context.ask(&reading, Job::List);
         Self {
             filter: Filter::with(&view.filter),
-            cursor: Cursor::default(),
             reading,
             finder: Finder::of(&view),
             detail: true,
             columns: view.columns,
-            in_details: false,
-            detail_scroll: Cursor::default(),
-            skipped: 0,
-            summary: Summary::default(),
-            completion: None,
-            on: None,
             cursor_id_since: context.now,
-            marks: Marks::default(),
-            bulk: None,
             untouched,
-            kept: None,
-            saving: Pending::default(),
+            ..Self::default()
         }
     }
 
@@ -253,7 +239,7 @@ impl List {
     }
 
     fn export(&self, context: &mut Context) {
-        let mut of = (self.marks.ids(), "marked");
+        let mut of = (self.marked(), "marked");
         if of.0.is_empty() {
             of = (self.finder.ids(), "shown");
         }
@@ -393,18 +379,7 @@ impl View for List {
                     let text = format!("Edits {} only, not the {count} marked", group.id);
                     context.say(Severity::Info, text);
                 }
-                let opening = match action {
-                    Action::Edit => PaneRequest::Edit(Box::new(GroupForm::of(&group, context))),
-                    Action::EditWhole => {
-                        PaneRequest::Edit(Box::new(GroupForm::in_editor(&group, context)))
-                    }
-                    Action::Token => PaneRequest::Token(Box::new(group)),
-                    Action::Compare => PaneRequest::Compare(group.id),
-                    Action::Note => PaneRequest::Note(group.id),
-                    Action::CopyMenu => PaneRequest::CopyMenu(Box::new(group)),
-                    _ => PaneRequest::Group(group.id),
-                };
-                context.open_pane(opening);
+                open_about(group, action, context);
             }
             _ => {}
         }
@@ -504,8 +479,6 @@ impl View for List {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        self.marks.follow(context.groups.listed());
-        self.marks.follow(context.groups.index());
         self.summary.follow(context);
         if let Some(found) = self.finder.search(self.filter.text(), context) {
             self.show(found);

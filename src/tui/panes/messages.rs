@@ -1,16 +1,14 @@
 //! All messages of this session in full, newest first; Enter shows the requests and responses that a message is about.
 
-use ratatui::{buffer::Buffer, layout::Rect};
-
 use super::inspector::{can_copy, copy, describe};
+use super::prelude::*;
 use crate::{
     domain::counted,
     search::{RowFacts, RowTest},
     tui::{
-        keymap::{Action, Focus},
-        kit::{TextPage, page as page_box, severity_style},
-        page::list_page::{Can, Command, ListPage, Rows, Whole},
-        state::{Context, Exchange, Notice},
+        kit::{page as page_box, severity_style},
+        page::list_page::{Can, Command, ListPage, Rows, Whole, command},
+        state::{Exchange, Notice},
     },
 };
 
@@ -54,21 +52,17 @@ impl Rows for Messages {
         row.text.clone()
     }
 
-    fn commands() -> &'static [Command<MessagesPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: MessagesPage::needs_row,
-                run: |page, context| {
-                    if let Some(message) = page.selected(context) {
-                        let whole = ShownMessage::of(message, context);
-                        page.show_whole(whole);
-                    }
-                },
-            },
-            Command {
-                action: Action::FailedOnly,
-                can: |page, context| {
+    fn commands() -> Vec<Command<MessagesPage>> {
+        vec![
+            command(Action::Enter, MessagesPage::needs_row, |page, context| {
+                if let Some(message) = page.selected(context) {
+                    let whole = ShownMessage::of(message, context);
+                    page.show_whole(whole);
+                }
+            }),
+            command(
+                Action::FailedOnly,
+                |page, context| {
                     let mut all = context.messages.all();
                     match page.kind.errors_only {
                         true => Ok(Some("all")),
@@ -76,8 +70,8 @@ impl Rows for Messages {
                         false => Err("no errors".into()),
                     }
                 },
-                run: |page, _| page.kind.errors_only = !page.kind.errors_only,
-            },
+                |page, _| page.kind.errors_only = !page.kind.errors_only,
+            ),
         ]
     }
 
@@ -103,7 +97,16 @@ impl Rows for Messages {
     fn draw_rows(page: &MessagesPage, buffer: &mut Buffer, area: Rect, context: &Context) -> bool {
         let inner = page_box(buffer, area, "Messages, newest first", context.theme);
         let shown = page.shown(context);
-        let (mut lines, first, height) = lines(&shown, inner.width, page.at(), context);
+        let mut lines = TextPage::new(inner.width, context.theme);
+        let (mut first, mut height) = (0, 0);
+        for (index, message) in shown.iter().enumerate() {
+            let (is_here, begin) = (index == page.at(), lines.height());
+            let mark = if is_here { '>' } else { ' ' };
+            write(&mut lines, message, mark, context);
+            if is_here {
+                (first, height) = (begin, lines.height() - begin);
+            }
+        }
         if shown.is_empty() {
             lines.text(&page.nothing(context), context.theme.dim());
         }
@@ -173,9 +176,7 @@ impl Whole for ShownMessage {
     }
 
     fn write(&self, page: &mut TextPage, context: &Context) {
-        head(page, &self.message, ' ', context);
-        let style = severity_style(self.message.severity, context.theme);
-        page.indented(2, &self.message.text, style);
+        write(page, &self.message, ' ', context);
         page.blank();
         if self.exchanges.is_empty() {
             page.text("No request belongs to it.", context.theme.dim());
@@ -208,7 +209,8 @@ fn requests(count: usize) -> String {
     counted(count, "request")
 }
 
-fn head(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {
+/// Writes a message in full.
+fn write(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     let style = severity_style(message.severity, context.theme);
     let at = context.second(message.at);
     let times = match message.times {
@@ -223,30 +225,5 @@ fn head(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {
         (at + &times, context.theme.dim()),
         (resolved, context.theme.ok()),
     ]);
-}
-
-/// The page of messages, with first line and height of the one under the cursor.
-fn lines(
-    messages: &[&Notice],
-    width: u16,
-    cursor: usize,
-    context: &Context,
-) -> (TextPage, usize, usize) {
-    let mut page = TextPage::new(width, context.theme);
-    let mut place = (0, 0);
-    for (index, message) in messages.iter().enumerate() {
-        let begin = page.height();
-        head(
-            &mut page,
-            message,
-            if index == cursor { '>' } else { ' ' },
-            context,
-        );
-        let style = severity_style(message.severity, context.theme);
-        page.indented(2, &message.text, style);
-        if index == cursor {
-            place = (begin, page.height() - begin);
-        }
-    }
-    (page, place.0, place.1)
+    page.indented(2, &message.text, style);
 }

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{
         Annotation, AnnotationChange, Label, UserGroupId,
@@ -13,10 +11,9 @@ use crate::{
         visible,
     },
     tui::{
-        keymap::{Action, Focus},
-        kit::{Form, TextField, paint, popup, split_below},
+        kit::{Form, split_below},
         page::{group_details::by, prompt::FRAME},
-        state::{Context, Job, Outcome, Pending, Severity, groups},
+        state::groups,
     },
 };
 

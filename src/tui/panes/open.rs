@@ -3,19 +3,14 @@
 //!
 //! Which known group to base a new one on: typed or selected, never guessed.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
-use super::{View, list::MAX_SYNCHRONOUS};
+use super::list::MAX_SYNCHRONOUS;
+use super::prelude::*;
 use crate::{
     domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
     operations::Guarded,
     tui::{
-        keymap::{Action, Focus},
-        kit::{TextField, TextPage, below, paint, popup, widest},
-        state::{
-            Context, GroupForm, Job, Navigation, Outcome, PaneRequest, Pending, Severity,
-            groups::similar_ids,
-        },
+        kit::{below, widest},
+        state::{GroupForm, groups::similar_ids},
     },
 };
 
@@ -225,13 +220,8 @@ impl View for Open {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let inner = popup(
-            buffer,
-            area,
-            (76, 18),
-            "Open or create a group",
-            context.theme,
-        );
+        let title = "Open or create a group";
+        let inner = popup(buffer, area, (76, 18), title, context.theme);
         if self.on_copy {
             return self.draw_copy(buffer, inner, context);
         }

@@ -4,18 +4,12 @@
 
 mod view;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     config::guard::Level,
     domain::{UserGroupId, visible},
     operations::{BindingAnswer, Place, PlaceProblem, Question},
-    tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField},
-        state::{Confirm, Context, Job, JobError, Outcome, Places, Severity, Ticket},
-    },
+    tui::state::{JobError, Places},
 };
 
 const PLACES: Places = Places::boxed(Focus::PlaceReason, Focus::PlaceNew);

@@ -4,16 +4,12 @@
 
 use serde_json::Value;
 
+use super::prelude::*;
 use crate::{
     config::profile::Profile,
     domain::{DesiredFields, KnownGroup},
     operations::{request, request_json},
-    search::{RowFacts, RowTest},
-    tui::{
-        keymap::{Action, Focus},
-        page::list_page::{Command, ListPage, Rows},
-        state::{Context, Navigation, PaneRequest, ProfileIndex},
-    },
+    tui::page::list_page::{Command, ListPage, Rows, command},
 };
 
 #[derive(Debug)]
@@ -36,7 +32,6 @@ impl Rows for Profiles {
     const PLACE: Focus = Focus::Profiles;
     const TITLE: &'static str = "Profiles";
     const ROW: &'static str = "profile";
-    const TESTS: &'static [RowTest] = &[];
     const BOX: Option<u16> = Some(76);
     const CLOSE: Action = Action::Profiles;
 
@@ -46,10 +41,6 @@ impl Rows for Profiles {
 
     fn key(row: &Profile) -> String {
         row.name.clone()
-    }
-
-    fn facts(_row: &Profile) -> RowFacts<'_> {
-        RowFacts::default()
     }
 
     fn line(row: &Profile, context: &Context) -> String {
@@ -64,32 +55,24 @@ impl Rows for Profiles {
         )
     }
 
-    fn commands() -> &'static [Command<ProfilesPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: ProfilesPage::needs_row,
-                run: |page, context| {
-                    context.close_pane();
-                    context.navigate(Navigation::SwitchTo(ProfileIndex(page.at())));
-                },
-            },
-            Command {
-                action: Action::Connect,
-                can: |_, context| {
+    fn commands() -> Vec<Command<ProfilesPage>> {
+        vec![
+            command(Action::Enter, ProfilesPage::needs_row, |page, context| {
+                context.close_pane();
+                context.navigate(Navigation::SwitchTo(ProfileIndex(page.at())));
+            }),
+            command(
+                Action::Connect,
+                |_, context| {
                     if context.can_connect {
                         Ok(None)
                     } else {
                         Err("not in the demo".into())
                     }
                 },
-                run: |_, context| context.navigate(Navigation::Replace(PaneRequest::Connect)),
-            },
+                |_, context| context.navigate(Navigation::Replace(PaneRequest::Connect)),
+            ),
         ]
-    }
-
-    fn status(_page: &ProfilesPage, _context: &Context) -> String {
-        String::new()
     }
 }
 
@@ -135,7 +118,6 @@ impl Rows for Copies {
     const PLACE: Focus = Focus::CopyMenu;
     const TITLE: &'static str = "Copy";
     const ROW: &'static str = "part";
-    const TESTS: &'static [RowTest] = &[];
     const BOX: Option<u16> = Some(76);
     const CLOSE: Action = Action::CopyMenu;
 
@@ -147,28 +129,20 @@ impl Rows for Copies {
         row.0
     }
 
-    fn facts(_row: &Item) -> RowFacts<'_> {
-        RowFacts::default()
-    }
-
     fn line((what, text): &Item, _context: &Context) -> String {
         format!(" {what:<20}{text}")
     }
 
-    fn commands() -> &'static [Command<CopyMenu>] {
-        &[Command {
-            action: Action::Enter,
-            can: CopyMenu::needs_row,
-            run: |page, context| {
+    fn commands() -> Vec<Command<CopyMenu>> {
+        vec![command(
+            Action::Enter,
+            CopyMenu::needs_row,
+            |page, context| {
                 if let Some((what, text)) = page.selected(context).cloned() {
                     context.copy(what, &text);
                 }
                 context.close_pane();
             },
-        }]
-    }
-
-    fn status(_page: &CopyMenu, _context: &Context) -> String {
-        String::new()
+        )]
     }
 }

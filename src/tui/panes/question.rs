@@ -1,12 +1,9 @@
 //! A question in a box above the pane that asks it: what will be lost or sent, and the key or the words that confirm it.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
-use super::View;
+use super::prelude::*;
 use crate::tui::{
-    keymap::{Action, Focus},
     page::prompt::{box_page, draw_box},
-    state::{Asked, Confirm, Context, ExitReason, Navigation, Then},
+    state::{Asked, ExitReason, Then},
 };
 
 const WIDTH: u16 = 76;

@@ -5,22 +5,13 @@ mod choices;
 mod sending;
 mod view;
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
 use self::choices::Choices;
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{Change, DesiredFields, Ending, UserGroupId, update::Plan},
     operations::{Done, Guarded},
     search::suggest::similar,
-    tui::{
-        keymap::{Action, Focus},
-        kit::Cursor,
-        state::{
-            Confirm, ConfirmationLevel, Context, Job, JobError, Outcome, Proposal, Severity,
-            Ticket, Weight,
-        },
-    },
+    tui::state::{ConfirmationLevel, JobError, Proposal, Weight},
 };
 
 /// State of the service's own copy.
@@ -62,16 +53,10 @@ impl Page {
 
 #[derive(Debug)]
 pub struct Review {
-    id: UserGroupId,
-    creating: bool,
+    /// What the form submitted.
+    asked: Proposal,
     /// For a creation: known ids that may have been meant (hazard 1).
     similar: Vec<UserGroupId>,
-    /// The values that the edit began with.
-    base: DesiredFields,
-    /// The values in the form.
-    typed: DesiredFields,
-    /// The other person whose draft they began as.
-    loaded_from: Option<String>,
     /// The current values at the service once its copy has been read; before that, those that the edit began with.
     now: DesiredFields,
     /// The values to send: what was typed, subject to the choices.
@@ -85,8 +70,6 @@ pub struct Review {
     chosen: Option<Box<Choices>>,
     copy: RemoteCopy,
     stage: Stage,
-    /// It brings back values of an earlier change.
-    undoes: bool,
     confirmation: ConfirmationLevel,
     /// The key that sends it; or that asks for the words, at the levels that need them.
     confirm: Confirm,
@@ -108,56 +91,42 @@ const MAX_SIMILAR: usize = 3;
 
 impl Review {
     /// Starts by reading the service's copy, unless the group is to be created.
-    pub fn of(proposal: Proposal, context: &mut Context) -> Self {
-        let Proposal {
-            id,
-            creating,
-            base,
-            wanted,
-            restores,
-            loaded_from,
-        } = proposal;
+    pub fn of(asked: Proposal, context: &mut Context) -> Self {
         let weight = Weight {
-            undoes: restores,
+            undoes: asked.restores,
             is_blind: false,
         };
-        let confirmation = ConfirmationLevel::of(context.profile(), operation(creating), weight);
-        let copy = if creating {
-            RemoteCopy::NotAsked
+        let operation = operation(asked.creating);
+        let confirmation = ConfirmationLevel::of(context.profile(), operation, weight);
+        let (copy, alike) = if asked.creating {
+            let known = context.groups.ids();
+            let alike = similar(asked.id.as_str(), known, MAX_SIMILAR);
+            (RemoteCopy::NotAsked, alike)
         } else {
-            RemoteCopy::Reading(context.start(Job::LookUp(id.clone())))
+            let ticket = context.start(Job::LookUp(asked.id.clone()));
+            (RemoteCopy::Reading(ticket), Vec::new())
         };
+        let alike = alike.into_iter();
+        let similar = alike.filter_map(|id| UserGroupId::parse(id).ok());
         let mut review = Self {
-            creating,
-            similar: if creating {
-                similar(id.as_str(), context.groups.ids(), MAX_SIMILAR)
-                    .into_iter()
-                    .filter_map(|id| UserGroupId::parse(id).ok())
-                    .collect()
-            } else {
-                Vec::new()
-            },
-            id,
-            change: Change::between(&base, &wanted),
-            now: base.clone(),
-            base,
-            typed: wanted.clone(),
-            loaded_from,
+            similar: similar.collect(),
+            change: Change::between(&asked.base, &asked.wanted),
+            now: asked.base.clone(),
+            wanted: asked.wanted.clone(),
             plan: Plan {
-                send: wanted.clone(),
+                send: asked.wanted.clone(),
                 ..Plan::default()
             },
             read: None,
-            wanted,
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            undoes: restores,
             confirmation,
             confirm: Confirm::with_key(Focus::Review),
             unchanged_too: false,
             page: Page::Difference,
             scroll: Cursor::default(),
+            asked,
         };
         review.ask(context);
         review
@@ -165,7 +134,7 @@ impl Review {
 
     /// Why nothing can be sent now.
     fn why_blocked(&self, context: &Context) -> Option<String> {
-        if let Some(why) = context.why_forbidden(operation(self.creating)) {
+        if let Some(why) = context.why_forbidden(operation(self.asked.creating)) {
             return Some(why);
         }
         match (&self.stage, &self.copy) {
@@ -228,9 +197,10 @@ impl View for Review {
                     context.copy("curl command", &curl);
                 }
             }
-            Action::Refresh if !self.creating && !matches!(self.stage, Stage::Sending(_)) => {
+            Action::Refresh if !self.asked.creating && !matches!(self.stage, Stage::Sending(_)) => {
                 self.leave(context);
-                let reading = RemoteCopy::Reading(context.start(Job::LookUp(self.id.clone())));
+                let ticket = context.start(Job::LookUp(self.asked.id.clone()));
+                let reading = RemoteCopy::Reading(ticket);
                 if let RemoteCopy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
                     self.chosen = Some(choices);
                 }
@@ -295,7 +265,8 @@ impl View for Review {
             context.cancel(ticket);
         }
         if matches!(self.stage, Stage::Sending(_)) {
-            let text = format!("{} is being sent; a message reports the result", self.id);
+            let id = &self.asked.id;
+            let text = format!("{id} is being sent; a message reports the result");
             context.say(Severity::Info, text);
         }
     }

@@ -3,9 +3,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     config::guard::Level,
     domain::{
@@ -15,14 +13,12 @@ use crate::{
     operations::{Guarded, RotationId, RotationRow},
     search::{RowFacts, RowTest},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cell, TextPage},
+        kit::Cell,
         page::{
-            list_page::{Can, Col, Command, ListPage, Rows, col},
+            list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
             prompt::{box_page, draw_box},
         },
-        state::{Confirm, Context, Job, Outcome, PaneRequest, Pending, Places, Severity},
-        theme::Theme,
+        state::Places,
     },
 };
 
@@ -91,39 +87,38 @@ impl Rows for Rotations {
     }
 
     fn columns(&self) -> Vec<Col<RotationRow>> {
+        let col = col::<RotationRow>;
         vec![
-            col("WHEN", (5, 12), 1, |row: &RotationRow, context| {
-                Cell::new(context.stamp(row.started_at))
+            col("WHEN", (5, 12), 1, |row, context| {
+                context.stamp(row.started_at).into()
             })
             .kept(12)
             .right(),
-            col("STATE", (11, 14), 0, |row: &RotationRow, context| {
+            col("STATE", (11, 14), 0, |row, context| {
                 Cell::new(word(row)).styled(style(row, context.theme))
             }),
-            col("GROUP", (8, 40), 0, |row: &RotationRow, _| {
-                Cell::new(row.user_group_id.as_str())
+            col("GROUP", (8, 40), 0, |row, _| {
+                row.user_group_id.as_str().into()
             })
             .id(),
-            col("FINGERPRINT", (20, 20), 2, |row: &RotationRow, context| {
-                Cell::new(tokens(row, context.theme))
+            col("FINGERPRINT", (20, 20), 2, |row, context| {
+                tokens(row, context.theme).into()
             }),
-            col("BY", (12, 24), 3, |row: &RotationRow, _| {
-                Cell::new(row.by.as_str())
-            }),
+            col("BY", (12, 24), 3, |row, _| row.by.as_str().into()),
         ]
     }
 
-    fn commands() -> &'static [Command<RotationsPage>] {
-        &[
-            Command {
-                action: Action::Enter,
-                can: RotationsPage::needs_row,
-                run: RotationsPage::open_group,
-            },
-            Command {
-                action: Action::Refresh,
-                can: |page, context| Ok((!page.kind.can_check(context)).then_some("refresh")),
-                run: |page, context| {
+    fn commands() -> Vec<Command<RotationsPage>> {
+        vec![
+            command(
+                Action::Enter,
+                RotationsPage::needs_row,
+                RotationsPage::open_group,
+            ),
+            command(
+                Action::Refresh,
+                |page, context| Ok((!page.kind.can_check(context)).then_some("refresh")),
+                |page, context| {
                     if !page.kind.can_check(context) {
                         if page.kind.open_ones() == 0 {
                             context.say(Severity::Info, "No open rotation");
@@ -133,16 +128,12 @@ impl Rows for Rotations {
                         context.ask(&page.working, Job::Settle);
                     }
                 },
-            },
-            Command {
-                action: Action::Abandon,
-                can: can_abandon,
-                run: |page, context| {
-                    if let Some(row) = page.selected(context).cloned() {
-                        context.open_pane(PaneRequest::Abandon(Box::new(row)));
-                    }
-                },
-            },
+            ),
+            command(Action::Abandon, can_abandon, |page, context| {
+                if let Some(row) = page.selected(context).cloned() {
+                    context.open_pane(PaneRequest::Abandon(Box::new(row)));
+                }
+            }),
         ]
     }
 
@@ -199,8 +190,7 @@ fn can_abandon(page: &RotationsPage, context: &Context) -> Can {
     if !page.selected(context).is_some_and(can) {
         return Err("only an open rotation, or a conflict, can be abandoned".into());
     }
-    let forbidden = context.why_forbidden(Guarded::Abandon);
-    forbidden.map_or(Ok(None), |why| Err(why.into()))
+    unless(context.why_forbidden(Guarded::Abandon))
 }
 
 fn state(row: &RotationRow) -> State {

@@ -6,22 +6,19 @@ mod page;
 mod progress;
 
 use jiff::{SignedDuration, Timestamp};
-use ratatui::prelude::{Buffer, Position, Rect};
 
 use handoff::HandOffProgress;
 use progress::Steps;
 pub(crate) use progress::describe;
 
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{Fingerprint, KnownGroup, Token, UserGroupId, mutation::State, visible},
     operations::{Changes, Done, Guarded, Warning},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField},
         page::prompt::Prompt,
         state::{
-            ChangedField, Confirm, Context, Job, JobError, Outcome, Places, Severity, Ticket,
+            ChangedField, JobError, Places,
             live::{last_learnt, news_between},
         },
     },

@@ -2,18 +2,13 @@
 //! directory has seen; nothing is sent, and the token is forgotten as soon as it was compared.
 
 use crossterm::event::KeyEvent;
-use ratatui::prelude::{Buffer, Position, Rect};
 
-use super::View;
+use super::prelude::*;
 use crate::{
     config::profile::Profile,
     domain::{capitalised, pasted::Pasted, visible},
     operations::{Owner, TokenLookup as Answer, TokenReport},
-    tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField, TextPage, below, did_not_fit, paint, popup},
-        state::{Context, Job, Navigation, Outcome, Pending, ProfileIndex, Severity},
-    },
+    tui::kit::{below, did_not_fit},
 };
 
 /// Maximum number of characters of a pasted log.
@@ -175,13 +170,8 @@ impl View for TokenLookupPane {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let inner = popup(
-            buffer,
-            area,
-            (76, 12),
-            "Whose token is this?",
-            context.theme,
-        );
+        let title = self.title(context);
+        let inner = popup(buffer, area, (76, 12), &title, context.theme);
         let mut page = TextPage::new(inner.width, context.theme);
         if let Some(answered) = &self.answered {
             self.found(&mut page, answered, inner.height, context);

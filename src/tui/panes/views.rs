@@ -1,34 +1,25 @@
 //! Saved views of the list, and its columns: which ones, in which order. Choices apply at once.
 
-use ratatui::prelude::{Buffer, Position, Rect};
-
-use super::View;
+use super::prelude::*;
 use crate::{
     domain::{capitalised, visible},
     operations::view_name,
     search::{ListColumn, SavedView},
     tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField, choice, paint, popup},
+        kit::choice,
         page::{group_details::by, prompt::Prompt},
-        state::{ColumnsChange, Command, Confirm, Context, Job, Navigation},
+        state::{ColumnsChange, Command},
     },
 };
 
 /// What the prompt asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Asks {
     /// The key of a property.
     Property,
     /// The name of a view.
+    #[default]
     Name,
-}
-
-/// Identifies a row.
-#[derive(Debug, PartialEq, Eq)]
-enum RowKey {
-    View(String),
-    Column(ListColumn),
 }
 
 /// A row under the cursor.
@@ -38,14 +29,14 @@ enum ViewsRow<'v> {
     Column(&'v ListColumn, bool),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ViewsPane {
     /// The shown columns in their order, then the others; `shown` counts the former.
     columns: Vec<ListColumn>,
     shown: usize,
     cursor: Cursor,
     /// The row under the cursor, by name, because views come and go, even through other consoles.
-    on: Option<RowKey>,
+    on: Option<String>,
     /// Columns that the list leaves out, because they would be empty.
     empty: Vec<ListColumn>,
     prompt: Prompt,
@@ -69,19 +60,15 @@ impl ViewsPane {
         Self {
             columns: all,
             shown,
-            cursor: Cursor::default(),
-            on: None,
             empty,
-            prompt: Prompt::default(),
-            asks: Asks::Name,
-            removing: None,
+            ..Self::default()
         }
     }
 
-    fn name(&self, at: usize, saved: &[SavedView]) -> Option<RowKey> {
+    fn name(&self, at: usize, saved: &[SavedView]) -> Option<String> {
         Some(match self.row(at, saved)? {
-            ViewsRow::View(view) => RowKey::View(view.name.clone()),
-            ViewsRow::Column(column, _) => RowKey::Column(column.clone()),
+            ViewsRow::View(view) => format!("@{}", view.name),
+            ViewsRow::Column(column, _) => column.to_string(),
         })
     }
 

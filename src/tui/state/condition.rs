@@ -16,7 +16,7 @@ use crate::{
         Warning,
         attention::{Attention, ConcernKind},
     },
-    search::{GroupExtras, Row},
+    search::{GroupExtras, Query, Row},
 };
 
 impl Context {
@@ -216,8 +216,11 @@ impl Context {
 const MAX_GROUPS_SEARCHED: usize = 2_000;
 
 impl Context {
-    /// Data beside the values of groups that filters can use.
-    pub fn group_extras(&self) -> GroupExtras {
+    /// Data beside the values of groups, if the filter uses it.
+    pub fn group_extras(&self, query: &Query) -> GroupExtras {
+        if !query.uses_extras() {
+            return GroupExtras::default();
+        }
         let news = |new: bool| {
             let news = self.live.news();
             let news = news.filter(|(_, news)| news.fields.is_empty() == new);

@@ -102,7 +102,7 @@ impl JsonEditor {
     /// Draws the sign of a line that differs from what was known and, if there is room, what it was.
     fn draw_mark(&self, buffer: &mut Buffer, place: Rect, row: usize, from: usize, theme: Theme) {
         let (mark, words) = self.marks().of_row(row);
-        let style = mark_style(mark, theme);
+        let style = theme.change(mark);
         if mark != Mark::Same {
             let sign = mark.sign().to_string();
             paint::text(buffer, place.x - 1, place.y, 1, &sign, style);
@@ -249,15 +249,6 @@ pub fn coloured(line: &str, theme: Theme) -> Vec<(String, Style)> {
         parts.push((line[at..].to_owned(), Style::new()));
     }
     parts
-}
-
-fn mark_style(mark: Mark, theme: Theme) -> Style {
-    match mark {
-        Mark::Same => Style::new(),
-        Mark::Added => theme.added(),
-        Mark::Removed => theme.removed(),
-        Mark::Changed => theme.changed(),
-    }
 }
 
 fn style(kind: Kind, theme: Theme) -> Style {

@@ -83,9 +83,14 @@ impl Lines {
             }
             byte -= line.len() + 1;
         }
-        let row = self.rows.len() - 1;
-        let byte = self.rows[row].len();
-        TextPosition { row, byte }
+        self.end_of(self.rows.len() - 1)
+    }
+
+    fn end_of(&self, row: usize) -> TextPosition {
+        TextPosition {
+            row,
+            byte: self.rows[row].len(),
+        }
     }
 
     /// Moves the cursor to a character of a row; both count from 0 and are limited to what exists.
@@ -110,11 +115,7 @@ impl Lines {
     }
 
     pub(super) fn replace_all(&mut self, text: &str) {
-        let row = self.rows.len() - 1;
-        let end = TextPosition {
-            row,
-            byte: self.rows[row].len(),
-        };
+        let end = self.end_of(self.rows.len() - 1);
         self.replace(TextPosition::default(), end, text, false);
     }
 
@@ -252,18 +253,14 @@ impl Lines {
         let TextPosition { row, byte } = self.cursor;
         let line = self.rows[row].as_str();
         let last = self.rows.len() - 1;
-        let end_of = |row: usize| TextPosition {
-            row,
-            byte: self.rows[row].len(),
-        };
         let here = |byte| TextPosition { row, byte };
         match motion {
             Motion::Home => here(0),
             Motion::End => here(line.len()),
             Motion::Top => TextPosition::default(),
-            Motion::Bottom => end_of(last),
+            Motion::Bottom => self.end_of(last),
             Motion::Left | Motion::WordLeft if byte == 0 => match row.checked_sub(1) {
-                Some(above) => end_of(above),
+                Some(above) => self.end_of(above),
                 None => self.cursor,
             },
             Motion::Right | Motion::WordRight if byte == line.len() => {

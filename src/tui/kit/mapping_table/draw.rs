@@ -158,36 +158,23 @@ impl MappingTable {
                 let rows = self.rows.len();
                 self.commit();
                 // A new row is typed in one go: schema id, Enter, data source id, Enter.
-                let row = self
-                    .rows
-                    .get(self.cursor)
-                    .filter(|_| self.rows.len() == rows);
+                let row = self.rows.get(self.cursor);
+                let row = row.filter(|_| self.rows.len() == rows);
                 if self.column == Column::Key && row.is_some_and(|row| row.value.is_empty()) {
-                    self.column = Column::Value;
-                    self.edit();
+                    return self.edit_other(Column::Value);
                 }
                 Reaction::Changed
             }
             KeyCode::Tab if self.column == Column::Key => {
-                let is_new = self
-                    .rows
-                    .get(self.cursor)
-                    .is_some_and(MappingRow::is_new_and_empty);
+                let row = self.rows.get(self.cursor);
+                let is_new = row.is_some_and(MappingRow::is_new_and_empty);
                 let is_blank = self.editing.as_ref().is_some_and(TextField::is_empty);
                 if is_new && is_blank {
                     return Reaction::Refused;
                 }
-                self.commit();
-                self.column = Column::Value;
-                self.edit();
-                Reaction::Changed
+                self.edit_other(Column::Value)
             }
-            KeyCode::BackTab if self.column == Column::Value => {
-                self.commit();
-                self.column = Column::Key;
-                self.edit();
-                Reaction::Changed
-            }
+            KeyCode::BackTab if self.column == Column::Value => self.edit_other(Column::Key),
             KeyCode::Tab | KeyCode::BackTab => {
                 self.commit();
                 Reaction::Ignored
@@ -197,11 +184,19 @@ impl MappingTable {
                 self.key_between_cells(key);
                 Reaction::Changed
             }
-            _ => self
-                .editing
-                .as_mut()
-                .map_or(Reaction::Ignored, |field| field.key(key)),
+            _ => {
+                let field = self.editing.as_mut();
+                field.map_or(Reaction::Ignored, |field| field.key(key))
+            }
         }
+    }
+
+    /// Takes over the cell, and edits the other one of the row.
+    fn edit_other(&mut self, column: Column) -> Reaction {
+        self.commit();
+        self.column = column;
+        self.edit();
+        Reaction::Changed
     }
 
     fn key_between_cells(&mut self, key: KeyEvent) -> Reaction {

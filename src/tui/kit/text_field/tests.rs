@@ -103,12 +103,10 @@ fn hidden_characters_are_shown_and_a_long_text_scrolls_with_the_cursor() {
             (shown.to_owned(), x)
         );
     }
-    let mut name = TextField::new("Name", "Acme")
-        .with_label_width(6)
-        .with_hint("as people know it");
-    assert_eq!(drawn(&name, 30), "Name    Acme\n        as people know it");
+    let mut name = TextField::new("Name", "Acme").with_hint("as people know it");
+    assert_eq!(drawn(&name, 30), "Name  Acme\n      as people know it");
     name.error = Some("is empty".into());
-    assert_eq!(drawn(&name, 30), "Name    Acme\n        is empty");
+    assert_eq!(drawn(&name, 30), "Name  Acme\n      is empty");
 }
 
 #[test]

@@ -71,12 +71,12 @@ impl Rows for Things {
         ]
     }
 
-    fn commands() -> &'static [Command<ListPage<Self>>] {
-        &[Command {
-            action: Action::Enter,
-            can: ListPage::needs_row,
-            run: ListPage::open_group,
-        }]
+    fn commands() -> Vec<Command<ListPage<Self>>> {
+        vec![command(
+            Action::Enter,
+            ListPage::needs_row,
+            ListPage::open_group,
+        )]
     }
 
     fn when_empty(&self, _context: &Context) -> String {

@@ -4,8 +4,7 @@
 
 use std::time::Duration;
 
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
-
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{
         HandOffState, Operation, RunnerState, TokenAge,
@@ -19,11 +18,8 @@ use crate::{
         attention::{Ages, Concern, ConcernKind},
     },
     tui::{
-        keymap::{Action, Focus},
-        kit::{paint, titled, widest},
+        kit::{titled, widest},
         page::list_page::profile_name,
-        state::{Context, ProfileIndex},
-        theme::Theme,
     },
 };
 

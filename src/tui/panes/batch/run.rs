@@ -2,19 +2,15 @@
 //! fit, starting with those that need a person.
 
 use jiff::SignedDuration;
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{BatchKind, ItemStatus, RunnerState, capitalised, visible},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
-        keymap::{Action, Focus},
-        kit::{
-            Cell, Column, below, paint, table, take, titled, widest, with_details, words_that_fit,
-        },
-        state::{BatchRow, BatchRun, Context},
-        theme::Theme,
+        kit::{Cell, Column, below, table, take, titled, widest, with_details, words_that_fit},
+        state::{BatchRow, BatchRun},
     },
 };
 
@@ -122,18 +118,14 @@ fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) 
         x = paint::text(buffer, x, line.y, line.width, &text, style);
     }
     // If all are done, rounding may leave a cell over.
-    let last = if done == all && all > 0 {
-        segments(run, theme)[0].2
-    } else {
-        theme.dim()
+    let is_full = done == all && all > 0;
+    let (rest, style) = match (theme.ascii, is_full) {
+        (true, true) => ("#", theme.ok()),
+        (false, true) => ("█", theme.ok()),
+        (true, false) => ("-", theme.dim()),
+        (false, false) => ("░", theme.dim()),
     };
-    let rest = match (theme.ascii, done == all && all > 0) {
-        (true, true) => "#",
-        (false, true) => "█",
-        (true, false) => "-",
-        (false, false) => "░",
-    };
-    x = paint::text(buffer, x, line.y, line.width, &rest.repeat(left), last);
+    x = paint::text(buffer, x, line.y, line.width, &rest.repeat(left), style);
     let percent = (done * 100).checked_div(all).unwrap_or(100);
     let time = run.left(context.now);
     let time = time.map_or_else(String::new, |left| format!("  {} left", clock(left)));
@@ -144,15 +136,14 @@ fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) 
 
 /// Draws each count in the colour of its rows; they add up to all groups.
 fn draw_counts(run: &BatchRun, buffer: &mut Buffer, line: Rect, theme: Theme) {
+    let parts = run.parts();
+    let parts = parts.map(|(status, text)| (text, style(status, theme)));
+    let off = Some(run.not_handed_off()).filter(|off| *off > 0);
+    let off = off.map(|off| (format!("{off} NOT handed off"), theme.error()));
     let mut x = line.x;
-    for (status, text) in run.parts() {
+    for (text, style) in parts.chain(off) {
         let room = line.right().saturating_sub(x);
-        x = paint::text(buffer, x, line.y, room, &text, style(status, theme)) + 2;
-    }
-    if let off @ 1.. = run.not_handed_off() {
-        let text = format!("{off} NOT handed off");
-        let room = line.right().saturating_sub(x);
-        x = paint::text(buffer, x, line.y, room, &text, theme.error()) + 2;
+        x = paint::text(buffer, x, line.y, room, &text, style) + 2;
     }
     let all = format!(" of {}", run.counts().planned());
     let room = line.right().saturating_sub(x);

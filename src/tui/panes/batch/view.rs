@@ -4,9 +4,8 @@
 
 use std::fmt::Display;
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
 use super::{BatchPane, RESUME, START, Stage};
+use crate::tui::panes::prelude::*;
 use crate::{
     config::guard::Level,
     domain::{
@@ -21,17 +20,13 @@ use crate::{
     },
     search::Row,
     tui::{
-        keymap::{Action, Focus},
         kit::{
-            Cursor, TextPage, page, page_room,
+            page, page_room,
             paint::{self, WHOLE_ID},
             widest,
         },
-        panes::{View, bulk_edit},
-        state::{
-            BatchAim, BatchRow, BatchRun, Confirm, Context, EditSource, Job, Navigation, Outcome,
-            PaneRequest, Severity, batch::report,
-        },
+        panes::bulk_edit,
+        state::{BatchAim, BatchRow, BatchRun, EditSource, batch::report},
     },
 };
 
@@ -216,22 +211,23 @@ fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
 /// Writes what F7 does, if it has any effect.
 fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
-    if pane.include_recent {
-        let text = format!("Includes those rotated within 24 h; {key} excludes them.");
-        page.text(&text, context.theme.warning());
-        return;
-    }
-    match pane.recent() {
-        0 => {}
-        1 => page.text(
-            &format!("1 was rotated within 24 h; {key} includes it."),
-            Style::new(),
+    let plain = Style::new();
+    let (text, style) = match pane.recent() {
+        _ if pane.include_recent => {
+            let text = format!("Includes those rotated within 24 h; {key} excludes them.");
+            (text, context.theme.warning())
+        }
+        0 => return,
+        1 => (
+            format!("1 was rotated within 24 h; {key} includes it."),
+            plain,
         ),
-        count => page.text(
-            &format!("{count} were rotated within 24 h; {key} includes them."),
-            Style::new(),
-        ),
-    }
+        count => {
+            let text = format!("{count} were rotated within 24 h; {key} includes them.");
+            (text, plain)
+        }
+    };
+    page.text(&text, style);
 }
 
 fn groups(

@@ -1,21 +1,16 @@
 //! Draws the bulk edit: the change in one line if there is room, the review below it, then what is sent and how to
 //! confirm it.
 
-use ratatui::prelude::{Buffer, Margin, Position, Rect, Style};
+use ratatui::prelude::Margin;
 
 use super::{BulkEdit, Row, Shown};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{
         EditPlan,
         batch::{EditRow, UnverifiedField, Verdict},
     },
-    tui::{
-        keymap::{Action, Focus},
-        kit::{Cell, Column, Input, paint, split_below, table, take, titled_rows, widest},
-        panes::View,
-        state::Context,
-        theme::Theme,
-    },
+    tui::kit::{Cell, Column, Input, split_below, table, take, titled_rows, widest},
 };
 
 /// From this width on, the fields are side by side.
@@ -100,6 +95,7 @@ fn field_cells(pane: &BulkEdit, width: u16) -> u16 {
 fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Option<Position> {
     let inner = area.inner(Margin::new(1, 0));
     let line = paint::row(inner, 0);
+    let is_narrow = area.width < SIDE_BY_SIDE_WIDTH;
     if !pane.has_fields() {
         let change = pane.plan.as_ref().map(|plan| plan.change.to_string());
         let change = change.unwrap_or_default();
@@ -109,15 +105,10 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
     let form = &pane.fields.0;
     let is_on_action = !pane.confirming && form.key() == Row::Action;
     let action = form.typed(Row::Action);
-    let action = if is_on_action {
-        format!("< {action} >")
+    let (action, style) = if is_on_action {
+        (format!("< {action} >"), theme.title())
     } else {
-        action.to_owned()
-    };
-    let style = if is_on_action {
-        theme.title()
-    } else {
-        Style::new()
+        (action.to_owned(), Style::new())
     };
     let cells = field_cells(pane, inner.width);
     let mut x = paint::line(buffer, line, &action, style, theme) + 2;
@@ -127,23 +118,21 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             continue;
         };
         let focused = is_here && !pane.confirming;
-        let place = if area.width < SIDE_BY_SIDE_WIDTH {
+        let place = if is_narrow {
             paint::row(inner, index as u16)
         } else {
             paint::from_column(line, x)
         };
-        let style = if focused { theme.focus() } else { theme.dim() };
         // A sign as well, so that the focused field is visible without colour.
-        let sign = if focused { ">" } else { " " };
+        let (sign, style) = if focused {
+            (">", theme.focus())
+        } else {
+            (" ", theme.dim())
+        };
         let before = format!("{sign}{} ", item.label);
         let start = paint::line(buffer, place, &before, style, theme);
-        let room = place.right() - start;
-        let cells = if area.width < SIDE_BY_SIDE_WIDTH {
-            room
-        } else {
-            cells
-        };
-        let text = paint::first_cells(paint::from_column(place, start), cells);
+        let room = paint::from_column(place, start);
+        let text = paint::first_cells(room, if is_narrow { room.width } else { cells });
         x = text.right() + 1;
         if text.is_empty() {
             continue;

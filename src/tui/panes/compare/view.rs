@@ -2,19 +2,15 @@
 //! otherwise one below the other.
 
 use jiff::Timestamp;
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::{Compare, Comparison};
+use crate::tui::panes::prelude::*;
 use crate::{
+    config::profile::Profile,
     domain::{DesiredFields, Known, KnownGroup, Mapping, Part},
-    tui::{
-        keymap::{Action, Focus},
-        kit::{
-            TextPage, draw_waiting, page as page_box,
-            paint::{columns, cut},
-        },
-        state::{Context, ProfileIndex},
-        theme::Theme,
+    tui::kit::{
+        draw_waiting, page as page_box,
+        paint::{columns, cut},
     },
 };
 
@@ -29,9 +25,18 @@ const NAME: usize = 18;
 
 /// One side of the comparison.
 struct Side<'a> {
-    profile: ProfileIndex,
+    profile: Option<&'a Profile>,
     group: &'a KnownGroup,
     values: DesiredFields,
+}
+
+/// The page, and how both sides are laid out on it.
+struct Sheet<'a> {
+    page: TextPage,
+    sides: [Side<'a>; 2],
+    width: usize,
+    is_side_by_side: bool,
+    context: &'a Context,
 }
 
 pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: &Context) {
@@ -72,27 +77,32 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
         nothing(compare, &mut page, context);
         return (page, begins);
     };
-    let sides = [Side::of(context.current, &here), Side::of(*profile, there)];
-    let width = usize::from(width);
-    heads(&mut page, &sides, width, beside, context);
-    facts(&mut page, &sides, width, beside, context);
-    page.blank();
+    let mut sheet = Sheet {
+        page,
+        sides: [(context.current, &here), (*profile, there)].map(|(at, group)| Side {
+            profile: context.profiles.get(at.0),
+            group,
+            values: DesiredFields::of(group),
+        }),
+        width: width.into(),
+        is_side_by_side: beside,
+        context,
+    };
+    sheet.heads();
+    sheet.facts();
+    sheet.page.blank();
     let rows = compare.rows(context);
     if rows.is_empty() {
         let text = "Name, mapping and properties are the same, according to the directory";
-        page.text(text, theme.ok());
+        sheet.page.text(text, theme.ok());
     }
     for (index, (part, comparison)) in rows.iter().enumerate() {
-        begins.push(page.height());
-        let row = ComparedRow {
-            label: part.label(),
-            sign: sign(*comparison),
-            style: style(*comparison, theme),
-            is_here: index == compare.cursor.at,
-            values: [0, 1].map(|side| value(part, &sides[side].values)),
-        };
-        row.write(&mut page, &sides, width, beside, context);
+        begins.push(sheet.page.height());
+        let values = sheet.sides.each_ref().map(|side| value(part, &side.values));
+        let is_here = index == compare.cursor.at;
+        sheet.row(&part.label(), look(*comparison, theme), is_here, values);
     }
+    let mut page = sheet.page;
     if !compare.unchanged_too {
         page.blank();
         let key = context.keys.key(Focus::Compare, Action::Unchanged);
@@ -123,29 +133,13 @@ fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
     }
 }
 
-impl<'a> Side<'a> {
-    fn of(profile: ProfileIndex, group: &'a KnownGroup) -> Self {
-        Self {
-            profile,
-            group,
-            values: DesiredFields::of(group),
+impl Side<'_> {
+    /// The environment, and the name of the profile.
+    fn place(&self) -> (&'static str, &str) {
+        match self.profile {
+            Some(profile) => (profile.environment_word(), &profile.name),
+            None => ("?", ""),
         }
-    }
-
-    /// The environment, the name of the profile, and a style.
-    fn place(&self, context: &Context) -> (&'static str, String, Style) {
-        let Some(profile) = context.profiles.get(self.profile.0) else {
-            return ("?", String::new(), Style::new());
-        };
-        let style = context.theme.environment(profile.production);
-        (profile.environment_word(), profile.name.clone(), style)
-    }
-
-    /// The same as one word in front of a value.
-    fn word(&self, context: &Context) -> String {
-        let (word, name, _) = self.place(context);
-        let name = cut(&name, NAME, context.theme);
-        format!("{word} {name}")
     }
 
     /// The values in the order of [`FACTS`].
@@ -154,57 +148,26 @@ impl<'a> Side<'a> {
         let tag = group.environment_tag.as_ref();
         let print = group.fingerprint.as_ref();
         let mapping = group.mapping.as_ref();
+        let seen = group.last_seen;
         [
             tag.map_or_else(|| "-".into(), |known| known.value.to_string()),
             print.map_or_else(|| "-".into(), |known| known.value.to_string()),
-            group
-                .last_seen
-                .map_or_else(|| "never".into(), |at| since(at, context)),
+            seen.map_or_else(|| "never".into(), |at| since(at, context)),
             mapping.map_or_else(|| "-".into(), |known| origin(known, context)),
         ]
     }
 
-    fn host(&self, context: &Context) -> String {
-        let profile = context.profiles.get(self.profile.0);
-        profile.map_or_else(String::new, |profile| profile.host().to_owned())
-    }
-}
-
-/// Writes first of all which environment each half is.
-fn heads(
-    page: &mut TextPage,
-    sides: &[Side<'_>; 2],
-    width: usize,
-    beside: bool,
-    context: &Context,
-) {
-    let theme = context.theme;
-    let head = |side: &Side<'_>, role: &str, room: usize| {
-        let (word, name, style) = side.place(context);
+    /// Which environment it is, in this many cells.
+    fn head(&self, role: &str, room: usize, theme: Theme) -> [(String, Style); 2] {
+        let (word, name) = self.place();
+        let style = self
+            .profile
+            .map(|profile| theme.environment(profile.production));
+        let host = self.profile.map_or("", Profile::host);
         let word = format!(" {word} ");
-        let rest = format!(" {}  {}  {role}", name, side.host(context));
-        let rest = cut(&rest, room.saturating_sub(columns(&word)), theme);
-        let gap = room.saturating_sub(columns(&word) + columns(&rest));
-        vec![(word, style), (format!("{rest}{:gap$}", ""), theme.title())]
-    };
-    let roles = ["this profile", "the other one"];
-    if beside {
-        let half = half(width);
-        let mut pieces = vec![(" ".repeat(GUTTER + LABEL), Style::new())];
-        for (side, role) in sides.iter().zip(roles) {
-            pieces.extend(head(side, role, half - 2));
-            pieces.push(("  ".into(), Style::new()));
-        }
-        page.pieces(pieces);
-    } else {
-        for (side, role) in sides.iter().zip(roles) {
-            page.pieces(head(side, role, width));
-            let facts = FACTS.into_iter().zip(side.facts(context));
-            let facts: Vec<String> = facts
-                .map(|(label, fact)| format!("{label} {fact}"))
-                .collect();
-            page.indented(GUTTER - 1, &facts.join("  "), theme.dim());
-        }
+        let rest = format!(" {name}  {host}  {role}");
+        let rest = padded(&rest, room.saturating_sub(columns(&word)), theme);
+        [(word, style.unwrap_or_default()), (rest, theme.title())]
     }
 }
 
@@ -212,35 +175,104 @@ fn heads(
 /// the token only the fingerprint.
 const FACTS: [&str; 4] = ["tag", "fingerprint", "read", "mapping"];
 
-/// Writes the facts of both sides, unless the heads contain them.
-fn facts(
-    page: &mut TextPage,
-    sides: &[Side<'_>; 2],
-    width: usize,
-    beside: bool,
-    context: &Context,
-) {
-    let theme = context.theme;
-    if beside {
-        let [here, there] = [0, 1].map(|side| sides[side].facts(context));
-        for ((label, here), there) in FACTS.into_iter().zip(here).zip(there) {
-            let row = ComparedRow {
-                label: label.into(),
-                sign: ' ',
-                style: theme.dim(),
-                is_here: false,
-                values: [here, there],
-            };
-            row.write(page, sides, width, beside, context);
+impl Sheet<'_> {
+    /// Writes first of all which environment each half is.
+    fn heads(&mut self) {
+        let theme = self.context.theme;
+        let sides = self.sides.iter().zip(["this profile", "the other one"]);
+        if self.is_side_by_side {
+            let mut pieces = vec![(" ".repeat(GUTTER + LABEL), Style::new())];
+            for (side, role) in sides {
+                pieces.extend(side.head(role, self.half() - 2, theme));
+                pieces.push(("  ".into(), Style::new()));
+            }
+            self.page.pieces(pieces);
+            return;
+        }
+        for (side, role) in sides {
+            self.page.pieces(side.head(role, self.width, theme).into());
+            let facts = FACTS.into_iter().zip(side.facts(self.context));
+            let facts: Vec<String> = facts
+                .map(|(label, fact)| format!("{label} {fact}"))
+                .collect();
+            self.page
+                .indented(GUTTER - 1, &facts.join("  "), theme.dim());
         }
     }
-    let [here, there] = [0, 1].map(|side| sides[side].group.fingerprint.as_ref());
-    if let (Some(here), Some(there)) = (here, there)
-        && here.value == there.value
-    {
-        let text = "! the SAME token in both: this is one group, or one of the profiles is wrong";
-        page.text(text, theme.error());
+
+    /// Writes the facts of both sides, unless the heads contain them.
+    fn facts(&mut self) {
+        let theme = self.context.theme;
+        if self.is_side_by_side {
+            let [here, there] = self.sides.each_ref().map(|side| side.facts(self.context));
+            for ((label, here), there) in FACTS.into_iter().zip(here).zip(there) {
+                self.row(label, (' ', theme.dim()), false, [here, there]);
+            }
+        }
+        let [here, there] = self
+            .sides
+            .each_ref()
+            .map(|side| side.group.fingerprint.as_ref());
+        if let (Some(here), Some(there)) = (here, there)
+            && here.value == there.value
+        {
+            let text =
+                "! the SAME token in both: this is one group, or one of the profiles is wrong";
+            self.page.text(text, theme.error());
+        }
     }
+
+    /// Writes a name and its value on both sides, with a sign and a style.
+    fn row(&mut self, label: &str, look: (char, Style), is_here: bool, values: [String; 2]) {
+        let theme = self.context.theme;
+        let (mark, style) = if is_here {
+            ('>', theme.cursor_row())
+        } else {
+            (' ', look.1)
+        };
+        let head = (format!("{mark} {} ", look.0), style);
+        let piece = |text: &str, room: usize| {
+            let text = padded(text, room.saturating_sub(2), theme);
+            (text + "  ", style)
+        };
+        let [here, there] = &values;
+        let mut pieces = vec![head];
+        if self.is_side_by_side {
+            pieces.push(piece(label, LABEL));
+            pieces.extend([here, there].map(|value| piece(value, self.half())));
+        } else if here == there {
+            pieces.push(piece(label, LABEL));
+            pieces.push(piece(here, self.width.saturating_sub(GUTTER + LABEL)));
+        } else {
+            pieces.push(piece(label, self.width - GUTTER));
+        }
+        self.page.pieces(pieces);
+        if self.is_side_by_side || here == there {
+            return;
+        }
+        let words = self.sides.each_ref().map(|side| {
+            let (word, name) = side.place();
+            format!("{word} {}", cut(name, NAME, theme))
+        });
+        let wide = words.iter().map(|word| columns(word)).max().unwrap_or(0);
+        for (word, value) in words.iter().zip(&values) {
+            let gap = wide.saturating_sub(columns(word));
+            let text = format!("{word}{:gap$}  {value}", "");
+            self.page.indented(GUTTER + 2, &text, look.1);
+        }
+    }
+
+    /// Width of each half when they are side by side.
+    fn half(&self) -> usize {
+        self.width.saturating_sub(GUTTER + LABEL) / 2
+    }
+}
+
+/// The text, cut and filled up to this width.
+fn padded(text: &str, room: usize, theme: Theme) -> String {
+    let text = cut(text, room, theme);
+    let gap = room.saturating_sub(columns(&text));
+    format!("{text}{:gap$}", "")
 }
 
 /// Shortened, so that four facts of a group fit into a line of 80 columns.
@@ -252,74 +284,6 @@ fn origin(known: &Known<Mapping>, context: &Context) -> String {
     format!("{} {}", known.source.as_str(), since(known.at, context))
 }
 
-/// A name and its value on both sides.
-struct ComparedRow {
-    label: String,
-    sign: char,
-    style: Style,
-    is_here: bool,
-    values: [String; 2],
-}
-
-impl ComparedRow {
-    fn write(
-        &self,
-        page: &mut TextPage,
-        sides: &[Side<'_>; 2],
-        width: usize,
-        beside: bool,
-        context: &Context,
-    ) {
-        let theme = context.theme;
-        let mark = if self.is_here { '>' } else { ' ' };
-        let head = format!("{mark} {} ", self.sign);
-        let style = if self.is_here {
-            theme.cursor_row()
-        } else {
-            self.style
-        };
-        let padded = |text: &str, room: usize| {
-            let text = cut(text, room.saturating_sub(2), theme);
-            let gap = room.saturating_sub(columns(&text));
-            format!("{text}{:gap$}", "")
-        };
-        if beside {
-            let half = half(width);
-            page.pieces(vec![
-                (head, style),
-                (padded(&self.label, LABEL), style),
-                (padded(&self.values[0], half), style),
-                (padded(&self.values[1], half), style),
-            ]);
-        } else if self.values[0] == self.values[1] {
-            let label = padded(&self.label, LABEL);
-            let room = width.saturating_sub(GUTTER + LABEL);
-            page.pieces(vec![
-                (head, style),
-                (label, style),
-                (padded(&self.values[0], room), style),
-            ]);
-        } else {
-            page.pieces(vec![
-                (head, style),
-                (padded(&self.label, width - GUTTER), style),
-            ]);
-            let words = [0, 1].map(|side| sides[side].word(context));
-            let wide = words.iter().map(|word| columns(word)).max().unwrap_or(0);
-            for (word, value) in words.iter().zip(&self.values) {
-                let gap = wide.saturating_sub(columns(word));
-                let text = format!("{word}{:gap$}  {value}", "");
-                page.indented(GUTTER + 2, &text, self.style);
-            }
-        }
-    }
-}
-
-/// Width of each half when they are side by side.
-fn half(width: usize) -> usize {
-    width.saturating_sub(GUTTER + LABEL) / 2
-}
-
 fn value(part: &Part, copy: &DesiredFields) -> String {
     if part.is_known_in(copy) {
         part.text_in(copy).unwrap_or_else(|| "-".into())
@@ -329,22 +293,12 @@ fn value(part: &Part, copy: &DesiredFields) -> String {
 }
 
 /// What bringing the row would do here.
-fn sign(comparison: Comparison) -> char {
+fn look(comparison: Comparison, theme: Theme) -> (char, Style) {
     match comparison {
-        Comparison::Same => ' ',
-        Comparison::Differs => '~',
-        Comparison::OnlyHere => '-',
-        Comparison::OnlyThere => '+',
-        Comparison::NotKnown => '?',
-    }
-}
-
-fn style(comparison: Comparison, theme: Theme) -> Style {
-    match comparison {
-        Comparison::Same => theme.dim(),
-        Comparison::Differs => theme.changed(),
-        Comparison::OnlyHere => theme.removed(),
-        Comparison::OnlyThere => theme.added(),
-        Comparison::NotKnown => Style::new(),
+        Comparison::Same => (' ', theme.dim()),
+        Comparison::Differs => ('~', theme.changed()),
+        Comparison::OnlyHere => ('-', theme.removed()),
+        Comparison::OnlyThere => ('+', theme.added()),
+        Comparison::NotKnown => ('?', Style::new()),
     }
 }

@@ -4,17 +4,16 @@
 //! in can be undone, and an existing draft is kept beneath it.
 
 use jiff::SignedDuration;
-use serde_json::Value;
 
-use super::GroupForm;
+use super::{GroupForm, external_editor::pretty};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Change, DesiredFields, KnownGroup, Mark, Part, UserGroupId, visible},
     operations::{Done, KeptDraft},
     tui::{
-        keymap::{Action, Focus},
         kit::PropertiesField,
         panes::attention::draft_is_gone,
-        state::{Confirm, Context, DraftOrigin, Job, Outcome, Severity, UnsentDraft},
+        state::{DraftOrigin, UnsentDraft},
     },
 };
 
@@ -357,9 +356,7 @@ impl GroupForm {
         if let Some(properties) = &wanted.properties
             && self.properties.value() != Ok(properties)
         {
-            let value = Value::Object(properties.clone());
-            let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string());
-            self.properties.set_text(&text);
+            self.properties.set_text(&pretty(properties.clone()));
         }
     }
 }

@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use super::GroupForm;
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{KnownGroup, Mapping, Properties, UserGroupId, kept_text::without_tokens},
     tui::{
-        keymap::Action,
         kit::{json_editor, mapping_table::pairs_of},
-        state::{Context, EditRequest, Effect, Severity, Ticket},
+        state::{EditRequest, Effect},
     },
 };
 
@@ -156,7 +156,7 @@ fn kept(text: &str) -> (String, &'static str) {
     (String::from_utf8_lossy(&kept).into_owned(), token)
 }
 
-fn pretty(properties: Properties) -> String {
+pub(super) fn pretty(properties: Properties) -> String {
     let value = Value::Object(properties);
     serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
 }

@@ -3,22 +3,18 @@
 //!
 //! The last updates of the group, below the pending changes.
 
-use ratatui::prelude::{Buffer, Margin, Position, Rect, Style};
+use ratatui::prelude::Margin;
 
 use super::{GroupForm, Section};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Change, Entry, Mark, Operation, counted, text::person, undo, visible},
-    tui::{
-        keymap::Focus,
-        kit::{
-            ChangeTarget, PropertiesFocus, RowKeys, TextPage, did_not_fit,
-            mapping_table::PastedRows,
-            paint::{self, columns},
-            properties::PastedProperties,
-            side_by_side, split_below, take, text_page, titled, titled_rows,
-        },
-        state::{Context, Job, Severity},
-        theme::Theme,
+    tui::kit::{
+        ChangeTarget, PropertiesFocus, RowKeys, did_not_fit,
+        mapping_table::PastedRows,
+        paint::{self, columns},
+        properties::PastedProperties,
+        side_by_side, split_below, take, text_page, titled, titled_rows,
     },
 };
 
@@ -51,92 +47,67 @@ pub(super) fn draw(
     context: &Context,
 ) -> Option<Position> {
     let theme = context.theme;
-    let form = if area.width >= SIDE_BY_SIDE_WIDTH {
-        let right = area.width * 2 / 5 - 1;
-        let (form, beside) = side_by_side(buffer, area, right, theme);
+    let is_wide = area.width >= SIDE_BY_SIDE_WIDTH;
+    let mut left = area;
+    if is_wide {
+        let (form, beside) = side_by_side(buffer, area, area.width * 2 / 5 - 1, theme);
         draw_changes(edit, buffer, beside, context);
-        form
-    } else {
-        area
-    };
-    let mut form = if area.width < SIDE_BY_SIDE_WIDTH && area.height >= MIN_ROWS_FOR_TALLY {
-        let (form, last) = split_below(form, 1);
+        left = form;
+    } else if area.height >= MIN_ROWS_FOR_TALLY {
+        let (form, last) = split_below(area, 1);
         draw_tally(edit, buffer, last, theme);
-        form
-    } else {
-        form
-    };
+        left = form;
+    }
     let meanwhile = edit.meanwhile.clone().map(|text| (text, theme.changed()));
-    let others = edit
-        .others_line(context)
-        .map(|text| (text, theme.warning()));
+    let others = edit.others_line(context);
+    let others = others.map(|text| (text, theme.warning()));
     for (text, style) in meanwhile.into_iter().chain(others) {
-        if form.height > MIN_ROWS_FOR_BOTH {
-            let (above, last) = split_below(form, 1);
+        if left.height > MIN_ROWS_FOR_BOTH {
+            let (above, last) = split_below(left, 1);
             paint::line(buffer, last, &format!(" ~ {text}"), style, theme);
-            form = above;
+            left = above;
         }
     }
-    let on = |section| edit.section == section;
-    let form = if form.height >= MIN_ROWS_FOR_RULE {
-        titled_rows(buffer, form, "Name", on(Section::Name), theme)
-    } else {
-        form
-    };
-    let mut properties = form;
-    let name = take(&mut properties, 1).inner(Margin::new(1, 0));
-    let rest = properties.height;
-    let rows = match edit.section {
+    let [on_name, on_mapping, on_properties] =
+        [Section::Name, Section::Mapping, Section::Properties].map(|one| edit.section == one);
+    if left.height >= MIN_ROWS_FOR_RULE {
+        left = titled_rows(buffer, left, "Name", on_name, theme);
+    }
+    let name = take(&mut left, 1).inner(Margin::new(1, 0));
+    let rows = match left.height {
+        rest if rest >= MIN_ROWS_FOR_BOTH => rest / 2,
         // A low window has room for only one of the two.
-        Section::Properties if rest < MIN_ROWS_FOR_BOTH => 0,
-        _ if rest < MIN_ROWS_FOR_BOTH => rest,
-        _ => rest / 2,
+        _ if on_properties => 0,
+        rest => rest,
     };
-    let mapping = take(&mut properties, rows);
+    let mapping = take(&mut left, rows);
     // If the changes are beside the form, they contain the previous name.
-    let is_told = area.width >= SIDE_BY_SIDE_WIDTH;
-    let name = draw_name_mark(edit, buffer, name, is_told, theme);
-    let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
-    let mapping_title = if edit.creating || edit.base.mapping.is_some() {
+    let name = edit.draw_name_mark(buffer, name, is_wide, theme);
+    let name_at = edit.name.draw(buffer, name, theme, on_name);
+    let title = if edit.creating || edit.base.mapping.is_some() {
         format!("Mapping: schema ID {} data source ID", theme.arrow())
     } else {
         "Mapping: unknown; the rows you add replace all of it".to_owned()
     };
-    let inner = titled(buffer, mapping, &mapping_title, on(Section::Mapping), theme);
-    let inner = if on(Section::Mapping) {
-        draw_data_source_usage(edit, buffer, inner, theme)
-    } else {
-        inner
-    };
-    let mapping_at = edit.mapping.draw(
-        buffer,
-        inner,
-        theme,
-        on(Section::Mapping),
-        &row_keys(context, Focus::EditMapping),
-    );
+    let mut inner = titled(buffer, mapping, &title, on_mapping, theme);
+    if on_mapping {
+        inner = draw_data_source_usage(edit, buffer, inner, theme);
+    }
+    let keys = row_keys(context, Focus::EditMapping);
+    let table = &edit.mapping;
+    let mapping_at = table.draw(buffer, inner, theme, on_mapping, &keys);
     let is_known = edit.creating || edit.base.properties.is_some();
-    let properties_title = match edit.properties.place() {
+    let title = match edit.properties.place() {
         _ if !is_known => "Properties: unknown; your input replaces all of them",
         PropertiesFocus::Text => "Properties: a JSON object",
         PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::ValueType => {
             "Properties: key, type, value"
         }
     };
-    let inner = titled(
-        buffer,
-        properties,
-        properties_title,
-        on(Section::Properties),
-        theme,
-    );
-    let properties_at = edit.properties.draw(
-        buffer,
-        inner,
-        theme,
-        on(Section::Properties),
-        &row_keys(context, Focus::EditRows),
-    );
+    let inner = titled(buffer, left, title, on_properties, theme);
+    let keys = row_keys(context, Focus::EditRows);
+    let field = &edit.properties;
+    let properties_at = field.draw(buffer, inner, theme, on_properties, &keys);
     match edit.section {
         Section::Name => name_at,
         Section::Mapping => mapping_at,
@@ -150,14 +121,7 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
     match edit.cached_change() {
         Err((text, field)) => page.text(&format!("{field}: {text}"), context.theme.warning()),
         Ok(change) if change.is_empty() => page.text("No changes", context.theme.dim()),
-        Ok(change) => {
-            let of = if edit.creating {
-                ChangeTarget::Creation
-            } else {
-                ChangeTarget::Known
-            };
-            text_page::write_brief(&mut page, change, of, context.theme);
-        }
+        Ok(change) => page.brief_change(change, ChangeTarget::of(edit.creating)),
     }
     page.draw_still(buffer, inner);
     edit.draw_last_updates(buffer, inner, page.height(), context);
@@ -166,54 +130,16 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
 /// Draws one line, when there is no room for more.
 fn draw_tally(edit: &GroupForm, buffer: &mut Buffer, line: Rect, theme: Theme) {
     let line = line.inner(Margin::new(1, 0));
-    match edit.cached_change() {
-        Err((text, field)) => {
-            paint::line(
-                buffer,
-                line,
-                &format!("! {field}: {text}"),
-                theme.warning(),
-                theme,
-            );
-        }
-        Ok(change) if change.is_empty() => {}
+    let (text, style) = match edit.cached_change() {
+        Err((text, field)) => (format!("! {field}: {text}"), theme.warning()),
+        Ok(change) if change.is_empty() => return,
         Ok(change) => {
             let what = if edit.creating { "create" } else { "change" };
             let text = format!("would {what}: {}", text_page::tally(change));
-            paint::line(buffer, line, &text, theme.changed(), theme);
+            (text, theme.changed())
         }
-    }
-}
-
-/// Draws a sign before a name that differs, and the previous one if there is room. Returns the area of the field.
-fn draw_name_mark(
-    edit: &GroupForm,
-    buffer: &mut Buffer,
-    line: Rect,
-    is_told: bool,
-    theme: Theme,
-) -> Rect {
-    let now = edit.name.text();
-    let (mark, words) = match &edit.base.name {
-        Some(was) if was == now => return line,
-        Some(was) => (Mark::Changed, format!("was {}", visible(was))),
-        None if now.is_empty() || edit.creating => return line,
-        None => (Mark::Added, "new".to_owned()),
     };
-    let style = if mark == Mark::Changed {
-        theme.changed()
-    } else {
-        theme.added()
-    };
-    let sign = mark.sign().to_string();
-    paint::text(buffer, line.x.saturating_sub(1), line.y, 1, &sign, style);
-    let room = (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(MIN_NAME_WIDTH));
-    if room < 10 || is_told {
-        return line;
-    }
-    let beside = paint::from_column(line, line.right() - room + 2);
-    paint::line(buffer, beside, &words, theme.dim(), theme);
-    paint::first_cells(line, line.width - room)
+    paint::line(buffer, line, &text, style, theme);
 }
 
 /// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns the
@@ -278,6 +204,27 @@ const MAX_ENTRIES: usize = 8;
 const MAX_OPERATOR_WIDTH: usize = 12;
 
 impl GroupForm {
+    /// Draws a sign before a name that differs, and the previous one if there is room. Returns the area of the field.
+    fn draw_name_mark(&self, buffer: &mut Buffer, line: Rect, is_told: bool, theme: Theme) -> Rect {
+        let now = self.name.text();
+        let (mark, words) = match &self.base.name {
+            Some(was) if was == now => return line,
+            Some(was) => (Mark::Changed, format!("was {}", visible(was))),
+            None if now.is_empty() || self.creating => return line,
+            None => (Mark::Added, "new".to_owned()),
+        };
+        let (sign, style) = (mark.sign().to_string(), theme.change(mark));
+        paint::text(buffer, line.x.saturating_sub(1), line.y, 1, &sign, style);
+        let room =
+            (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(MIN_NAME_WIDTH));
+        if room < 10 || is_told {
+            return line;
+        }
+        let beside = paint::from_column(line, line.right() - room + 2);
+        paint::line(buffer, beside, &words, theme.dim(), theme);
+        paint::first_cells(line, line.width - room)
+    }
+
     /// Requests the history if there is room to show it.
     pub(super) fn ask_last_updates(&mut self, context: &mut Context) {
         if !self.creating

@@ -1,14 +1,15 @@
 //! The palette beyond the actions: profiles, saved views, columns to sort by, labels, colours, and groups by name.
 
 use super::{Help, Line, LineAction, Section};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{UserGroupId, visible},
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
-        keymap::{self, Focus},
+        keymap,
         state::{
-            Command, Context, ProfileIndex,
+            Command,
             command::{ON_THE_COMMAND_LINE, THEMES},
         },
     },
@@ -19,20 +20,15 @@ const MAX_GROUPS: usize = 6;
 /// Minimum number of letters to search for groups.
 const MIN_LETTERS: usize = 2;
 
-/// An entry: a word for its kind, its name, other words for it, and what it does.
-fn entry(
-    section: Section,
-    (kind, name, other): (&str, &str, &str),
-    help: String,
-    command: Command,
-) -> Line {
+/// An entry: a word for its kind, its name, and what it does.
+fn entry(section: Section, kind: &str, name: &str, help: String, command: Command) -> Line {
     Line {
         action: LineAction::Run(command),
         keys: kind.into(),
         help,
         setting: String::new(),
         name: name.into(),
-        synonyms: format!("{other} {}", keymap::of_entry(kind)),
+        synonyms: keymap::of_entry(kind).into(),
         disabled_reason: None,
         section,
     }
@@ -44,20 +40,19 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
     let others = profiles.filter(|(at, _)| *at != context.current.0);
     let profiles = others.map(|(at, profile)| {
         let (name, word) = (&profile.name, profile.environment_word());
-        let names = ("profile", name.as_str(), &*word.to_lowercase());
         let help = format!("switch to {} ({word})", visible(name));
-        entry(
-            Section::Entry,
-            names,
-            help,
-            Command::Profile(ProfileIndex(at)),
-        )
+        let command = Command::Profile(ProfileIndex(at));
+        let line = entry(Section::Entry, "profile", name, help, command);
+        Line {
+            synonyms: format!("{} {}", word.to_lowercase(), line.synonyms),
+            ..line
+        }
     });
     let saved = context.annotations.saved_views.iter();
     let views = saved.map(|view| {
         let help = format!("apply view @{}", visible(&view.name));
         let command = Command::View(view.name.clone());
-        entry(Section::Entry, ("view", &view.name, ""), help, command)
+        entry(Section::Entry, "view", &view.name, help, command)
     });
     let marks = [
         ("unmark", "Unmark all groups", Command::Unmark),
@@ -67,9 +62,8 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
             Command::Invert,
         ),
     ];
-    let marks = marks.map(|(name, help, command)| {
-        entry(Section::Typed, ("mark", name, ""), help.into(), command)
-    });
+    let marks = marks
+        .map(|(name, help, command)| entry(Section::Typed, "mark", name, help.into(), command));
     let columns = ListColumn::ALL.into_iter();
     let properties = context.property_keys().into_iter();
     let columns = columns.chain(properties.map(ListColumn::Property));
@@ -77,7 +71,7 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
         let name = column.to_string();
         let command = Command::Sort(SortBy::parse(&name)?);
         let help = format!("sort by {}", visible(&name));
-        Some(entry(Section::Choice, ("sort", &name, ""), help, command))
+        Some(entry(Section::Choice, "sort", &name, help, command))
     });
     let labels = context.annotations.known_labels().into_iter();
     let labels = labels.flat_map(|label| {
@@ -88,17 +82,13 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
         ]
         .map(|(command, verb)| {
             let help = format!("{verb} label #{text}: the marked groups, else this one");
-            entry(Section::Choice, ("label", &text, ""), help, command)
+            entry(Section::Choice, "label", &text, help, command)
         })
     });
     let colours = THEMES.map(|(name, ground)| {
         let help = format!("{name} colours until you quit");
-        entry(
-            Section::Choice,
-            ("theme", name, ""),
-            help,
-            Command::Theme(ground),
-        )
+        let command = Command::Theme(ground);
+        entry(Section::Choice, "theme", name, help, command)
     });
     let all = profiles.chain(views).chain(marks).chain(orders);
     let all = all.chain(labels).chain(colours);
@@ -153,19 +143,10 @@ fn numbered(typed: &str) -> Vec<Line> {
     };
     let row = format!("Go to row {number} of the list");
     let batch = format!("Open batch {number}");
+    let id = BatchId(number as i64);
     vec![
-        entry(
-            Section::Typed,
-            ("row", typed, ""),
-            row,
-            Command::Row(number),
-        ),
-        entry(
-            Section::Typed,
-            ("batch", "", ""),
-            batch,
-            Command::Batch(BatchId(number as i64)),
-        ),
+        entry(Section::Typed, "row", typed, row, Command::Row(number)),
+        entry(Section::Typed, "batch", "", batch, Command::Batch(id)),
     ]
 }
 
@@ -206,12 +187,7 @@ fn groups(typed: &str, context: &Context) -> Vec<Line> {
             .name()
             .map_or_else(String::new, |name| format!("   {}", visible(name)));
         let help = format!("group {}{name}", visible(found.id()));
-        Some(entry(
-            Section::Group,
-            ("group", "", ""),
-            help,
-            Command::Go(id),
-        ))
+        Some(entry(Section::Group, "group", "", help, Command::Go(id)))
     };
     named.filter_map(line).take(MAX_GROUPS).collect()
 }

@@ -6,15 +6,14 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratatui::style::Style;
 
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{TokenAge, age},
     search::{Entry, Index, ListColumn, Row, SortBy, in_ranges},
     tui::{
-        keymap::{Action, Focus},
         kit::{Column, columns::Layout, paint::WHOLE_ID},
-        state::{Context, Loading},
+        state::Loading,
     },
 };
 

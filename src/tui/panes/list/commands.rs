@@ -5,23 +5,21 @@
 //! The mouse in the list: a click on a column title sorts, a click on a pane focuses it, and the wheel scrolls what is
 //! under the pointer.
 
-use ratatui::layout::Position;
-
 use super::{
     List,
     columns::sort_of,
     finder::Finder,
     view::{self, Places},
 };
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{AnnotationChange, UserGroupId},
     operations::{Guarded, NextStep},
     search::ListView,
     tui::{
-        keymap::{Action, Focus},
-        kit::{paint, table},
+        kit::table,
         panes::Click,
-        state::{BatchRun, Command, Context, EditSource, Job, PaneRequest, Severity},
+        state::{BatchRun, Command, EditSource},
     },
 };
 
@@ -36,7 +34,7 @@ impl List {
     /// The group under the cursor, or the marked ones if `several` and there are any.
     pub fn targets(&self, several: bool) -> Vec<UserGroupId> {
         if several && !self.marks.is_empty() {
-            return self.marks.ids();
+            return self.marked();
         }
         self.id().into_iter().collect()
     }
@@ -58,7 +56,7 @@ impl List {
             Command::Invert => {
                 for row in 0..self.finder.shown().len() {
                     if let Some(id) = self.finder.id(row) {
-                        self.marks.toggle(id);
+                        self.toggle_mark(id);
                     }
                 }
             }
@@ -178,7 +176,7 @@ impl List {
     pub(super) fn rotate_marked(&mut self, context: &mut Context) {
         let opening = match self.watched(context) {
             Some(run) => PaneRequest::WatchBulk(run.ticket),
-            None => PaneRequest::CheckBulk(self.marks.ids()),
+            None => PaneRequest::CheckBulk(self.marked()),
         };
         context.open_pane(opening);
     }
@@ -192,7 +190,7 @@ impl List {
     /// Opens a bulk edit of the marked groups; the filter suggests the row.
     pub(super) fn edit_marked(&self, context: &mut Context) {
         let filter = self.filter.text().to_owned();
-        let source = EditSource::Groups(self.marks.ids(), filter);
+        let source = EditSource::Groups(self.marked(), filter);
         context.open_pane(PaneRequest::BulkEdit(source));
     }
 

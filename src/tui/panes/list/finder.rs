@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::UserGroupId,
-    search::{
-        Entry, GroupExtras, Index, ListView, Query, SearchRequest, SearchResults, SortBy,
-        run_search,
-    },
-    tui::state::{Context, Job, Loading, Ticket},
+    search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, run_search},
+    tui::state::Loading,
 };
 
 /// Up to this number of groups, searching takes less time than starting a job.
 pub(crate) const MAX_SYNCHRONOUS: usize = 2_000;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Finder {
     pub(super) sort: SortBy,
     pub(super) reverse: bool,
@@ -50,13 +48,7 @@ impl Finder {
             sort: view.sort.clone(),
             reverse: view.reverse,
             best_first: view.best_first,
-            query: Query::default(),
-            found: None,
-            pending: None,
-            broken: None,
-            waits_for_all: false,
-            has_kept_rows: false,
-            is_applied_again: false,
+            ..Self::default()
         }
     }
 
@@ -72,11 +64,7 @@ impl Finder {
         let is_old = self.has_kept_rows || context.holds_rows();
         (is_old && !found.request.query.is_empty()).then(|| SearchRequest {
             open: context.open.clone(),
-            extras: if found.request.query.uses_extras() {
-                context.group_extras()
-            } else {
-                GroupExtras::default()
-            },
+            extras: context.group_extras(&found.request.query),
             ..found.request.clone()
         })
     }
@@ -187,11 +175,7 @@ impl Finder {
             reverse: self.reverse,
             best_first: self.is_ranked(),
             open: context.open_listed().clone(),
-            extras: if self.query.uses_extras() {
-                context.group_extras()
-            } else {
-                GroupExtras::default()
-            },
+            extras: context.group_extras(&self.query),
         };
         let is_moved = |found: &Arc<SearchResults>| {
             let request = &found.request;

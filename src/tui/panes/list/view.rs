@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
 use super::{
     List,
     columns::{self, ListLayout, Needs, fit},
     marks::Flags,
 };
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{
         Annotation, EnvironmentTag, TokenAge, UserGroupId,
@@ -17,13 +16,12 @@ use crate::{
     operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
     tui::{
-        keymap::{Action, Focus},
         kit::{
-            Cell, Gutter, Hidden, body, paint, rule_end, severity_style, side_by_side, split_below,
-            table, titled, titled_rows, with_details,
+            Cell, Gutter, Hidden, body, rule_end, severity_style, side_by_side, split_below, table,
+            titled, titled_rows, with_details,
         },
         page::group_details,
-        state::{ChangedField, Context},
+        state::ChangedField,
     },
 };
 
@@ -219,11 +217,8 @@ fn draw_details(list: &List, buffer: &mut Buffer, places: &Places, context: &Con
         keys.push((format!("{} all", key(Action::Enter)), theme.dim()));
     }
     let taken: usize = keys.iter().map(|(text, _)| text.len() + 2).sum();
-    let title = paint::cut(
-        &title,
-        usize::from(area.width).saturating_sub(taken + 8),
-        theme,
-    );
+    let room = usize::from(area.width).saturating_sub(taken + 8);
+    let title = paint::cut(&title, room, theme);
     let inner = titled(buffer, area, &title, list.in_details, theme);
     rule_end(buffer, area, &title, &keys);
     let Some(group) = group else {

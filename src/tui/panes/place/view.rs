@@ -1,17 +1,13 @@
 //! Draws the question about a place: why it is asked, the choices, and what distinguishes the places.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
 use super::{Choice, PlacePane, Stage, choices, chosen};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{counted, visible},
     operations::{Place, PlaceProblem, Question},
     tui::{
-        keymap::{Action, Focus},
-        kit::{TextPage, paint, popup, split_below, write_waiting},
+        kit::{split_below, write_waiting},
         page::prompt::{FRAME, box_page, draw_box},
-        panes::View,
-        state::Context,
     },
 };
 
@@ -28,22 +24,35 @@ pub(super) fn draw(
         page.text(error, context.theme.error());
         page.blank();
     }
+    let profile = match &pane.problem {
+        PlaceProblem::Asked { profile, .. } | PlaceProblem::OnTrial { profile, .. } => profile,
+        _ => "",
+    };
     let mut at = None;
     let (title, field) = match &pane.stage {
         Stage::Choose(question, cursor) => {
-            at = Some(choose(&mut page, pane, question, cursor.at, context));
+            let why = format!(
+                "Profile {profile}: {}. groupdesk sends and records nothing until you choose the environment.",
+                question.reason()
+            );
+            page.text(&why, context.theme.warning());
+            at = Some(choose(&mut page, question, cursor.at, context));
             ("Which environment is this?", None)
         }
-        Stage::Answer(question, at, _) => match chosen(question, *at) {
-            Choice::Same(place) => {
-                same(&mut page, pane, question, place, context);
-                ("The same environment", None)
-            }
-            Choice::New | Choice::NotNow => {
-                new(&mut page, pane, question);
-                ("A new environment", None)
-            }
-        },
+        Stage::Answer(question, at, _) => {
+            let (place, text) = match chosen(question, *at) {
+                Choice::Same(place) => (Some(place), same(profile, place)),
+                Choice::New | Choice::NotNow => (None, new(profile, question)),
+            };
+            page.text(&text, Style::new());
+            page.blank();
+            keys(&mut page, question, place, context);
+            let title = match place {
+                Some(_) => "The same environment",
+                None => "A new environment",
+            };
+            (title, None)
+        }
         Stage::Proof(field, proposed) => {
             trial(&mut page, pane);
             page.blank();
@@ -88,27 +97,8 @@ pub(super) fn draw(
     field?.draw(buffer, below, context.theme, true)
 }
 
-fn profile(pane: &PlacePane) -> &str {
-    match &pane.problem {
-        PlaceProblem::Asked { profile, .. } | PlaceProblem::OnTrial { profile, .. } => profile,
-        _ => "",
-    }
-}
-
 /// Writes the choices; returns the line of the cursor.
-fn choose(
-    page: &mut TextPage,
-    pane: &PlacePane,
-    question: &Question,
-    at: usize,
-    context: &Context,
-) -> usize {
-    let why = format!(
-        "Profile {}: {}. groupdesk sends and records nothing until you choose the environment.",
-        profile(pane),
-        question.reason()
-    );
-    page.text(&why, context.theme.warning());
+fn choose(page: &mut TextPage, question: &Question, at: usize, context: &Context) -> usize {
     page.blank();
     let first = page.height();
     for line in 0..choices(question) {
@@ -126,15 +116,20 @@ fn choose(
         page.choice(line == at, &format!("{text:<room$}"));
     }
     page.blank();
-    page.plain("its key", &question.key.to_string());
     let shown = match chosen(question, at) {
         Choice::Same(place) => Some(place),
         Choice::NotNow | Choice::New => question.places.first(),
     };
-    if let Some(place) = shown {
+    keys(page, question, shown, context);
+    first + at
+}
+
+/// Writes the key that is asked about, and what is known of an environment.
+fn keys(page: &mut TextPage, question: &Question, place: Option<&Place>, context: &Context) {
+    page.plain("its key", &question.key.to_string());
+    if let Some(place) = place {
         details(page, place, context);
     }
-    first + at
 }
 
 /// Number of groups, and when something was last recorded.
@@ -156,55 +151,30 @@ fn details(page: &mut TextPage, place: &Place, context: &Context) {
         page.plain("address", url);
     }
     for key in &place.keys {
-        let state = format!(
-            "{}, added {}",
-            key.state.as_str(),
-            context.moment(key.added_at)
-        );
-        page.field(
-            "known key",
-            &key.fingerprint.to_string(),
-            Style::new(),
-            &state,
-        );
+        let (print, added) = (key.fingerprint.to_string(), context.moment(key.added_at));
+        let state = format!("{}, added {added}", key.state.as_str());
+        page.field("known key", &print, Style::new(), &state);
     }
     if place.keys.is_empty() {
         page.plain("known key", "none");
     }
 }
 
-fn same(
-    page: &mut TextPage,
-    pane: &PlacePane,
-    question: &Question,
-    place: &Place,
-    context: &Context,
-) {
-    let text = format!(
-        "Profile {} uses {} from now on: known groups, open rotations and drafts are shared.",
-        profile(pane),
+fn same(profile: &str, place: &Place) -> String {
+    format!(
+        "Profile {profile} uses {} from now on: known groups, open rotations and drafts are shared.",
         visible(&place.name)
-    );
-    page.text(&text, Style::new());
-    page.blank();
-    page.plain("its key", &question.key.to_string());
-    details(page, place, context);
+    )
 }
 
-fn new(page: &mut TextPage, pane: &PlacePane, question: &Question) {
-    let names = question
-        .places
-        .iter()
-        .map(|place| visible(&place.name).into_owned());
-    let text = format!(
-        "Profile {} uses a new environment from now on and begins with an empty list. The known groups, open \
+fn new(profile: &str, question: &Question) -> String {
+    let names = question.places.iter();
+    let names: Vec<_> = names.map(|place| visible(&place.name)).collect();
+    format!(
+        "Profile {profile} uses a new environment from now on and begins with an empty list. The known groups, open \
          rotations and drafts of {} stay there: they cannot be checked or finished from this profile.",
-        profile(pane),
-        names.collect::<Vec<_>>().join(", ")
-    );
-    page.text(&text, Style::new());
-    page.blank();
-    page.plain("its key", &question.key.to_string());
+        names.join(", ")
+    )
 }
 
 fn trial(page: &mut TextPage, pane: &PlacePane) {

@@ -4,20 +4,12 @@
 //! Draws the choices of a review: the old value, theirs and mine below each other, with a mark at the one that is sent.
 
 use jiff::Timestamp;
-use ratatui::style::Style;
 
-use crate::{
-    domain::{
-        DesiredFields, Part,
-        merge::{Conflict, Merge, Resolution},
-    },
-    tui::{
-        keymap::{Action, Focus},
-        kit::TextPage,
-        state::Context,
-        theme::Theme,
-    },
+use crate::domain::{
+    DesiredFields, Part,
+    merge::{Conflict, Merge, Resolution},
 };
+use crate::tui::panes::prelude::*;
 
 /// A field that the service may have and this installation does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,12 +176,8 @@ fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     } else {
         "unknown".into()
     };
-    let style = head_style(head, theme);
-    page.indented(
-        0,
-        &format!("{head} {}: it was {base}", row.part.label()),
-        style,
-    );
+    let text = format!("{head} {}: it was {base}", row.part.label());
+    page.indented(0, &text, head_style(head, theme));
     let theirs = row.take == Resolution::Theirs;
     option(page, theirs, "theirs", &there(&row.theirs), theme);
     let mine = there(&row.mine);

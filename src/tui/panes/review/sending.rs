@@ -4,9 +4,8 @@
 
 use std::collections::HashMap;
 
-use ratatui::style::Style;
-
 use super::{Page, RemoteCopy, Review, Stage, choices::Choices, operation, view};
+use crate::tui::panes::prelude::*;
 use crate::{
     config::guard,
     domain::{
@@ -16,13 +15,8 @@ use crate::{
     },
     operations::{Done, Method, as_curl, request, request_json},
     tui::{
-        keymap::{Action, Focus},
-        kit::{TextPage, text_page},
-        state::{
-            Confirm, ConfirmationLevel, Context, Job, Level, Navigation, PaneRequest, Places,
-            Severity, Ticket, Weight,
-        },
-        theme::Theme,
+        kit::text_page,
+        state::{ConfirmationLevel, Level, Places, Proposal, Weight},
     },
 };
 
@@ -31,17 +25,18 @@ impl Review {
     pub(super) fn words(&self, context: &Context) -> Option<String> {
         match self.confirmation.level {
             Level::Button | Level::Key => None,
-            Level::Typed => Some(self.id.to_string()),
+            Level::Typed => Some(self.asked.id.to_string()),
             Level::Words => {
-                let operation = operation(self.creating);
-                Some(guard::words(operation, &self.id, context.profile_name()))
+                let (id, operation) = (&self.asked.id, operation(self.asked.creating));
+                Some(guard::words(operation, id, context.profile_name()))
             }
         }
     }
 
     fn what(&self, context: &Context) -> String {
-        let verb = if self.creating { "creates" } else { "updates" };
-        format!("{verb} {} in {}", self.id, context.profile_name())
+        let Proposal { id, creating, .. } = &self.asked;
+        let verb = if *creating { "creates" } else { "updates" };
+        format!("{verb} {id} in {}", context.profile_name())
     }
 
     /// Says at the end of the page what the key does.
@@ -71,12 +66,12 @@ impl Review {
             context.say(Severity::Warning, format!("Not sent: {why}"));
             return;
         }
-        let job = if self.creating {
-            Job::Create(self.id.clone(), self.wanted.clone())
+        let job = if self.asked.creating {
+            Job::Create(self.asked.id.clone(), self.wanted.clone())
         } else {
             let (replace, sends_unchanged) = self.acknowledged();
             Job::Update {
-                id: self.id.clone(),
+                id: self.asked.id.clone(),
                 base: self.now.clone(),
                 wanted: self.wanted.clone(),
                 replace,
@@ -86,29 +81,28 @@ impl Review {
         let ticket = context.start(job);
         if let Some(running) = context.running.get_mut(&ticket) {
             // With choices made here, the request differs from the form; still, it settles the draft of the form.
-            running.job.sends = Some((self.id.clone(), self.typed.clone()));
+            running.job.sends = Some((self.asked.id.clone(), self.asked.wanted.clone()));
         }
         self.stage = Stage::Sending(ticket);
     }
 
     pub(super) fn finish(&mut self, ticket: Ticket, done: &Done, context: &mut Context) {
         // If the group already existed, it was not changed, so the input still has to be sent.
+        let id = &self.asked.id;
         if done.ending != Ending::Existed {
-            context.drafts.remove(&(context.current, self.id.clone()));
+            context.drafts.remove(&(context.current, id.clone()));
         }
-        context.say(
-            Severity::Done,
-            format!("{} {}", self.id, done.ending.as_str().replace('_', " ")),
-        );
+        let ending = done.ending.as_str().replace('_', " ");
+        context.say(Severity::Done, format!("{id} {ending}"));
         for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
-            context.say(Severity::Error, format!("{}: {warning}", self.id));
+            context.say(Severity::Error, format!("{id}: {warning}"));
         }
         let result = PaneRequest::Result(Box::new(done.clone()), self.wanted.clone());
         context.navigate(Navigation::Finish(ticket, result));
     }
 
     pub(super) fn method(&self) -> Method {
-        if self.creating {
+        if self.asked.creating {
             Method::Get
         } else {
             Method::Put
@@ -116,12 +110,12 @@ impl Review {
     }
 
     pub(super) fn request_text(&self) -> String {
-        request_json(&request(&self.id, &self.plan.send))
+        request_json(&request(&self.asked.id, &self.plan.send))
     }
 
     pub(super) fn curl(&self, context: &Context) -> Option<String> {
         let profile = context.profile()?;
-        let request = request(&self.id, &self.plan.send);
+        let request = request(&self.asked.id, &self.plan.send);
         Some(as_curl(profile, self.method(), &request))
     }
 }
@@ -196,7 +190,7 @@ impl Review {
         }
         self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
-        let mut choices = Choices::of(&self.base, &self.now, &self.typed, context.now);
+        let mut choices = Choices::of(&self.asked.base, &self.now, &self.asked.wanted, context.now);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }
@@ -228,10 +222,10 @@ impl Review {
         }
         self.change = Change::between(&self.now, &self.plan.send);
         let weight = Weight {
-            undoes: self.undoes,
+            undoes: self.asked.restores,
             is_blind: self.plan.is_blind,
         };
-        let operation = operation(self.creating);
+        let operation = operation(self.asked.creating);
         self.confirmation = ConfirmationLevel::of(context.profile(), operation, weight);
         self.ask(context);
     }

@@ -1,19 +1,10 @@
 //! Draws the review: the page, and below it what confirms it, or why nothing can be sent now.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
 use super::{Page, RemoteCopy, Review, Stage, choices};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Ending, facts::Field, text::oddities, update::UnsafeUpdate, visible},
-    tui::{
-        keymap::Action,
-        kit::{
-            ChangeTarget, TextPage, flight_style, page as page_box, page_room, side_by_side,
-            text_page, titled,
-        },
-        panes::View,
-        state::Context,
-    },
+    tui::kit::{ChangeTarget, flight_style, page as page_box, page_room, side_by_side, titled},
 };
 
 /// From this width on, the request is beside the changes.
@@ -25,7 +16,7 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let title = match (review.creating, review.page) {
+    let title = match (review.asked.creating, review.page) {
         (true, Page::Difference) => "Review: new group",
         (true, Page::Json) => "Review: new group, as JSON",
         (true, Page::Curl) => "Review: new group, as curl",
@@ -43,13 +34,9 @@ pub(super) fn draw(
     };
     let inner = page_box(buffer, area, title, context.theme);
     let (page, _) = page(review, inner.width, context);
-    review.confirm.draw_below(
-        &page,
-        Some(review.scroll.at),
-        (buffer, inner),
-        (&context.keys, context.theme),
-        why_not(review, context).as_deref(),
-    )
+    let (keys, why_not) = ((&context.keys, context.theme), why_not(review, context));
+    let (confirm, scroll) = (&review.confirm, Some(review.scroll.at));
+    confirm.draw_below(&page, scroll, (buffer, inner), keys, why_not.as_deref())
 }
 
 /// Why nothing can be confirmed now; while it is being sent, how long that takes.
@@ -166,8 +153,8 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
 
 fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
     let theme = context.theme;
-    page.field("group", review.id.as_str(), theme.title(), "");
-    for oddity in oddities(review.id.as_str()) {
+    page.field("group", review.asked.id.as_str(), theme.title(), "");
+    for oddity in oddities(review.asked.id.as_str()) {
         let text = format!("! character {}: {}", oddity.position, oddity.what);
         page.field("", &text, theme.warning(), "");
     }
@@ -179,7 +166,7 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
             .collect();
         page.field("similar", &similar.join(", "), theme.warning(), "");
     }
-    if let Some(by) = &review.loaded_from {
+    if let Some(by) = &review.asked.loaded_from {
         let text = format!("of {}, loaded into the form", visible(by));
         page.field("! draft", &text, theme.warning(), "");
     }
@@ -187,19 +174,15 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
     uncertain(review, page, context);
     page.blank();
     if review.change.is_empty() {
-        let text = if review.creating {
+        let text = if review.asked.creating {
             "with nothing but its ID"
         } else {
             "no field changes"
         };
         page.text(text, theme.dim());
     }
-    let of = if review.creating {
-        ChangeTarget::Creation
-    } else {
-        ChangeTarget::Known
-    };
-    text_page::write(page, &review.change, of, review.unchanged_too, theme);
+    let of = ChangeTarget::of(review.asked.creating);
+    page.change(&review.change, of, review.unchanged_too);
     write_unchanged(review, page, context);
 }
 
@@ -241,21 +224,16 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");
-        if let UnsafeUpdate::PartialChange {
-            field: Field::Mapping,
-            ..
-        } = objection
-        {
-            for (schema, source) in review.plan.send.mapping.iter().flatten() {
+        let UnsafeUpdate::PartialChange { field, .. } = objection else {
+            continue;
+        };
+        let send = &review.plan.send;
+        if *field == Field::Mapping {
+            for (schema, source) in send.mapping.iter().flatten() {
                 page.indented(4, &format!("{schema} = {source}"), theme.dim());
             }
-        }
-        if let UnsafeUpdate::PartialChange {
-            field: Field::Properties,
-            ..
-        } = objection
-        {
-            for (key, value) in review.plan.send.properties.iter().flatten() {
+        } else if *field == Field::Properties {
+            for (key, value) in send.properties.iter().flatten() {
                 page.indented(4, &format!("{key}: {value}"), theme.dim());
             }
         }

@@ -1,14 +1,10 @@
 //! The hand-off of the new token on the token page, and running it again.
 
 use super::{Stage, TokenPane};
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Ending, HandOffState},
     operations::{Done, Guarded, HandedOff, RotationId},
-    tui::{
-        keymap::{Action, Focus},
-        kit::TextPage,
-        state::{Context, Job, Severity, Ticket},
-    },
 };
 
 /// One line about an attempted hand-off.
@@ -124,12 +120,8 @@ impl TokenPane {
                 page.field("hand-off", "running", theme.warning(), &waits);
             }
             HandOffProgress::NotRun(why) => {
-                page.field(
-                    "hand-off",
-                    "NOT RUN",
-                    theme.error(),
-                    &context.how_to_hand_off(format!("{key} runs it again")),
-                );
+                let next = context.how_to_hand_off(format!("{key} runs it again"));
+                page.field("hand-off", "NOT RUN", theme.error(), &next);
                 page.indented(2, why, theme.error());
             }
             HandOffProgress::Ended(handed) => {

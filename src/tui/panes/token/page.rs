@@ -1,20 +1,17 @@
 //! Draws the token pane in each of its stages.
 
-use ratatui::prelude::{Buffer, Position, Rect, Style};
-
 use super::{
     Stage, TokenPane, WITHHELD,
     progress::{Steps, draw_plan},
 };
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Ending, KnownGroup},
     operations::Done,
     tui::{
-        keymap::{Action, Focus},
-        kit::{TextPage, page as page_box, page_room, write_waiting},
+        kit::{page as page_box, page_room, write_waiting},
         page::group_details::{self, by},
-        panes::{View, history::ending_style},
-        state::{Context, Ticket},
+        panes::history::ending_style,
     },
 };
 
@@ -220,12 +217,8 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
     page.blank();
     group_details::some(page, &done.group, &FACTS, context);
     if let Some(before) = done.previous_fingerprint {
-        page.field(
-            "old token",
-            &format!("fingerprint {before}"),
-            theme.dim(),
-            "revoked by this rotation",
-        );
+        let (old, note) = (format!("fingerprint {before}"), "revoked by this rotation");
+        page.field("old token", &old, theme.dim(), note);
     }
     if let Some(known) = &done.group.fingerprint {
         page.plain("new token", &format!("fingerprint {}", known.value));

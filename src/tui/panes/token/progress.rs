@@ -5,19 +5,16 @@
 use std::{cmp::Ordering, time::Duration};
 
 use jiff::Timestamp;
-use ratatui::style::Style;
 
 use super::{PLACES, REVEAL_TIME, Stage, TokenPane};
+use crate::tui::panes::prelude::*;
 use crate::{
     config::guard,
     domain::Ending,
     operations::{Call, Done, ExchangeKind, Guarded},
     tui::{
-        kit::{TextPage, paint::columns},
-        state::{
-            Confirm, ConfirmationLevel, Context, Exchange, Job, JobError, Level, Severity, Ticket,
-            Weight, activity::spinner_frame,
-        },
+        kit::paint::columns,
+        state::{ConfirmationLevel, Exchange, JobError, Level, Weight, activity::spinner_frame},
     },
 };
 
