@@ -93,18 +93,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl From<String> for Cell<'_> {
-    fn from(text: String) -> Self {
-        Self::new(text)
-    }
-}
-
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::new(text)
-    }
-}
-
 /// Columns fitted to a width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {

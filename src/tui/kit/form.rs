@@ -292,11 +292,7 @@ fn draw_choice(
     is_here: bool,
     theme: Theme,
 ) {
-    let lit = if is_here {
-        theme.cursor_row()
-    } else {
-        Style::new()
-    };
+    let (_, lit) = theme.choice(is_here);
     let all: usize = words.iter().map(|(word, _)| word.len() + 3).sum();
     if all > usize::from(place.width) + 1 {
         let text = format!("[{}] {} of {}", words[at].0, at + 1, words.len());

@@ -10,7 +10,7 @@ mod rows;
 mod tests;
 mod typing;
 
-pub use self::{draw::PastedProperties, typing::Column};
+pub use self::draw::PastedProperties;
 
 use std::sync::OnceLock;
 
@@ -245,8 +245,7 @@ impl ValueType {
 
     /// The type `by` positions later in the list, wrapping around.
     fn moved(self, by: usize) -> Self {
-        let here = Self::ALL.iter().position(|kind| *kind == self);
-        Self::ALL[(here.unwrap_or(0) + by) % Self::ALL.len()]
+        Self::ALL[(self as usize + by) % Self::ALL.len()]
     }
 
     /// The previous type.

@@ -210,11 +210,7 @@ fn draw_in<'a, 'h, R>(
     for (index, row) in window.iter().enumerate() {
         let line = index as u16 + 1;
         let here = first + index == cursor.at;
-        let style = if here {
-            theme.cursor_row()
-        } else {
-            Style::new()
-        };
+        let (_, style) = theme.choice(here);
         let whole = paint::row(area, line);
         let lit = whole.width.min(HIGHLIGHT_WIDTH);
         if here {
@@ -222,9 +218,9 @@ fn draw_in<'a, 'h, R>(
             paint::text(buffer, whole.x, whole.y, 1, ">", style);
         }
         let is_plain = here && !theme.keeps_colours();
+        let of = |own: Style| if is_plain { style } else { style.patch(own) };
         let gutter = gutter.map(|gutter| gutter(row));
         if let Some(gutter) = &gutter {
-            let of = |own: Style| if is_plain { style } else { style.patch(own) };
             if gutter.is_marked {
                 let style = of(theme.mark());
                 paint::text(buffer, whole.x + 1, whole.y, 1, "*", style);
@@ -246,8 +242,7 @@ fn draw_in<'a, 'h, R>(
             layout.draw_between(buffer, row_text, rest, &others, Style::new(), theme);
         }
         if let Some((text, own)) = gutter.and_then(|gutter| gutter.overlay) {
-            let own = if is_plain { style } else { style.patch(own) };
-            draw_over(buffer, row_text, &layout, &text, own);
+            draw_over(buffer, row_text, &layout, &text, of(own));
         }
     }
 }

@@ -280,16 +280,24 @@ impl TextField {
     }
 
     fn replace_text(&mut self, text: &str, cursor: usize) {
-        let new = if self.masked {
-            secret_room(text, self.longest)
-        } else {
-            text.to_owned()
-        };
+        let new = self.owned(text);
         let old = std::mem::replace(&mut self.input, Input::new(new).with_cursor(cursor));
         if self.masked {
             String::from(old).zeroize();
         }
         self.settle();
+    }
+
+    /// A copy of a text of the field. Reserves the space for the longest secret at once: a string that grows leaves copies
+    /// of itself in memory.
+    fn owned(&self, text: &str) -> String {
+        if !self.masked {
+            return text.to_owned();
+        }
+        let longest = self.longest.min(LONGEST) * 4;
+        let mut room = String::with_capacity(text.len().max(longest) + 4);
+        room.push_str(text);
+        room
     }
 
     /// Moves the cursor out of a grapheme: inserting or deleting text can merge neighbouring characters.
@@ -309,13 +317,6 @@ impl TextField {
     fn length(&self) -> usize {
         self.text().graphemes(true).count()
     }
-}
-
-/// Reserves the space for the longest secret at once: a string that grows leaves copies of itself in memory.
-fn secret_room(text: &str, longest: usize) -> String {
-    let mut room = String::with_capacity(text.len().max(longest.min(LONGEST) * 4) + 4);
-    room.push_str(text);
-    room
 }
 
 /// Turns every kind of line break into `\n`, in one allocation that is wiped afterwards.
@@ -341,12 +342,7 @@ fn byte_of(text: &str, characters: usize) -> usize {
 
 impl Clone for TextField {
     fn clone(&self) -> Self {
-        let text = self.text();
-        let text = if self.masked {
-            secret_room(text, self.longest)
-        } else {
-            text.to_owned()
-        };
+        let text = self.owned(self.text());
         Self {
             input: Input::new(text).with_cursor(self.input.cursor()),
             label: self.label.clone(),

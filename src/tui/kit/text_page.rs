@@ -59,6 +59,19 @@ impl TextPage {
         self.indented(0, text, style);
     }
 
+    /// Appends wrapped text that matters less.
+    pub fn dim(&mut self, text: &str) {
+        self.indented(0, text, self.theme.dim());
+    }
+
+    pub fn warning(&mut self, text: &str) {
+        self.indented(0, text, self.theme.warning());
+    }
+
+    pub fn error(&mut self, text: &str) {
+        self.indented(0, text, self.theme.error());
+    }
+
     /// Appends wrapped text, indented by this many columns.
     pub fn indented(&mut self, indent: usize, text: &str, style: Style) {
         for line in wrap(&visible(text), self.width.saturating_sub(indent)) {

@@ -119,19 +119,19 @@ impl Rows for Concerns {
                 Cell::new(format!("{sign} {what}")).styled(style)
             })
             .spread(),
-            col("WHERE", (8, 56), 0, |row, _| place(row).into()).kept(24),
+            col("WHERE", (8, 56), 0, |row, _| Cell::new(place(row))).kept(24),
             col("SINCE", (6, 12), 2, |row, context| {
-                since(row, context).into()
+                Cell::new(since(row, context))
             })
             .kept(12)
             .right(),
             col("NEXT STEP", (10, 90), 1, |row, context| {
-                step(row, context).into()
+                Cell::new(step(row, context))
             })
             .kept(30)
             .sentence(),
             col("BY", (4, 24), 3, |row, _| {
-                row.by.as_deref().unwrap_or_default().into()
+                Cell::new(row.by.as_deref().unwrap_or_default())
             }),
         ]
     }

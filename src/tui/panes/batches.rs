@@ -182,12 +182,14 @@ impl Rows for Batches {
             })
             .spread()
             .right(),
-            col("WHAT", (6, 24), 2, |(_, batch), _| what(batch).into()),
+            col("WHAT", (6, 24), 2, |(_, batch), _| Cell::new(what(batch))),
             col("STARTED", (8, 12), 1, |(_, batch), context| {
-                context.stamp(batch.started_at).into()
+                Cell::new(context.stamp(batch.started_at))
             })
             .kept(12),
-            col("BY", (4, 24), 3, |(_, batch), _| batch.by.as_str().into()),
+            col("BY", (4, 24), 3, |(_, batch), _| {
+                Cell::new(batch.by.as_str())
+            }),
             col("DONE", (8, 14), 0, |(_, batch), _| {
                 let counts = batch.counts;
                 Cell::new(format!("{} of {}", counts.succeeded(), counts.planned()))
@@ -200,10 +202,10 @@ impl Rows for Batches {
             .kept(32)
             .sentence(),
             col("PROFILE", (7, 24), 3, |(profile, _), context| {
-                profile_name(*profile, context).into()
+                Cell::new(profile_name(*profile, context))
             }),
             col("REASON", (6, 60), 4, |(_, batch), _| {
-                batch.reason.as_deref().unwrap_or_default().into()
+                Cell::new(batch.reason.as_deref().unwrap_or_default())
             })
             .sentence()
             .optional(),
@@ -291,7 +293,7 @@ impl Rows for Batches {
             _ => String::new(),
         };
         page.text(&format!("{done}{}", batch.in_words()), Style::new());
-        page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
+        page.dim(&format!("{name}, {at}, {by}"));
         let told = batch.last_run_in_words(|at| context.when(at));
         if let Some(told) = told.filter(|_| is_open(batch, context)) {
             let what = if batch.is_run() { "Now" } else { "Last run" };

@@ -218,7 +218,7 @@ impl View for Connect {
             Stage::Checking(ticket) => {
                 let mut page = TextPage::new(inner.width, context.theme);
                 page.heading("Testing the connection.");
-                page.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
+                page.dim("Name, connection, and one request that the service can only refuse. Nothing is created.");
                 if let Some(line) = context.waiting(Some(*ticket)) {
                     page.blank();
                     write_waiting(&mut page, &line, context.theme);
@@ -244,11 +244,10 @@ impl Connect {
         let text = format!(
             "{key} tests the connection: nothing is created, and nothing is saved before you have seen it."
         );
-        page.text(&text, theme.dim());
+        page.dim(&text);
         if self.form.is_of_keyring() {
-            page.text(
+            page.dim(
                 "The keyring is in memory: the key is never on disk, and is lost after a reboot.",
-                theme.dim(),
             );
         }
         page.draw_still(buffer, rest);
@@ -260,7 +259,7 @@ impl Connect {
         let mut page = TextPage::new(width, theme);
         match &checkup.probe {
             Ok(probe) => found(&mut page, probe, context),
-            Err(why) => page.text(why, theme.error()),
+            Err(why) => page.error(why),
         }
         page.blank();
         let edit = &checkup.edit;
@@ -275,10 +274,7 @@ impl Connect {
             page.indented(2, line, theme.key_hint());
         }
         if self.form.key().is_some() {
-            page.text(
-                "The key goes into the kernel's keyring, not into the file.",
-                theme.dim(),
-            );
+            page.dim("The key goes into the kernel's keyring, not into the file.");
         }
         page.blank();
         let word = checkup.profile.environment_word();
@@ -398,10 +394,7 @@ impl View for Welcome {
             plain,
         );
         page.blank();
-        page.text(
-            "Without a file: set GROUPDESK_BASE_URL and GROUPDESK_API_KEY.",
-            context.theme.dim(),
-        );
+        page.dim("Without a file: set GROUPDESK_BASE_URL and GROUPDESK_API_KEY.");
         page.draw(buffer, inner, 0);
         None
     }

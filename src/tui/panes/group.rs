@@ -2,14 +2,13 @@
 //!
 //! The answer to a create or an update: the returned name, properties, token fingerprint and tag.
 
-use super::prelude::*;
-use super::{compare::Compare, history::ending_style};
+use super::{compare::Compare, history::ending_style, prelude::*};
 
 use crate::{
     domain::{DesiredFields, Ending, KnownGroup, UserGroupId},
     operations::{Done, Guarded, Warning},
     tui::{
-        kit::{draw_waiting, page as page_box, page_room},
+        kit::{draw_waiting, page as page_box, page_room, severity_style},
         page::group_details,
         state::GroupForm,
     },
@@ -64,8 +63,8 @@ impl Group {
     fn page(&self, width: u16, context: &Context) -> TextPage {
         let mut page = TextPage::new(width, context.theme);
         if let Some(error) = &self.error {
-            page.text(error, context.theme.error());
-            page.text("Below: the last known values", context.theme.dim());
+            page.error(error);
+            page.dim("Below: the last known values");
             page.blank();
         }
         if self.is_unread && self.error.is_none() {
@@ -73,18 +72,18 @@ impl Group {
                 Some(why) => format!("Last known values, not read: {why}"),
                 None => "Last known values, not read".to_owned(),
             };
-            page.text(&text, context.theme.dim());
+            page.dim(&text);
             page.blank();
         }
         for warning in &self.warnings {
-            page.text(warning, context.theme.warning());
+            page.warning(warning);
         }
         if !self.warnings.is_empty() {
             page.blank();
         }
         match self.known(context) {
             Some(group) => group_details::whole(&mut page, &group, context),
-            None => page.text("This group is not read yet", context.theme.dim()),
+            None => page.dim("This group is not read yet"),
         }
         page
     }
@@ -235,11 +234,7 @@ impl ResultPane {
         );
         page.field("result", &word, ending_style(done.ending, theme), &answer);
         for warning in &done.warnings {
-            let style = if warning.is_alarm() {
-                theme.error()
-            } else {
-                theme.warning()
-            };
+            let style = severity_style(Severity::of_warning(warning.is_alarm()), theme);
             page.text(&format!("! {warning}"), style);
             if let Warning::Differs(difference) = warning {
                 let asked = format!("asked    {}", difference.asked);
@@ -252,17 +247,14 @@ impl ResultPane {
             let text = format!(
                 "The group already existed and was not changed. To send your input as an update, press {key}."
             );
-            page.text(&text, theme.warning());
+            page.warning(&text);
         }
         page.blank();
         page.heading("Response, and what is known now");
         group_details::whole(&mut page, &done.group, context);
         if self.sent_mapping {
             page.blank();
-            page.text(
-                "~ the service accepted the mapping but never returns it",
-                theme.dim(),
-            );
+            page.dim("~ the service accepted the mapping but never returns it");
         }
         page
     }

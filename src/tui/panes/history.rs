@@ -129,16 +129,16 @@ impl Rows for History {
         let col = col::<Row>;
         vec![
             col("WHEN", (5, 12), 1, |row, context| {
-                context.stamp(row.entry.at).into()
+                Cell::new(context.stamp(row.entry.at))
             })
             .kept(12)
             .right(),
             col("WHAT", (6, 7), 0, |row, _| {
-                row.entry.operation.as_str().into()
+                Cell::new(row.entry.operation.as_str())
             })
             .kept(7),
             col("GROUP", (8, 40), 0, |row, _| {
-                row.entry.user_group_id.as_str().into()
+                Cell::new(row.entry.user_group_id.as_str())
             })
             .id(),
             col("RESULT", (11, 14), 2, |row, context| {
@@ -147,9 +147,9 @@ impl Rows for History {
                 Cell::new(word).styled(ending_style(ending, context.theme))
             })
             .kept(14),
-            col("BY", (12, 24), 3, |row, _| row.entry.by.as_str().into()),
+            col("BY", (12, 24), 3, |row, _| Cell::new(row.entry.by.as_str())),
             col("FINGERPRINT", (20, 20), 4, |row, context| {
-                tokens(&row.entry, context.theme).into()
+                Cell::new(tokens(&row.entry, context.theme))
             }),
         ]
     }
@@ -271,7 +271,7 @@ fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, contex
             page.text("The same now as after this entry.", theme.ok());
         }
         Ok(change) => page.change(&change, ChangeTarget::Creation, false),
-        Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
+        Err(why) => page.dim(&format!("No difference to show: {why}.")),
     }
 }
 

@@ -77,27 +77,29 @@ impl Rows for Requests {
                 Cell::new(sign(row, context).to_string()).styled(style)
             }),
             col("TIME", (8, 15), 1, |row, context| {
-                context.second(row.at).into()
+                Cell::new(context.second(row.at))
             })
             .right(),
             col("PROFILE", (7, 24), 2, |row, _| {
-                row.recorded.profile.as_str().into()
+                Cell::new(row.recorded.profile.as_str())
             }),
             col("WHAT", (11, 11), 0, |row, _| {
                 let call = row.recorded.call;
                 Cell::new(format!("{} {}", call.method(), call.word()))
             }),
             col("GROUP", (8, 40), 0, |row, _| {
-                row.recorded.id.as_deref().unwrap_or("-").into()
+                Cell::new(row.recorded.id.as_deref().unwrap_or("-"))
             })
             .id(),
             col("STATUS", (10, 17), 0, |row, context| {
                 Cell::new(row.status()).styled(style(row.recorded.kind, context.theme))
             })
             .spread(),
-            col("TOOK", (7, 8), 4, |row, context| took(row, context).into())
-                .spread()
-                .right(),
+            col("TOOK", (7, 8), 4, |row, context| {
+                Cell::new(took(row, context))
+            })
+            .spread()
+            .right(),
             col("SIZE", (6, 8), 5, |row, _| {
                 let answer = row.recorded.answer.as_ref();
                 Cell::new(answer.map_or_else(|| "-".into(), |body| size(body.size)))
@@ -189,7 +191,38 @@ impl Whole for Exchange {
     }
 
     fn write(&self, page: &mut TextPage, context: &Context) {
-        describe(page, self, context);
+        let theme = context.theme;
+        let recorded = &self.recorded;
+        let group = recorded.id.as_deref().unwrap_or("an unknown group");
+        let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
+        let at = context.whole_time(self.at);
+        page.field("request", &what, theme.title(), &at);
+        let took = format!("{}ms", recorded.duration.as_millis());
+        let verdict = self.verdict();
+        page.field("result", verdict, style(recorded.kind, theme), &took);
+        if !recorded.words.is_empty() {
+            page.plain("", &recorded.words);
+        }
+        page.blank();
+        page.heading(&format!("{} {}", recorded.call.method(), recorded.url));
+        page.dim("content-type, accept: application/json");
+        body(page, &recorded.request);
+        page.blank();
+        let Some(status) = recorded.status else {
+            page.heading(match recorded.kind {
+                ExchangeKind::InFlight => "Waiting for the response",
+                _ => "No response",
+            });
+            return;
+        };
+        let length = recorded.answer.as_ref().map_or(0, |body| body.size);
+        page.heading(&format!("HTTP {status}, {}", size(length)));
+        for (name, value) in &recorded.headers {
+            page.dim(&format!("{name}: {value}"));
+        }
+        if let Some(answer) = &recorded.answer {
+            body(page, answer);
+        }
     }
 
     fn copy(&self, context: &mut Context) {
@@ -228,54 +261,18 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Writes the exchange in full.
-pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, context: &Context) {
-    let theme = context.theme;
-    let recorded = &exchange.recorded;
-    let group = recorded.id.as_deref().unwrap_or("an unknown group");
-    let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
-    let at = context.whole_time(exchange.at);
-    page.field("request", &what, theme.title(), &at);
-    let took = format!("{}ms", recorded.duration.as_millis());
-    let verdict = exchange.verdict();
-    page.field("result", verdict, style(recorded.kind, theme), &took);
-    if !recorded.words.is_empty() {
-        page.plain("", &recorded.words);
-    }
-    page.blank();
-    page.heading(&format!("{} {}", recorded.call.method(), recorded.url));
-    page.text("content-type, accept: application/json", theme.dim());
-    body(page, &recorded.request, theme);
-    page.blank();
-    let Some(status) = recorded.status else {
-        page.heading(match recorded.kind {
-            ExchangeKind::InFlight => "Waiting for the response",
-            _ => "No response",
-        });
-        return;
-    };
-    let length = recorded.answer.as_ref().map_or(0, |body| body.size);
-    page.heading(&format!("HTTP {status}, {}", size(length)));
-    for (name, value) in &recorded.headers {
-        page.text(&format!("{name}: {value}"), theme.dim());
-    }
-    if let Some(answer) = &recorded.answer {
-        body(page, answer, theme);
-    }
-}
-
-fn body(page: &mut TextPage, body: &Body, theme: Theme) {
+fn body(page: &mut TextPage, body: &Body) {
     if body.size == 0 {
-        page.text("(no body)", theme.dim());
+        page.dim("(no body)");
     }
     page.json(body.text.lines().map(|line| (None, line)));
     if body.is_cut {
         let note = format!("(cut: only the beginning of {} is kept)", size(body.size));
-        page.text(&note, theme.warning());
+        page.warning(&note);
     }
     if body.is_masked {
         let note = "(secrets are hidden; a number after **** distinguishes tokens)";
-        page.text(note, theme.dim());
+        page.dim(note);
     }
 }
 

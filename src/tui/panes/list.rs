@@ -18,8 +18,7 @@ use self::{
     marks::Flags,
 };
 
-use super::prelude::*;
-use super::{Click, compare::Compare, group::open_about};
+use super::{Click, compare::Compare, group::open_about, prelude::*};
 use crate::{
     domain::{KnownGroup, UserGroupId, counted},
     operations::Guarded,
@@ -181,12 +180,8 @@ impl List {
             let step = if is_next { step } else { count - step };
             (self.cursor.at + step) % count.max(1)
         };
-        let has_flag = |row: &usize| {
-            let number = self.finder.shown().get(*row);
-            let entry = number.and_then(|number| self.finder.entry(*number));
-            entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
-        };
-        if let Some(row) = (1..=count).map(row).find(has_flag) {
+        let mut rows = (1..=count).map(row);
+        if let Some(row) = rows.find(|row| self.has_flag(*row, &flags)) {
             self.cursor.at = row;
             self.on = self.id();
         }
@@ -194,12 +189,15 @@ impl List {
 
     fn why_no_flag(&self, context: &Context) -> Option<String> {
         let flags = Flags::of(context);
-        let has_flag = |number: &u32| {
-            let entry = self.finder.entry(*number);
-            entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
-        };
-        let is_any = !flags.is_empty() && self.finder.shown().iter().any(has_flag);
+        let mut rows = 0..self.finder.shown().len();
+        let is_any = !flags.is_empty() && rows.any(|row| self.has_flag(row, &flags));
         (!is_any).then(|| "no row is flagged".into())
+    }
+
+    fn has_flag(&self, row: usize, flags: &Flags<'_>) -> bool {
+        let number = self.finder.shown().get(row);
+        let entry = number.and_then(|number| self.finder.entry(*number));
+        entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
     }
 
     /// For actions on the current row: why there is no row.

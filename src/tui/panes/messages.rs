@@ -1,6 +1,6 @@
 //! All messages of this session in full, newest first; Enter shows the requests and responses that a message is about.
 
-use super::inspector::{can_copy, copy, describe};
+use super::inspector::{can_copy, copy};
 use super::prelude::*;
 use crate::{
     domain::counted,
@@ -108,7 +108,7 @@ impl Rows for Messages {
             }
         }
         if shown.is_empty() {
-            lines.text(&page.nothing(context), context.theme.dim());
+            lines.dim(&page.nothing(context));
         }
         // The whole message if it fits, leaving room for the note about how much more there is.
         let rows = usize::from(inner.height).saturating_sub(1).max(1);
@@ -179,13 +179,13 @@ impl Whole for ShownMessage {
         write(page, &self.message, ' ', context);
         page.blank();
         if self.exchanges.is_empty() {
-            page.text("No request belongs to it.", context.theme.dim());
+            page.dim("No request belongs to it.");
         }
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if index > 0 {
                 page.blank();
             }
-            describe(page, exchange, context);
+            exchange.write(page, context);
         }
     }
 

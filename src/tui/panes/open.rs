@@ -256,7 +256,7 @@ impl Open {
         let text = format!(
             "Mapping and properties are copied into the form, the name is not. {enter} continues; empty: no copy."
         );
-        page.text(&text, theme.dim());
+        page.dim(&text);
         self.copy_of.choices(&mut page, context);
         let own = self.copy_of.field.rows(inner.width).max(2);
         page.draw_still(buffer, below(inner, field + own));
@@ -266,16 +266,13 @@ impl Open {
     fn page(&self, page: &mut TextPage, context: &Context) {
         let theme = context.theme;
         if self.id.field.is_empty() {
-            page.text(
-                "Type the ID that your own system uses for the group.",
-                theme.dim(),
-            );
-            page.text("A known ID opens the group. Any other ID opens a form; nothing is sent before you review it.", theme.dim());
+            page.dim("Type the ID that your own system uses for the group.");
+            page.dim("A known ID opens the group. Any other ID opens a form; nothing is sent before you review it.");
             return;
         }
         for oddity in oddities(self.id.field.text()) {
             let text = format!("! character {}: {}", oddity.position, oddity.what);
-            page.text(&text, theme.warning());
+            page.warning(&text);
         }
         let place = context.profile().map_or_else(String::new, |p| {
             format!("{} {} {}", p.environment_word(), p.name, p.url())
@@ -293,10 +290,10 @@ impl Open {
             let text = format!(
                 "New ID: sending creates the group, and it cannot be deleted. {enter} opens the form."
             );
-            page.text(&text, theme.warning());
+            page.warning(&text);
             page.text(&place, theme.title());
             if let Some(why) = context.why_forbidden(Guarded::Create) {
-                page.text(&format!("It cannot be created: {why}."), theme.error());
+                page.error(&format!("It cannot be created: {why}."));
             } else if !self.copy_of.field.is_empty() {
                 let text = format!(
                     "The form begins as a copy of {}.",
@@ -308,7 +305,7 @@ impl Open {
         if !self.id.near.is_empty() {
             page.blank();
             let down = context.keys.key(Focus::Open, Action::Down);
-            page.text(&format!("Did you mean?  {down} picks one."), theme.dim());
+            page.dim(&format!("Did you mean?  {down} picks one."));
             self.id.choices(page, context);
         }
     }

@@ -90,7 +90,7 @@ impl Rows for Rotations {
         let col = col::<RotationRow>;
         vec![
             col("WHEN", (5, 12), 1, |row, context| {
-                context.stamp(row.started_at).into()
+                Cell::new(context.stamp(row.started_at))
             })
             .kept(12)
             .right(),
@@ -98,13 +98,13 @@ impl Rows for Rotations {
                 Cell::new(word(row)).styled(style(row, context.theme))
             }),
             col("GROUP", (8, 40), 0, |row, _| {
-                row.user_group_id.as_str().into()
+                Cell::new(row.user_group_id.as_str())
             })
             .id(),
             col("FINGERPRINT", (20, 20), 2, |row, context| {
-                tokens(row, context.theme).into()
+                Cell::new(tokens(row, context.theme))
             }),
-            col("BY", (12, 24), 3, |row, _| row.by.as_str().into()),
+            col("BY", (12, 24), 3, |row, _| Cell::new(row.by.as_str())),
         ]
     }
 
@@ -161,7 +161,7 @@ impl Rows for Rotations {
 
     fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
         page.field("state", &word(row), style(row, context.theme), "");
-        page.text(&meaning(state(row), context), context.theme.dim());
+        page.dim(&meaning(state(row), context));
         page.plain("fingerprint", &tokens(row, context.theme));
         for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
             if let Some(text) = text {
@@ -368,9 +368,9 @@ impl View for Abandoning {
             self.row.user_group_id,
             self.row.rotation.state.as_str()
         );
-        page.text(&text, theme.warning());
+        page.warning(&text);
         let text = "Nothing is sent. The reason is recorded in the history.";
-        page.text(text, theme.dim());
+        page.dim(text);
         let title = ("Abandon a rotation", WIDTH);
         draw_box(&page, &self.confirm, title, (buffer, area), context)
     }

@@ -259,15 +259,15 @@ impl View for TokenPane {
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        match action {
+        let uses = matches!(
+            action,
             Action::Reveal | Action::CopyMenu | Action::WriteFile | Action::Rotate
-                if matches!(self.stage, Stage::Reading(_)) =>
-            {
+        );
+        match action {
+            _ if uses && matches!(self.stage, Stage::Reading(_)) => {
                 Some("the token is being read".into())
             }
-            Action::Reveal | Action::CopyMenu | Action::WriteFile | Action::Rotate
-                if self.replaced.is_some() =>
-            {
+            _ if uses && self.replaced.is_some() => {
                 let key = context.keys.key(Focus::Token, Action::Refresh);
                 Some(format!("the token was replaced; {key} reads the new one"))
             }
@@ -311,24 +311,17 @@ impl View for TokenPane {
 
     fn leave(&mut self, context: &mut Context) {
         context.live.seen(&self.id);
-        match &self.stage {
-            Stage::Rotating(_) => context.say(
-                Severity::Info,
-                format!(
-                    "The rotation of {} continues; a message reports the result",
-                    self.id
-                ),
-            ),
-            Stage::Reading(ticket) => context.cancel(*ticket),
-            Stage::Rotated { .. } if self.hand_off_progress.is_under_way() => context.say(
-                Severity::Info,
-                format!(
-                    "The hand-off of {} continues; a message reports the result",
-                    self.id
-                ),
-            ),
-            Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {}
-        }
+        let what = match &self.stage {
+            Stage::Rotating(_) => "rotation",
+            Stage::Rotated { .. } if self.hand_off_progress.is_under_way() => "hand-off",
+            Stage::Reading(ticket) => return context.cancel(*ticket),
+            Stage::Current(_) | Stage::Check { .. } | Stage::Rotated { .. } | Stage::Failed(_) => {
+                return;
+            }
+        };
+        let id = &self.id;
+        let text = format!("The {what} of {id} continues; a message reports the result");
+        context.say(Severity::Info, text);
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {

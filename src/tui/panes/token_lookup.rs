@@ -181,7 +181,7 @@ impl View for TokenLookupPane {
         let cursor = self.token.draw(buffer, inner, context.theme, true);
         let below = below(inner, self.token.rows(inner.width).max(2));
         if let Some(refused) = &self.refused {
-            page.text(refused, context.theme.warning());
+            page.warning(refused);
             page.blank();
         }
         let text = if self.pending.is_waiting() {
@@ -190,7 +190,7 @@ impl View for TokenLookupPane {
             "Paste a token, or log lines that contain tokens. groupdesk looks up their fingerprints in the directory, in all \
              profiles. Nothing is sent or kept."
         };
-        page.text(text, context.theme.dim());
+        page.dim(text);
         page.draw_still(buffer, below);
         cursor
     }
@@ -206,11 +206,8 @@ impl TokenLookupPane {
         if let [TokenReport { owners, .. }] = answered
             && owners.is_empty()
         {
-            page.text(
-                "No group in this directory has or had this token.",
-                theme.warning(),
-            );
-            page.text(&elsewhere, theme.dim());
+            page.warning("No group in this directory has or had this token.");
+            page.dim(&elsewhere);
             return;
         }
         let rows = self.rows();
@@ -247,11 +244,11 @@ impl TokenLookupPane {
             }
             None => elsewhere,
         };
-        page.text(&next, theme.dim());
+        page.dim(&next);
         if let Some(line) = self.unclear {
             let text =
                 format!("Line {line} has something else that may be a token, or a part of one.");
-            page.text(&text, theme.warning());
+            page.warning(&text);
         }
     }
 }

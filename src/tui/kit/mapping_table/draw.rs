@@ -5,7 +5,7 @@
 
 use ratatui::{
     crossterm::event::{KeyCode, KeyEvent, KeyEventKind},
-    prelude::{Buffer, Position, Rect},
+    prelude::{Buffer, Position, Rect, Style},
 };
 
 use super::{Column, MappingRow, MappingTable, Problem};
@@ -42,14 +42,7 @@ impl MappingTable {
         }
         let rows = self.rows();
         let problems = super::problems(&rows);
-        let foot = self.foot(&rows, &problems, keys).map(|(text, is_problem)| {
-            let style = if is_problem {
-                theme.error()
-            } else {
-                theme.dim()
-            };
-            (text, style)
-        });
+        let foot = self.foot(&rows, &problems, keys, theme);
         let table = CellRows {
             count: rows.len(),
             cursor: self.cursor,
@@ -79,30 +72,27 @@ impl MappingTable {
         )
     }
 
-    /// The text of the last line, and whether it is a problem: a rejected paste, otherwise the problem at the cursor,
-    /// otherwise the first problem; for a table without rows, what to do.
+    /// The last line: a rejected paste, otherwise the problem at the cursor, otherwise the first problem; for a table
+    /// without rows, what to do.
     fn foot(
         &self,
         rows: &[MappingRow],
         problems: &[Problem],
         keys: &RowKeys,
-    ) -> Option<(String, bool)> {
-        if let Some(refused) = &self.refused_paste {
-            return Some((format!("! {refused}"), true));
-        }
+        theme: Theme,
+    ) -> Option<(String, Style)> {
         let here = problems.iter().find(|problem| problem.row == self.cursor);
-        if let Some(problem) = here.or(problems.first()) {
-            return Some((format!("! {problem}"), true));
-        }
-        if !rows.is_empty() {
-            return None;
+        let problem = here.or(problems.first()).map(ToString::to_string);
+        let refused = self.refused_paste.as_ref().map(ToString::to_string);
+        if let Some(wrong) = refused.or(problem) {
+            return Some((format!("! {wrong}"), theme.error()));
         }
         let text = if self.is_known() {
             format!("no rows; {} adds one", keys.add)
         } else {
             "unknown; stays unchanged unless you add rows".into()
         };
-        Some((text, false))
+        rows.is_empty().then_some((text, theme.dim()))
     }
 }
 

@@ -10,7 +10,7 @@ use ratatui::prelude::{Buffer, Position, Rect, Style};
 use super::{
     PropertiesField, quoted,
     rows::{self, InsertAt, PropertyRow},
-    typing::{Column, PropertyRows, Typing},
+    typing::{PropertyRows, Typing},
 };
 use crate::{
     domain::Mark,
@@ -82,12 +82,7 @@ impl PropertyRows {
         layout: &Layout,
         theme: Theme,
     ) -> Option<Position> {
-        let index = match self.column {
-            Column::Key => 0,
-            Column::ValueType => 1,
-            Column::Value => 2,
-        };
-        let place = layout.cell(line, index);
+        let place = layout.cell(line, self.column as usize);
         let can_be_typed = clear_cell(buffer, place, self.typing.is_some());
         match self.typing.as_ref().filter(|_| can_be_typed)? {
             Typing::Key(field) => field.draw(buffer, place, theme, true),

@@ -23,7 +23,7 @@ use crate::{
 const LONGEST: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
+pub(super) enum Column {
     Key,
     ValueType,
     Value,
@@ -303,20 +303,12 @@ pub(super) fn field(text: &str) -> TextField {
 }
 
 impl Column {
-    fn next(self) -> Option<Self> {
-        match self {
-            Self::Key => Some(Self::ValueType),
-            Self::ValueType => Some(Self::Value),
-            Self::Value => None,
-        }
-    }
+    const ALL: [Self; 3] = [Self::Key, Self::ValueType, Self::Value];
 
-    fn previous(self) -> Option<Self> {
-        match self {
-            Self::Key => None,
-            Self::ValueType => Some(Self::Key),
-            Self::Value => Some(Self::ValueType),
-        }
+    /// The column this many places to the right; negative: to the left.
+    fn moved(self, by: isize) -> Option<Self> {
+        let at = (self as usize).checked_add_signed(by)?;
+        Self::ALL.get(at).copied()
     }
 }
 
@@ -356,8 +348,8 @@ impl PropertyRows {
                 Reaction::Changed
             }
             KeyCode::Enter => Reaction::changed(self.enter(editor)),
-            KeyCode::Tab => self.leave_cell(self.column.next(), editor),
-            KeyCode::BackTab => self.leave_cell(self.column.previous(), editor),
+            KeyCode::Tab => self.leave_cell(self.column.moved(1), editor),
+            KeyCode::BackTab => self.leave_cell(self.column.moved(-1), editor),
             KeyCode::Up | KeyCode::Down => {
                 if !self.commit(editor) {
                     return Reaction::Refused;
@@ -445,8 +437,8 @@ impl PropertyRows {
         };
         match key {
             CellKey::Row(row) => self.go(row),
-            CellKey::Left => self.go_across(self.column.previous()),
-            CellKey::Right => self.go_across(self.column.next()),
+            CellKey::Left => self.go_across(self.column.moved(-1)),
+            CellKey::Right => self.go_across(self.column.moved(1)),
             CellKey::Enter if !self.all.is_empty() => Reaction::changed(self.edit(editor)),
             CellKey::Enter | CellKey::Add => Reaction::changed(self.add(editor)),
             CellKey::Drop => Reaction::changed(self.drop_row(editor)),

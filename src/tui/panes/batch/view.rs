@@ -82,9 +82,9 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
     let theme = context.theme;
     let mut page = TextPage::new(width, theme);
     match &pane.stage {
-        Stage::Planning(_) => page.text("Checking the groups in the directory", theme.dim()),
+        Stage::Planning(_) => page.dim("Checking the groups in the directory"),
         Stage::Failed(why) => {
-            page.text(why, theme.error());
+            page.error(why);
             let key = context.keys.key(Focus::BulkCheck, Action::Refresh);
             let text = format!("Nothing was sent. {key} checks again.");
             page.text(&text, Style::new());
@@ -99,7 +99,7 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
         }
         Stage::Run(_) => {
             let key = context.keys.key(Focus::List, Action::Batches);
-            page.text(&format!("{key} shows this batch."), theme.dim());
+            page.dim(&format!("{key} shows this batch."));
         }
     }
     page
@@ -107,7 +107,6 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
 
 /// Writes what resuming a batch does: first what is ready, then what is not.
 fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
-    let theme = context.theme;
     let batch = &resumption.batch;
     let (left, all) = (batch.counts.not_started, batch.counts.planned());
     page.heading(&format!(
@@ -137,10 +136,10 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
             "One update for each group, which is read first; nothing is sent twice."
         }
     };
-    page.text(text, theme.warning());
+    page.warning(text);
     if let Some((count, oldest)) = &resumption.unverified {
         let text = bulk_edit::sent_unread(*count, oldest, context);
-        page.text(&format!("! {text}"), theme.warning());
+        page.warning(&format!("! {text}"));
     }
     old(page, pane, context);
     if let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive()) {
@@ -148,7 +147,7 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
             "! Another console or command is running it, {}. You would join it: no group is processed twice.",
             runner.in_words(|at| context.when(at))
         );
-        page.text(&text, theme.warning());
+        page.warning(&text);
     }
     if resumption.open > 0 {
         let text = match resumption.open {
@@ -161,7 +160,6 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
 }
 
 fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
-    let theme = context.theme;
     let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
     page.heading(&counts);
     if plan.skipped.len() > FEW {
@@ -170,10 +168,7 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
         }
     }
     if plan.ready.is_empty() {
-        page.text(
-            "No group can be rotated now. Nothing was sent.",
-            theme.warning(),
-        );
+        page.warning("No group can be rotated now. Nothing was sent.");
     } else {
         let place = context.profile().map_or_else(String::new, |profile| {
             format!("{} ({})", profile.name, profile.environment_word())
@@ -181,7 +176,7 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
         let text = format!(
             "Every old token of these groups in {place} stops working at once; one request each."
         );
-        page.text(&text, theme.warning());
+        page.warning(&text);
         let to = if let Some(command) = context.hands_off_to() {
             match context.why_forbidden(Guarded::HandOff) {
                 None => format!("The hand-off passes new tokens to {command}."),
@@ -205,7 +200,7 @@ fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
         0 => return,
         old => format!("! {old} skipped for their age, and not sent; {key} includes them."),
     };
-    page.text(&text, context.theme.warning());
+    page.warning(&text);
 }
 
 /// Writes what F7 does, if it has any effect.
@@ -267,7 +262,7 @@ fn groups(
         page.blank();
         page.heading("skipped");
         for (id, skip) in skipped {
-            page.text(&format!("{id}: {skip}"), theme.warning());
+            page.warning(&format!("{id}: {skip}"));
         }
     }
 }

@@ -68,7 +68,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
     let mut page = TextPage::new(width, theme);
     let mut begins = Vec::new();
     for note in &compare.notes {
-        page.text(note, theme.warning());
+        page.warning(note);
     }
     if !compare.notes.is_empty() {
         page.blank();
@@ -109,19 +109,18 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
         let text = format!(
             "~ + - show what copying the row here would do. {key} also shows unchanged rows."
         );
-        page.text(&text, theme.dim());
+        page.dim(&text);
     }
     (page, begins)
 }
 
 fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
-    let theme = context.theme;
     if compare.asking.is_waiting() {
-        page.text("Reading the directory", theme.dim());
+        page.dim("Reading the directory");
     } else if compare.here(context).is_none() {
-        page.text("This group is not in the directory", theme.dim());
+        page.dim("This group is not in the directory");
     } else {
-        page.text("No other profile knows this ID.", theme.warning());
+        page.warning("No other profile knows this ID.");
         let key = |action| context.keys.key(Focus::Compare, action);
         let text = format!(
             "groupdesk did not contact the service: reading an unknown ID could create it. If the group exists, open it \
@@ -129,7 +128,7 @@ fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
             key(Action::Profiles),
             key(Action::OpenOrCreate)
         );
-        page.text(&text, theme.dim());
+        page.dim(&text);
     }
 }
 
@@ -218,7 +217,7 @@ impl Sheet<'_> {
         {
             let text =
                 "! the SAME token in both: this is one group, or one of the profiles is wrong";
-            self.page.text(text, theme.error());
+            self.page.error(text);
         }
     }
 

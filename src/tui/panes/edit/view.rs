@@ -119,8 +119,8 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
     let inner = titled(buffer, area, "What would change", false, context.theme);
     let mut page = TextPage::new(inner.width, context.theme);
     match edit.cached_change() {
-        Err((text, field)) => page.text(&format!("{field}: {text}"), context.theme.warning()),
-        Ok(change) if change.is_empty() => page.text("No changes", context.theme.dim()),
+        Err((text, field)) => page.warning(&format!("{field}: {text}")),
+        Ok(change) if change.is_empty() => page.dim("No changes"),
         Ok(change) => page.brief_change(change, ChangeTarget::of(edit.creating)),
     }
     page.draw_still(buffer, inner);

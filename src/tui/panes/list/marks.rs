@@ -57,7 +57,7 @@ impl List {
         let shown = shown.filter_map(|number| self.finder.entry(*number));
         let meant = shown.filter(|entry| is_meant(*entry));
         let meant = meant.filter_map(|entry| UserGroupId::parse(entry.id()).ok());
-        self.marks.append(&mut meant.collect());
+        self.marks.extend(meant);
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
             let text = format!(

@@ -21,7 +21,7 @@ pub(super) fn draw(
 ) -> Option<Position> {
     let mut page = box_page(WIDTH, area, context.theme);
     if let Some(error) = &pane.error {
-        page.text(error, context.theme.error());
+        page.error(error);
         page.blank();
     }
     let profile = match &pane.problem {
@@ -35,7 +35,7 @@ pub(super) fn draw(
                 "Profile {profile}: {}. groupdesk sends and records nothing until you choose the environment.",
                 question.reason()
             );
-            page.text(&why, context.theme.warning());
+            page.warning(&why);
             at = Some(choose(&mut page, question, cursor.at, context));
             ("Which environment is this?", None)
         }
@@ -75,7 +75,7 @@ pub(super) fn draw(
         page.blank();
         match context.waiting(pane.working) {
             Some(line) => write_waiting(&mut page, &line, context.theme),
-            None => page.text("running", context.theme.dim()),
+            None => page.dim("running"),
         }
     }
     if let Some(confirm) = pane.confirm() {

@@ -117,7 +117,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
         page.text(&error.text, style);
         let key = context.keys.key(review.focus(), Action::Back);
         let text = format!("Your text is kept: {key} leads to the form.");
-        page.text(&text, theme.dim());
+        page.dim(&text);
         page.blank();
     }
     match review.page {
@@ -139,10 +139,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
             let key = context.keys.key(review.focus(), Action::CopyCurl);
             let text = format!("The request for a shell; {key} copies it, in one line");
             page.heading(&text);
-            page.text(
-                "Without the API key: set it in GROUPDESK_API_KEY.",
-                theme.dim(),
-            );
+            page.dim("Without the API key: set it in GROUPDESK_API_KEY.");
             page.blank();
             let curl = review.curl(context).unwrap_or_default();
             page.indented(2, &curl, Style::new());
@@ -179,7 +176,7 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
         } else {
             "no field changes"
         };
-        page.text(text, theme.dim());
+        page.dim(text);
     }
     let of = ChangeTarget::of(review.asked.creating);
     page.change(&review.change, of, review.unchanged_too);
@@ -276,7 +273,7 @@ fn copy(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &C
             }
             None => page.field(label, "reading", theme.dim(), ""),
         },
-        RemoteCopy::Alarm(text) => page.text(text, theme.error()),
+        RemoteCopy::Alarm(text) => page.error(text),
         RemoteCopy::Unreadable(why) => {
             let key = context.keys.key(review.focus(), Action::Refresh);
             page.field(label, why, theme.error(), &format!("{key} tries again"));

@@ -9,7 +9,7 @@ use crate::{
     domain::{Ending, KnownGroup},
     operations::Done,
     tui::{
-        kit::{page as page_box, page_room, write_waiting},
+        kit::{page as page_box, page_room, severity_style, write_waiting},
         page::group_details::{self, by},
         panes::history::ending_style,
     },
@@ -68,7 +68,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 Some(why) => format!("{rotate} would rotate it, but {why}."),
                 None => format!("{rotate} rotates it: asks first, and shows what will happen."),
             };
-            page.text(&text, context.theme.dim());
+            page.dim(&text);
         }
         Stage::Check { .. } => {}
         Stage::Rotating(ticket) => {
@@ -79,10 +79,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 "Rotating: nothing is sent yet."
             };
             page.heading(heading);
-            page.text(
-                "It is never repeated. Leaving this page does not stop it; a message reports the result.",
-                context.theme.dim(),
-            );
+            page.dim("It is never repeated. Leaving this page does not stop it; a message reports the result.");
             page.blank();
             if let Some(steps) = &pane.steps {
                 steps.draw(&mut page, context);
@@ -90,7 +87,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             // The elapsed time is shown at the step itself.
             if let Some(line) = context.waiting(Some(*ticket)) {
                 page.blank();
-                page.text(line.esc, context.theme.dim());
+                page.dim(line.esc);
             }
         }
         Stage::Rotated { done, confirming } => {
@@ -98,7 +95,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             secret(&mut page, pane, done, context);
             pane.draw_handing(&mut page, context);
             page.blank();
-            page.text(&pane.what_now(context), context.theme.dim());
+            page.dim(&pane.what_now(context));
         }
         Stage::Failed(error) => {
             let style = match error.ending {
@@ -114,7 +111,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             }
             let key = context.keys.key(Focus::Token, Action::Refresh);
             let text = format!("{key} reads the group: only that shows which token is current.");
-            page.text(&text, context.theme.dim());
+            page.dim(&text);
         }
     }
     page
@@ -129,11 +126,8 @@ const FACTS: [&str; 3] = ["name", "ID", "tag"];
 
 fn current(page: &mut TextPage, done: &Done, context: &Context) {
     for warning in &done.warnings {
-        let style = if warning.is_alarm() {
-            context.theme.error()
-        } else {
-            context.theme.warning()
-        };
+        let severity = Severity::of_warning(warning.is_alarm());
+        let style = severity_style(severity, context.theme);
         page.text(&format!("! {warning}"), style);
     }
     group_details::some(page, &done.group, &FACTS, context);
@@ -212,7 +206,7 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
     let waits = waits.map_or_else(String::new, |line| line.text);
     page.field("confirmation", confirmation, Style::new(), &waits);
     for warning in &done.warnings {
-        page.text(&format!("! {warning}"), theme.warning());
+        page.warning(&format!("! {warning}"));
     }
     page.blank();
     group_details::some(page, &done.group, &FACTS, context);

@@ -234,26 +234,12 @@ impl TokenPane {
 
     pub(super) fn ask_path(&mut self) {
         let Some(done) = self.done() else { return };
-        let safe: String = self
-            .id
-            .as_str()
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .take(60)
-            .collect();
-        let fingerprint = done
-            .group
-            .fingerprint
-            .as_ref()
-            .map_or_else(String::new, |known| format!("-{}", known.value));
-        let name = format!("~/{safe}{fingerprint}.token");
-        self.file.ask_file(name);
+        let is_unsafe = |c: char| !c.is_ascii_alphanumeric() && c != '-';
+        let safe: String = self.id.as_str().chars().take(60).collect();
+        let safe = safe.replace(is_unsafe, "_");
+        let known = done.group.fingerprint.as_ref();
+        let fingerprint = known.map_or_else(String::new, |known| format!("-{}", known.value));
+        self.file.ask_file(format!("~/{safe}{fingerprint}.token"));
     }
 
     pub(super) fn write(&mut self, context: &mut Context) {
