@@ -24,14 +24,10 @@ use crate::{
 impl GroupForm {
     /// The place whose keys apply in the focused section, even while one of its cells is being edited.
     fn field_focus(&self) -> Focus {
-        match (self.section, self.properties.place()) {
-            (Section::Name, _) => Focus::EditName,
-            (Section::Mapping, _) => Focus::EditMapping,
-            (Section::Properties, PropertiesFocus::Text) => Focus::EditProperties,
-            (
-                Section::Properties,
-                PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::ValueType,
-            ) => Focus::EditRows,
+        match self.focus() {
+            Focus::EditCell if self.section == Section::Mapping => Focus::EditMapping,
+            Focus::EditCell | Focus::EditType => Focus::EditRows,
+            focus => focus,
         }
     }
 

@@ -27,10 +27,11 @@ pub struct Group {
     scroll: Cursor,
 }
 
-/// More lines than any group has; the page itself limits the scrolling.
-const LINES: usize = 100_000;
-
 impl Group {
+    pub fn id(&self) -> &UserGroupId {
+        &self.id
+    }
+
     /// Opens a known group and reads it from the service, unless the directory can only be read.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let pending = Pending::default();
@@ -89,12 +90,6 @@ impl Group {
     }
 }
 
-impl Group {
-    pub fn id(&self) -> &UserGroupId {
-        &self.id
-    }
-}
-
 impl View for Group {
     fn focus(&self) -> Focus {
         Focus::Group
@@ -114,13 +109,9 @@ impl View for Group {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let page = context.half_page();
-        if self.scroll.act(action, LINES, page) {
-            let (width, rows) = page_room(context.size);
-            self.scroll.at = self
-                .scroll
-                .at
-                .min(self.page(width, context).last_scroll(rows));
+        let (width, rows) = page_room(context.size);
+        let last = self.page(width, context).last_scroll(rows);
+        if self.scroll.act(action, last + 1, context.half_page()) {
             return;
         }
         match action {
