@@ -324,18 +324,6 @@ fn problems(rows: &[MappingRow]) -> Vec<Problem> {
     problems
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MappingRow {
-    /// Schema id.
-    pub key: String,
-    /// Data source id.
-    pub value: String,
-    /// Key and value when the edit began; `None`: added since.
-    pub before: Option<(String, String)>,
-    /// Marked for removal; remains visible until the change is sent.
-    pub is_dropped: bool,
-}
-
 impl MappingRow {
     fn known(key: &str, value: &str) -> Self {
         Self {
