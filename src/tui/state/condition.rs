@@ -1,5 +1,5 @@
-//! What messages say: complete commands, what an unavailable directory means for the person who uses the console, and how
-//! much needs attention.
+//! What messages say: complete commands, what an unavailable directory means for the person who uses the console, why a
+//! step is refused in a profile, and how much needs attention.
 //!
 //! Data beside the values of groups that filters can use, completion of what they contain, and writing notes
 //! and labels.
@@ -11,9 +11,10 @@ use super::{
     Then,
 };
 use crate::{
+    config::profile::{KeySource, Profile},
     domain::{AnnotationChange, UserGroupId},
     operations::{
-        Warning,
+        Guarded, NextStep, Refused, Warning,
         attention::{Attention, ConcernKind},
     },
     search::{GroupExtras, Query, Row},
@@ -157,6 +158,36 @@ impl Context {
             | OutageReason::NotAllowed
             | OutageReason::OtherVersion => None,
         }
+    }
+
+    /// The reason for allowing no changes in this profile; `None` if they are allowed.
+    pub fn read_only_reason(&self) -> Option<String> {
+        self.why_not(self.current, NextStep::Change(&[]))
+    }
+
+    /// The reason for not allowing an operation in this profile: it is read-only, or a guard with its reason.
+    pub fn why_forbidden(&self, operation: Guarded) -> Option<String> {
+        self.why_not(self.current, NextStep::Change(&[operation]))
+    }
+
+    /// The reason for not allowing a step in a profile.
+    pub fn why_not(&self, profile: ProfileIndex, step: NextStep<'_>) -> Option<String> {
+        let is_keyless = self.keyless.contains(&profile);
+        let Some(profile) = self.profiles.get(profile.0) else {
+            return Some("no profile is chosen".into());
+        };
+        let refused = step.refused(Some(profile), self.view_only_reason());
+        let keyless = (is_keyless && step.sends_a_change()).then_some(Refused::NoKey);
+        refused.or(keyless).map(|refused| refused.to_string())
+    }
+
+    /// The reason for not reading anything from the service in this profile, if it has no API key.
+    pub fn why_no_key(&self) -> Option<String> {
+        let is_unset = |profile: &Profile| profile.api_key == KeySource::Unset;
+        let is_keyless = self.keyless.contains(&self.current);
+        let refused =
+            (is_keyless || self.profile().is_some_and(is_unset)).then_some(Refused::<&str>::NoKey);
+        refused.map(|refused| refused.to_string())
     }
 
     /// Why the groups of a token cannot be found: fingerprints need a key, which a viewer does not have, and a directory

@@ -18,16 +18,13 @@ use super::{
     notices::Notices,
 };
 use crate::{
-    config::{
-        HandOffCommand,
-        profile::{KeySource, Profile},
-    },
+    config::{HandOffCommand, profile::Profile},
     domain::{
         BatchKind, EditPlan, Token, UserGroupId, batch::Plan, capitalised, proposal::Selection,
         rotation::State,
     },
     operations::{
-        BatchId, Guarded, NextStep, PlaceProblem, Refused, RotationId, RotationRow,
+        BatchId, Guarded, PlaceProblem, RotationId, RotationRow,
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -487,36 +484,6 @@ impl Context {
             None => "the profile has no handoff".into(),
             Some(_) => self.why_forbidden(Guarded::HandOff).unwrap_or(how),
         }
-    }
-
-    /// The reason for allowing no changes in this profile; `None` if they are allowed.
-    pub fn read_only_reason(&self) -> Option<String> {
-        self.why_not(self.current, NextStep::Change(&[]))
-    }
-
-    /// The reason for not allowing an operation in this profile: it is read-only, or a guard with its reason.
-    pub fn why_forbidden(&self, operation: Guarded) -> Option<String> {
-        self.why_not(self.current, NextStep::Change(&[operation]))
-    }
-
-    /// The reason for not allowing a step in a profile.
-    pub fn why_not(&self, profile: ProfileIndex, step: NextStep<'_>) -> Option<String> {
-        let is_keyless = self.keyless.contains(&profile);
-        let Some(profile) = self.profiles.get(profile.0) else {
-            return Some("no profile is chosen".into());
-        };
-        let refused = step.refused(Some(profile), self.view_only_reason());
-        let keyless = (is_keyless && step.sends_a_change()).then_some(Refused::NoKey);
-        refused.or(keyless).map(|refused| refused.to_string())
-    }
-
-    /// The reason for not reading anything from the service in this profile, if it has no API key.
-    pub fn why_no_key(&self) -> Option<String> {
-        let is_unset = |profile: &Profile| profile.api_key == KeySource::Unset;
-        let is_keyless = self.keyless.contains(&self.current);
-        let refused =
-            (is_keyless || self.profile().is_some_and(is_unset)).then_some(Refused::<&str>::NoKey);
-        refused.map(|refused| refused.to_string())
     }
 
     /// The batch of the current profile that the list reports: not if its result was seen.

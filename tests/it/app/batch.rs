@@ -430,7 +430,7 @@ fn the_title_of_a_run_is_its_own_although_another_has_replaced_it() {
 fn in_the_smallest_window_the_check_says_that_there_is_more() {
     let mut scene = Scene::walked(TESTING, "*T");
     scene.msg(Msg::Resize(40, 10));
-    scene.shows_all(["2 ready, 0 skipped", "PgDn: ", "rotate 2 in testing"]);
+    scene.shows_all(["2 ready, 1 skipped", "PgDn: ", "rotate 2 in testing"]);
 }
 
 #[test]
