@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{
     human::ago,
     json::{ONE_REQUEST, one_request},
+    proposals,
     shape::shape,
 };
 use crate::{
@@ -79,12 +80,12 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     for open in &read.open {
         line(
             &mut text,
-            format_args!(
+            proposals::complete(&format!(
                 "! the {} of {} may have taken effect: see m{} in `groupdesk history --open`",
                 open.operation.as_str(),
                 when::minute(open.since()),
                 open.id.0
-            ),
+            )),
         );
     }
     text
