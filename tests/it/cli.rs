@@ -54,7 +54,6 @@ mod tasks;
 mod team;
 mod texts;
 mod token_out;
-mod too_large;
 mod unexpected;
 mod update;
 mod verbose;

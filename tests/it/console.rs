@@ -20,7 +20,6 @@ mod pasted_secrets;
 mod place_questions;
 mod places;
 mod prelude;
-mod recovery;
 mod requests;
 mod review;
 mod scene;

@@ -59,8 +59,11 @@ fn every_file_keeps_the_rules() {
 
 #[test]
 fn the_checker_sees_the_arrows_that_are_there() {
+    let rooms = ["src/config/", "src/directory/"];
+    let is_of_rooms = |file: &str| rooms.iter().any(|room| file.starts_with(room));
     let arrows: Vec<_> = files()
         .iter()
+        .filter(|(file, _)| is_of_rooms(file))
         .flat_map(|(file, text)| rules::arrows(file, text))
         .collect();
     for arrow in ["config -> domain", "directory -> domain"] {

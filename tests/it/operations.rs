@@ -3,7 +3,6 @@
 mod annotations;
 mod attention;
 mod claims;
-mod clock;
 mod concurrent;
 mod create;
 mod facts;

@@ -24,7 +24,6 @@ mod resize;
 mod shells;
 mod stalled;
 mod suspend;
-mod texts;
 
 use std::time::Duration;
 

@@ -189,17 +189,6 @@ async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
 }
 
 #[tokio::test]
-async fn a_list_with_a_wrong_id_is_partly_done() {
-    let scene = Scene::new(2).await;
-    std::fs::write(scene.world.folder().join("ids"), "g000\n\nnobody\ng001\n").expect("written");
-    let (code, lines, err) = scene.rotate(&["--from", "ids", "--yes", "--json"]).await;
-    assert_eq!(code, 6, "{err}");
-    let summary = lines.last().expect("a summary");
-    assert_eq!(summary["confirmed"], 2);
-    assert_eq!(summary["skipped"][0]["user_group_id"], "nobody");
-}
-
-#[tokio::test]
 async fn a_signal_finishes_requests_in_flight_and_resume_does_the_rest() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let scene = Scene::new(5).await;

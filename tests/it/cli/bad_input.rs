@@ -14,8 +14,12 @@ async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
     home.write("cm.json", "// canary\n{\"user_group_id\": \"a\"}\n");
     home.write("cm.jsonl", "\n# canary\n{\"user_group_id\": \"a\"}\n");
     home.write("brace.json", "\"user_group_id\": \"a\"}\n");
+    let large = format!("{{\"a\": \"{}\"}}", "x".repeat(1_100_000));
+    home.write("large.json", &large);
     #[rustfmt::skip] // A table: one command a line.
     let table = [
+        ("create a --properties large.json --yes", "bytes of JSON"),
+        ("create a --properties large.json --dry-run", "bytes of JSON"),
         ("create a --map 40 --yes", "--map 40=213"),
         ("create a --map 40=1 --map 40=2 --yes", "given twice"),
         ("create a --property tier=canary --yes", "need quotes"),

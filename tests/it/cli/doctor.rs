@@ -23,7 +23,8 @@ fn refusal() -> Fault {
     says("400 Bad Request", "invalid_request")
 }
 
-fn says(status: &str, code: &str) -> Fault {
+/// A refusal with this code.
+pub(super) fn says(status: &str, code: &str) -> Fault {
     answer(
         status,
         &json!({"success": 0, "error": {"code": code, "message": "no"}}),

@@ -70,7 +70,7 @@ fn last_leaf(file: &str, table: &str) -> u32 {
 async fn a_directory_error_in_the_middle_leaves_no_partial_file() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
-    let rows = (0..3000).map(|at| format!("group-{at},Group {at}\n"));
+    let rows = (0..3000).map(|at| format!("group-{at:05},Group {at}\n"));
     let rows: String = rows.collect();
     home.write("all.csv", &format!("user_group_id,name\n{rows}"));
     home.exits(0, "import all.csv --directory broken.db").await;

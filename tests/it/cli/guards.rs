@@ -84,54 +84,6 @@ async fn an_unknown_id_among_several_is_refused_with_exists_too() {
 }
 
 #[tokio::test]
-async fn unconfirmed_and_forbidden_changes_are_not_sent() {
-    let (home, service) = knowing_acme(vec![Fault::Close]).await;
-    #[rustfmt::skip] // A table: one command a line.
-    home.each(&[
-        (3, "create acme-2", "nothing was changed"),
-        (3, "update acme --name x", "nothing was changed"),
-        (3, "rotate acme", "nothing was changed"),
-        (3, "rotate acme --no-input", "nothing was changed"),
-        (3, "rotate acme --read-only --yes", "nothing was sent"),
-        (3, "update acme --name x --read-only --yes", "nothing was sent"),
-        (3, "create acme-2 --read-only --yes", "nothing was sent"),
-    ]).await;
-    assert_eq!(service.connections(), 1, "only the meeting");
-}
-
-#[tokio::test]
-async fn a_get_that_created_the_group_is_an_alarm_and_stops_the_command() {
-    for command in [
-        "get acme --exists",
-        "update acme --exists --name x --yes",
-        "rotate acme --exists --yes",
-    ] {
-        let mut home = Home::new();
-        let new = json!({"success": 1, "new_user_group": true, "user_group": {"team_id": 7, "token": "t", "name": null, "provided_id": "acme"}});
-        let service = Faults::always(answer("200 OK", &new)).await;
-        home.connect(&service.base_url(), "key");
-        let failure = home.json(3, command).await;
-        assert_eq!(failure["outcome"], "created_by_get", "{failure}");
-        assert_has(&failure.to_string(), "ALARM");
-        assert_eq!(methods(&service), ["GET"], "{command}");
-    }
-}
-
-#[tokio::test]
-async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
-    // The answer is lost, and every read returns the old token: the rotation is open until the horizon has passed.
-    let old = || group("token-0", &Value::Null);
-    let (home, service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
-    let unknown = home.json(7, "rotate acme --yes").await;
-    assert_eq!(unknown["outcome"], "unknown");
-    let ran = home.exits(3, "rotate acme --yes").await;
-    ran.says("NOT rotated").says("never rotate to find out");
-    let sent = methods(&service);
-    let posts = sent.iter().filter(|method| *method == "POST");
-    assert_eq!(posts.count(), 1);
-}
-
-#[tokio::test]
 async fn a_dry_run_changes_nothing() {
     let (home, service) = knowing_acme(vec![group("token-0", &Value::Null)]).await;
     let create = home

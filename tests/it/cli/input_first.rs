@@ -51,35 +51,38 @@ async fn a_file_is_read_before_anything_else_is_refused() {
     let empty = home.write("empty", "");
     let broken = home.write("broken", "{\"user_group_id\":\n");
     let sources = ["missing", &folder, &empty, &broken, "-"];
+    let mut turn = 0;
     for (command, content) in READERS {
         for source in sources
             .iter()
             .filter(|source| **source != folder || command[0] != "apply")
         {
-            for more in [
+            // Each source meets each of the later refusals, with one command or another.
+            let later = [
                 &[][..],
                 &["--read-only"],
                 &["--profile", "nosuch"],
                 &["--no-input"],
-            ] {
-                // A plain list may contain any text.
-                if **source == *broken && command.contains(&"--from") {
-                    continue;
-                }
-                let words = with(command, source, more);
-                let (code, said) = run(&home, &words, "").await;
-                assert_eq!(code, 2, "{words:?}: {said}");
-                let name = if *source == "-" {
-                    "standard input"
-                } else {
-                    source
-                };
-                let at = ["is empty", "row 1, line 1"].map(|at| said.contains(at));
-                let is_named = said.contains(name) || at.contains(&true);
-                assert!(is_named, "{words:?}: {said}");
-                for later in ["confirmation", "read-only", "nosuch"] {
-                    assert_lacks(&said, later);
-                }
+            ];
+            turn += 1;
+            let more = later[turn % later.len()];
+            // A plain list may contain any text.
+            if **source == *broken && command.contains(&"--from") {
+                continue;
+            }
+            let words = with(command, source, more);
+            let (code, said) = run(&home, &words, "").await;
+            assert_eq!(code, 2, "{words:?}: {said}");
+            let name = if *source == "-" {
+                "standard input"
+            } else {
+                source
+            };
+            let at = ["is empty", "row 1, line 1"].map(|at| said.contains(at));
+            let is_named = said.contains(name) || at.contains(&true);
+            assert!(is_named, "{words:?}: {said}");
+            for later in ["confirmation", "read-only", "nosuch"] {
+                assert_lacks(&said, later);
             }
         }
         let file = home.write("good", content);

@@ -1,8 +1,6 @@
 //! Results for people: tables that fit the terminal and are complete in a pipe, colour only where it is wanted, wide
 //! and combining characters aligned, hostile text escaped.
 
-use std::io::Read;
-
 use groupdesk::{
     domain::change::DesiredFields,
     operations::{Operations, UnknownIdPolicy},
@@ -10,8 +8,9 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::program::Home;
+use super::program::{DEADLINE, Home};
 use crate::support::{
+    pty::Program,
     snapshots::assert_snapshot,
     world::{ANA, Side, World, id},
 };
@@ -90,29 +89,11 @@ async fn rotate(operations: &Operations, group: &str, reason: &str) {
 
 /// The output on a terminal of this many columns.
 fn on_terminal(home: &Home, line: &str, columns: u16) -> String {
-    let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
-    let size = pty_process::Size::new(24, columns);
-    terminal.resize(size).expect("resized");
-    let prepared = home.command(line);
-    let prepared = prepared.as_std();
-    let mut command = pty_process::blocking::Command::new(prepared.get_program())
-        .args(prepared.get_args())
-        .env_clear()
-        .current_dir(home.folder.path());
-    for (name, value) in prepared.get_envs() {
-        command = command.env(name, value.expect("set"));
-    }
-    let mut child = command.spawn(pts).expect("it starts");
-    let mut shown = Vec::new();
-    let mut buffer = [0; 4096];
-    // Reading past the end of a terminal is an error on Linux.
-    while let Ok(read @ 1..) = terminal.read(&mut buffer) {
-        shown.extend_from_slice(&buffer[..read]);
-    }
-    child.wait().expect("it ran");
-    String::from_utf8(shown)
-        .expect("UTF-8")
-        .replace("\r\n", "\n")
+    let program = Program::of(home.command(line).as_std());
+    let mut session = program.size(24, columns).start();
+    session.exit_status(DEADLINE);
+    let shown = String::from_utf8(session.raw_output().to_vec());
+    shown.expect("UTF-8").replace("\r\n", "\n")
 }
 
 /// Replaces fingerprints, which differ in each run.

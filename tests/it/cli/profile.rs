@@ -5,23 +5,16 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{
-    doctor::finding,
+    doctor::{finding, says},
     guards::{group, knowing_acme, methods},
     program::{Home, each, has, set_mode},
 };
 use crate::support::{
     assertions::{assert_has, in_one_line},
-    faults::{Fault, Faults, http, json as answer},
+    faults::{Fault, Faults, http},
 };
 
 const KEY: &str = "canary-api-key-5up3r53cr3t";
-
-fn says_no(status: &str, code: &str) -> Fault {
-    answer(
-        status,
-        &json!({"success": 0, "error": {"code": code, "message": "no"}}),
-    )
-}
 
 /// An installation without any profile, whose key is in a file.
 fn fresh() -> (Home, String) {
@@ -81,11 +74,11 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
     let slash = http("308 Permanent Redirect", &["Location: /api/user/"], "");
     #[rustfmt::skip] // A table: one case per line.
     let cases = [
-        (says_no("401 Unauthorized", "unauthorized"), "key_refused"),
-        (says_no("404 Not Found", "not_found"), "not_found"),
+        (says("401 Unauthorized", "unauthorized"), "key_refused"),
+        (says("404 Not Found", "not_found"), "not_found"),
         (Fault::Answer(slash), "slash"),
         (Fault::Answer(page), "web_page"),
-        (says_no("503 Service Unavailable", "overloaded"), "service_failed"),
+        (says("503 Service Unavailable", "overloaded"), "service_failed"),
         (Fault::Close, "no_answer"),
         (group("token-0", &Value::Null), "strange"),
     ];
@@ -147,7 +140,7 @@ async fn a_profile_that_contradicts_another_one_of_its_environment_is_not_writte
 #[tokio::test]
 async fn a_read_only_key_is_recognized() {
     let (home, file) = fresh();
-    let service = Faults::always(says_no("403 Forbidden", "read_only_key")).await;
+    let service = Faults::always(says("403 Forbidden", "read_only_key")).await;
     let url = service.base_url();
     let told = home
         .json(
@@ -201,7 +194,7 @@ async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
 #[tokio::test]
 async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
     let (home, _) = fresh();
-    let service = Faults::always(says_no("400 Bad Request", "invalid_request")).await;
+    let service = Faults::always(says("400 Bad Request", "invalid_request")).await;
     let url = service.base_url();
     let entry = format!("groupdesk-cli-test-{}", std::process::id());
     let add = format!("profile add eu --base-url {url} --api-key-keyring={entry}");

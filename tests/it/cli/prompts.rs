@@ -1,18 +1,11 @@
 //! Questions on a real terminal: the typed answer decides, and a wrong id changes nothing.
 
-use std::{
-    io::{Read, Write},
-    process::Child,
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
-};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::program::{Home, Line};
-use crate::support::assertions::assert_has;
+use crate::support::{assertions::assert_has, pty::Program};
 
 /// A command that asks more than expected is not waited for longer.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -63,49 +56,16 @@ pub(super) fn dialogue_by(
     arguments: &(impl Line + ?Sized),
     steps: &[(Asks<'_>, &str)],
 ) -> (String, Option<i32>) {
-    let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
-    terminal
-        .resize(pty_process::Size::new(24, 80))
-        .expect("resized");
-    let prepared = home.command(arguments);
-    let prepared = prepared.as_std();
-    let mut command = pty_process::blocking::Command::new(prepared.get_program())
-        .args(prepared.get_args())
-        .env_clear()
-        .current_dir(home.folder.path());
-    for (name, value) in prepared.get_envs() {
-        command = command.env(name, value.expect("set"));
-    }
-    let mut child: Child = command.spawn(pts).expect("it starts");
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let (ended, end) = mpsc::channel::<()>();
-    let watching = thread::spawn(move || {
-        if end.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
-            let _ = kill_process(pid.expect("a process"), Signal::KILL);
-        }
-    });
-    let mut shown = Vec::new();
+    let mut session = Program::of(home.command(arguments).as_std()).start();
     // The position from which the next question is searched for.
     let mut from = 0;
-    let mut steps = steps.iter();
-    let mut next = steps.next();
-    let mut buffer = [0; 1024];
-    // Reading past the end of a terminal is an error on Linux.
-    while let Ok(read @ 1..) = terminal.read(&mut buffer) {
-        shown.extend_from_slice(&buffer[..read]);
-        if let Some((asks, line)) = next
-            && asks(&String::from_utf8_lossy(&shown[from..]))
-        {
-            terminal.write_all(line.as_bytes()).expect("typed");
-            from = shown.len();
-            next = steps.next();
-        }
+    for (asks, line) in steps {
+        session.wait_until_written(from, DEADLINE, asks);
+        from = session.raw_output().len();
+        session.send(line);
     }
-    drop(ended);
-    watching.join().expect("no panic");
-    let code = child.wait().expect("it ran").code();
-    let shown = String::from_utf8_lossy(&shown).into_owned();
-    assert!(next.is_none(), "it did not ask for all: {shown}");
+    let code = session.exit_status(DEADLINE).code();
+    let shown = String::from_utf8_lossy(session.raw_output()).into_owned();
     (shown, code)
 }
 

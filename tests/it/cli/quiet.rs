@@ -134,15 +134,3 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
     }
     assert_eq!(home.json(0, "history").await, before);
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_open_rotation_is_not_abandoned_without_a_question() {
-    let old = || group("token-0", &Value::Null);
-    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
-    home.exits(7, "rotate acme --yes").await;
-    let abandon = "rotations abandon 1 --reason gone";
-    let (shown, code) = unasked(&home, &format!("{abandon} --no-input"));
-    assert_eq!(code, Some(3), "{shown}");
-    let (shown, code) = answer_with_line(&home, abandon, "y\n");
-    assert_eq!(code, Some(0), "{shown}");
-}

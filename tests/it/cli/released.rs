@@ -6,9 +6,8 @@
 use std::{fs, path::Path};
 
 use rusqlite::Connection;
-use serde_json::Value;
 
-use super::program::{Background, Home};
+use super::program::{Background, Home, each};
 use crate::support::assertions::assert_has;
 
 const DIRECTORY: &str = include_str!("released/directory_0.2.0.sql");
@@ -54,13 +53,6 @@ async fn restored() -> (Home, Background) {
     restore(&directory, &text);
     home.set("GROUPDESK_DIRECTORY", directory.display().to_string());
     (home, serving)
-}
-
-/// A field of each element.
-fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
-    let list = list.as_array().expect("a list").iter();
-    list.map(|one| one[field].as_str().unwrap_or("null"))
-        .collect()
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `groupdesk serve` and its API keys: it says where it listens, ends when told to, and finishes requests in flight.
+//! `groupdesk serve` and its API keys: it says where it listens.
 
 mod callers;
 mod care;
@@ -7,14 +7,9 @@ mod packaged;
 mod shared;
 mod tls;
 
-use rustix::process::Signal;
-use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use serde_json::Value;
 
-use super::program::{Background, DEADLINE, Home, each, has, mode};
+use super::program::{Background, Home, each, has, mode};
 
 #[tokio::test]
 async fn keys_are_made_listed_and_revoked() {
@@ -51,45 +46,6 @@ async fn keys_are_made_listed_and_revoked() {
     assert_eq!(list[1]["revoked_at"], Value::Null);
     let human = home.run(&format!("serve keys list {on}")).await;
     human.shows("read, write").hides(key);
-}
-
-#[tokio::test]
-async fn requests_in_flight_are_finished_on_a_signal_to_stop() {
-    for signal in [Signal::TERM, Signal::INT] {
-        let home = Home::new();
-        let key = home.key("--environment live").await;
-        let (mut serving, url) = home.serve().await;
-        let host = url.trim_start_matches("http://").to_owned();
-        let mut stream = TcpStream::connect(&host).await.expect("it listens");
-        let body = json!({"user_group_id": "acme"}).to_string();
-        let (first, rest) = body.split_at(5);
-        let head = format!(
-            "GET /api/user HTTP/1.1\r\nHost: {host}\r\nAuthorization: Token {key}\r\nContent-Type: application/json\r\n\
-             Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).await.expect("written");
-        // The service asks for the body: from here on the request is in flight.
-        let mut interim = [0; 25];
-        stream.read_exact(&mut interim).await.expect("100 Continue");
-        assert!(
-            interim.starts_with(b"HTTP/1.1 100"),
-            "{}",
-            String::from_utf8_lossy(&interim)
-        );
-        stream.write_all(first.as_bytes()).await.expect("written");
-        serving.signal(signal);
-        serving.says("finishing running requests").await;
-        stream.write_all(rest.as_bytes()).await.expect("written");
-        let mut answer = String::new();
-        let read = tokio::time::timeout(DEADLINE, stream.read_to_string(&mut answer));
-        read.await.expect("in time").expect("readable");
-        assert!(
-            answer.starts_with("HTTP/1.1 200") && answer.contains("\"new_user_group\":true"),
-            "{answer}"
-        );
-        assert_eq!(serving.code().await, Some(0));
-    }
 }
 
 #[tokio::test]

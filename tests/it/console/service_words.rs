@@ -1,5 +1,5 @@
 //! The corpus of unusual texts in words of the service: its errors, its environment, its tokens, redirects, and a name
-//! of 64 KiB.
+//! of 16 KiB.
 
 use super::{NOW, a_world, open_with, prelude::*};
 use crate::support::{
@@ -103,8 +103,8 @@ async fn words_of_the_service_are_shown_escaped() {
 
 /// Longer than any screen: narrow and wide letters, escapes, and combining marks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_of_64_kib_fits_every_place() {
-    const LENGTH: usize = 64 * 1024;
+async fn a_name_of_16_kib_fits_every_place() {
+    const LENGTH: usize = 16 * 1024;
     let mut count = 0;
     let world = World::new().await;
     for text in long::spread(
@@ -157,7 +157,7 @@ async fn a_name_of_64_kib_fits_every_place() {
             let mut console = open_with(vec![operations.clone()]).await;
             console.resize(ROOMY);
             console.keys(script).await;
-            assert_harmless_screen(&mut console, &format!("64 KiB of {text:?} in {script:?}"));
+            assert_harmless_screen(&mut console, &format!("16 KiB of {text:?} in {script:?}"));
             let first = &shown(text)[0];
             assert!(
                 text_of(console.buffer()).contains(first)

@@ -3,45 +3,6 @@
 use super::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
-    let world = a_world().await;
-    let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("/acme eu<enter>").await.shows("1 of 7");
-    console
-        .keys("e<tab><right><enter><end>9<enter>")
-        .await
-        .shows("was 213");
-    console
-        .keys("<tab><down><end><left><left><backspace><backspace><backspace><backspace>gold plus")
-        .await;
-    console.shows_all(["\"tier\": \"gold plus\",", "2 changes"]);
-    console.keys("<f2>").await;
-    console
-        .shows("Review: update")
-        .shows(": unchanged since you started")
-        .shows("~ 40  213 → 2139")
-        .shows("~ tier  \"gold\" → \"gold plus\"")
-        .shows("nothing is sent yet");
-    assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "213");
-    console.keys("y").await;
-    console
-        .shows("UPDATED")
-        .shows("tier: \"gold plus\"")
-        .shows("40 → 2139")
-        .shows("tag            Testing")
-        .shows("UTC by ana@bastion2");
-    let stored = world.stored(Side::Testing, "acme-eu");
-    assert_eq!(stored.mapping["40"], "2139");
-    assert_eq!(stored.properties["tier"], "gold plus");
-    assert_eq!(stored.properties["seats"], 250, "nothing else changed");
-    let production = world.stored(Side::Production, "acme-eu");
-    assert_eq!(production.mapping["40"], "213", "the other environment");
-    console.keys("<esc>2").await;
-    console.shows_all(["> ", "update", "ana@bastion2"]);
-    console.shows("mapping 40: 213 → 2139");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_production_token_is_rotated_shown_copied_and_written() {
     let world = a_world().await;
     let mut console = open(&world, Side::Production, USUAL).await;

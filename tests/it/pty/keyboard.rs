@@ -20,19 +20,19 @@ fn assert_quits(mut session: Session) {
 }
 
 #[test]
-fn ten_thousand_keys_in_one_burst() {
+fn thousands_of_keys_in_one_burst() {
     let place = TempHome::new();
     let mut session = place.demo();
     let before = memory(&session);
-    session.type_until("jk".repeat(5_000) + "?", "Keys: Groups", PATIENCE);
+    session.type_until("jk".repeat(1_500) + "?", "Keys: Groups", PATIENCE);
     // And into a field that takes them all, and is checked as JSON after each.
     session.send("\x1b");
     session.wait_for_no("Keys: Groups", PATIENCE);
     session.type_until("e", "Edit acme-eu", PATIENCE);
     session.type_until("\t\t", "━━ Properties", PATIENCE);
-    session.type_until("x".repeat(2_000) + "!", "x!", PATIENCE);
+    session.type_until("x".repeat(500) + "!", "x!", PATIENCE);
     let grown = memory(&session).saturating_sub(before);
-    println!("12,000 keys, {grown} MiB more");
+    println!("3,500 keys, {grown} MiB more");
     assert!(grown < 64, "{grown} MiB");
     assert_quits(session);
 }

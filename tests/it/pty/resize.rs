@@ -53,7 +53,7 @@ fn every_size_is_drawn_completely() {
 fn a_size_restored_before_the_console_looks_is_drawn_again() {
     let place = TempHome::new();
     let mut session = place.demo();
-    for _ in 0..50 {
+    for _ in 0..15 {
         wait_for_whole(&mut session);
         session.resize(6, 20);
         session.resize(24, 80);

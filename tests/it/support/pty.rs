@@ -6,6 +6,7 @@ mod modes;
 mod programs;
 
 use std::{
+    ffi::OsStr,
     fmt::Write as _,
     io::{Read, Write},
     num::NonZeroU16,
@@ -62,6 +63,20 @@ impl Program {
             folder: None,
             rows: 24,
             columns: 80,
+        }
+    }
+
+    /// What a prepared command would start, in its folder and with its variables alone.
+    pub(crate) fn of(command: &std::process::Command) -> Self {
+        let text = |text: &OsStr| text.to_str().expect("UTF-8").to_owned();
+        let variables = command.get_envs();
+        Self {
+            arguments: command.get_args().map(text).collect(),
+            variables: variables
+                .filter_map(|(name, value)| Some((text(name), text(value?))))
+                .collect(),
+            folder: command.get_current_dir().map(Path::to_owned),
+            ..Self::new(command.get_program(), &[])
         }
     }
 
@@ -333,6 +348,22 @@ impl Session {
         }
         self.start_time.get_or_insert(self.begun.elapsed());
         self.contents()
+    }
+
+    /// Waits until a condition holds for what was written since this position of the output.
+    #[track_caller]
+    pub(crate) fn wait_until_written(
+        &mut self,
+        from: usize,
+        deadline: Duration,
+        holds: impl Fn(&str) -> bool,
+    ) {
+        let end = Instant::now() + deadline;
+        self.take_what_came();
+        while !holds(&String::from_utf8_lossy(&self.raw[from..])) {
+            let came = !self.is_closed && self.take_next(end);
+            assert!(came, "not written within {deadline:?}\n{}", self.report());
+        }
     }
 
     /// Collects what the program writes within a period; to show that it writes nothing, never to wait for something.

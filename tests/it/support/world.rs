@@ -100,13 +100,8 @@ pub(crate) struct World {
 impl World {
     /// A running service without groups, and an empty directory.
     pub(crate) async fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(&folder.path().join(SERVICE)).expect("a store");
-        let keys = KEYS.map(|(side, read_only)| {
-            let made = store.create_key(side.name(), Some(side.tag().as_str()), read_only);
-            made.expect("a key").1.expose_secret().to_owned()
-        });
-        Self::start(folder, store, keys.into(), |_, _| {}).await
+        let (folder, store, keys) = copied::empty_service();
+        Self::start(folder, store, keys, |_, _| {}).await
     }
 
     /// Starts the service with this storage. `at` is told its address before the directory is opened.

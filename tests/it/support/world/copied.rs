@@ -1,9 +1,10 @@
-//! A world that many tests start from: made once per run, and copied for each of them.
+//! What many tests start from: made once per run, and copied for each of them.
 
 use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use groupdesk::{
@@ -11,8 +12,10 @@ use groupdesk::{
     service::store::Store,
 };
 use rusqlite::Connection;
+use secrecy::ExposeSecret;
+use tempfile::TempDir;
 
-use super::{DIRECTORY, SERVICE, World};
+use super::{DIRECTORY, KEYS, SERVICE, World};
 
 /// A world at rest. Copies have its keys, tokens and history, and an address of their own.
 pub(crate) struct Template {
@@ -36,9 +39,7 @@ impl Template {
     }
 
     pub(crate) async fn copy(&self) -> World {
-        let folder = tempfile::tempdir().expect("a folder");
-        let service = put(folder.path(), SERVICE, &self.service);
-        let store = Store::open(&service).expect("a store");
+        let (folder, store) = service_from(&self.service);
         let there = |folder: &Path, address: SocketAddr| {
             put(folder, DIRECTORY, &self.directory_at(address));
         };
@@ -60,6 +61,30 @@ impl Template {
         }
         bytes
     }
+}
+
+/// A folder with the storage of a service without groups, and its keys; the storage is made once per run.
+pub(super) fn empty_service() -> (TempDir, Store, Vec<String>) {
+    static MADE: OnceLock<(Vec<u8>, Vec<String>)> = OnceLock::new();
+    let (bytes, keys) = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(SERVICE);
+        let store = Store::open(&file).expect("a store");
+        let keys = KEYS.map(|(side, read_only)| {
+            let made = store.create_key(side.name(), Some(side.tag().as_str()), read_only);
+            made.expect("a key").1.expose_secret().to_owned()
+        });
+        (compact(&file), keys.into())
+    });
+    let (folder, store) = service_from(bytes);
+    (folder, store, keys.clone())
+}
+
+fn service_from(bytes: &[u8]) -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = put(folder.path(), SERVICE, bytes);
+    let store = Store::open(&file).expect("a store");
+    (folder, store)
 }
 
 fn put(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
