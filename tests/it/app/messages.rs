@@ -94,7 +94,7 @@ fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
         // The rows above the message are not looked at.
         scene.app.context.size = (width, 10);
         for unread in [0, 2] {
-            // In a sample each text is seen at three widths or counts, and each of these with a third of the texts.
+            // In a sample each text is seen at three or four of these, and each of these with a third of the texts.
             let step = if long::all() { 1 } else { 3 };
             for text in texts.iter().skip((of_width + unread) % step).step_by(step) {
                 let now = scene.now;

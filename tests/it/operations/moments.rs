@@ -401,7 +401,7 @@ async fn whenever_requests_arrive_and_whatever_clocks_say_the_directory_agrees_w
     let count = told.map_or(USUAL, |told| told.parse().expect("a number"));
     // A server takes longer.
     let count = if module_path!().contains("team") {
-        count / 4
+        count / 8
     } else {
         count
     };

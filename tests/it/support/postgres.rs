@@ -11,6 +11,7 @@
 mod start;
 
 use std::{
+    fmt::Write as _,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -311,6 +312,40 @@ impl Server {
             return Ok(());
         }
         Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Runs each of these as a user, after `before`, and rolls it back. Returns the error of each that is refused.
+    pub(crate) fn try_each_as(
+        &self,
+        who: &str,
+        schema: &str,
+        before: &str,
+        texts: &[&str],
+    ) -> Vec<Result<(), String>> {
+        let mut script = format!("SET search_path = {schema};\n");
+        for text in texts {
+            let _ = writeln!(script, "BEGIN; {before}\n{text};");
+            let _ = writeln!(script, "\\echo ended :ERROR :LAST_ERROR_MESSAGE\nROLLBACK;");
+        }
+        let mut psql = self.psql_as(who);
+        let psql = psql.args(["-v", "ON_ERROR_STOP=0"]).stdin(Stdio::piped());
+        let psql = psql.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = psql.spawn().expect("psql runs");
+        let mut input = child.stdin.take().expect("its input");
+        // What psql answers is less than a pipe holds.
+        input.write_all(script.as_bytes()).expect("taken");
+        drop(input);
+        let output = child.wait_with_output().expect("it ran");
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        let ends = said.lines().filter_map(|line| line.strip_prefix("ended "));
+        let ends: Vec<_> = ends
+            .map(|end| match end.strip_prefix("true ") {
+                Some(why) => Err(why.to_owned()),
+                None => Ok(()),
+            })
+            .collect();
+        assert_eq!(ends.len(), texts.len(), "{said}");
+        ends
     }
 
     /// Starts another server that replicates this one, on the next port in the same folder.
