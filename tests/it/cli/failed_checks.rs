@@ -1,7 +1,12 @@
 //! A command whose check fails writes nothing: no line of the configuration, no row of the directory, no file. Its exit code
 //! is one that its help page names.
 
-use std::{collections::BTreeMap, fs, net::TcpListener, path::PathBuf};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fs,
+    net::TcpListener,
+    path::PathBuf,
+};
 
 use rusqlite::{Connection, types::Value};
 
@@ -150,10 +155,9 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         let names: Vec<_> = names.copied().collect();
         for length in (1..=names.len().min(2)).rev() {
             let words = names[..length].join(" ");
-            if !helps.contains_key(&words) {
+            if let Entry::Vacant(vacant) = helps.entry(words.clone()) {
                 let help = home.run(&format!("help {words}")).await;
-                let named = (help.code == 0).then(|| named_codes(&help.out));
-                helps.insert(words.clone(), named);
+                vacant.insert((help.code == 0).then(|| named_codes(&help.out)));
             }
             if let Some(named) = &helps[&words] {
                 // Usage and the confirmation have their codes everywhere.

@@ -77,7 +77,7 @@ fn ago(hours: i64) -> Timestamp {
 /// Both environments with the same groups, some of them changed and rotated in the past.
 pub(crate) async fn a_world() -> World {
     static MADE: OnceCell<Template> = OnceCell::const_new();
-    let made = MADE.get_or_init(async || Template::of(make().await).await);
+    let made = MADE.get_or_init(async || Template::of(Box::pin(make()).await).await);
     made.await.copy().await
 }
 

@@ -95,7 +95,8 @@ pub(crate) fn wanted(number: usize, text: &str) -> DesiredFields {
 /// starts from a copy.
 pub(crate) async fn a_world() -> World {
     static MADE: OnceCell<Template> = OnceCell::const_new();
-    let made = MADE.get_or_init(async || Template::of(a_world_at(Timestamp::now()).await).await);
+    let made =
+        MADE.get_or_init(async || Template::of(Box::pin(a_world_at(Timestamp::now())).await).await);
     made.await.copy().await
 }
 
