@@ -162,7 +162,7 @@ impl ItemContext {
             let mut claim = None;
             let (answer, hold) = match edit {
                 None => {
-                    let answer = Box::pin(self.rotate_once(item, &mut target)).await;
+                    let answer = self.rotate_once(item, &mut target).await;
                     let hold = patience.put_off(&answer);
                     (answer, hold)
                 }
@@ -224,7 +224,7 @@ impl ItemContext {
         let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
         let key = Some((item.key, before));
         let rotation = self.operations.rotate_item(id, target, reason, known, key);
-        rotation.await
+        Box::pin(rotation).await
     }
 
     /// Determines by a get what became of a rotation that an earlier run sent.
