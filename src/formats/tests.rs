@@ -117,6 +117,15 @@ proptest! {
     }
 }
 
+#[test]
+fn a_quoted_empty_cell_is_an_empty_text() {
+    let (rows, _) = read(b"user_group_id,name\na,\nb,\"\"\n", 99);
+    let names = rows
+        .iter()
+        .map(|read| read.row.as_ref().expect("good").fields.name.as_deref());
+    assert_eq!(names.collect::<Vec<_>>(), [None, Some("")]);
+}
+
 /// The text, the number of the bad row, its line, and the reason.
 #[test]
 fn every_bad_row_is_named_with_its_number_and_reason() {

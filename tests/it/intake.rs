@@ -120,7 +120,7 @@ const REFUSED: [(&[u8], &str); 31] = [
     (b"\xff\xfe\0\0u\0\0\0", "UTF-32"),
     (b"user_group_id,name\nacme,Zo\xeb\nb,\xe9\n", "line 2, column 8: the byte 0xEB is not UTF-8 (\"\u{eb}\" in Windows-1252), and 1 more place; save the file as UTF-8"),
     (b"\xff\xfeu\0\x3d\xd8x\0", "line 1, column 2: 0xD83D is not valid UTF-16"),
-    (b"user_group_id,nmae,age\n", "unknown column \"nmae\"; did you mean name?; the column \"age\" of a list cannot be imported"),
+    (b"user_group_id,nmae,age\n", "the column \"age\" of a list cannot be imported; remove it, or write the file with groupdesk export; unknown column \"nmae\"; did you mean name?"),
     (b"acme\nglobex\n", "the first line must contain the column names"),
 ];
 

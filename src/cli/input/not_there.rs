@@ -137,16 +137,20 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
     else {
         return;
     };
-    let listed = root.get_subcommands().flat_map(|command| {
-        let below = command.get_subcommands();
-        below.chain([command])
-    });
-    let listed = listed.filter(|command| !command.is_hide_set());
-    let listed = listed
-        .map(Command::get_name)
-        .filter(|name| proposed.iter().any(|word| word == name));
-    if let Some(near) = nearest(&unread, listed) {
-        let near = ContextValue::Strings(vec![near.to_owned()]);
+    let all = root
+        .get_subcommands()
+        .flat_map(|command| command.get_subcommands().chain([command]));
+    let listed: Vec<_> = all.filter(|command| !command.is_hide_set()).collect();
+    // An earlier name leads to the one of today.
+    let is_called = |command: &Command, word: &str| {
+        command.get_name() == word || command.get_all_aliases().any(|alias| alias == word)
+    };
+    let words = proposed.iter().map(String::as_str);
+    let words = words.filter(|word| listed.iter().any(|command| is_called(command, word)));
+    let near = nearest(&unread, words);
+    let near = near.and_then(|word| listed.iter().find(|command| is_called(command, word)));
+    if let Some(near) = near {
+        let near = ContextValue::Strings(vec![near.get_name().to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
     }
 }
@@ -167,6 +171,7 @@ mod tests {
             ("labels", "'label'", "place"),
             ("environments", "'environment'", "place"),
             ("batches resum", "'resume'", "show"),
+            ("rotations setle", "'check'", "settle"),
             ("rotate --all", "", "-- --all"),
             ("rotate --older-than -5d", "", "-- -5"),
             ("rotate a --dry-rum", "'--dry-run'", "-- --dry"),

@@ -239,7 +239,7 @@ async fn a_mistyped_word_gets_the_nearest_one() {
     home.each(&[
         (2, "rotat", "'rotate'"),
         (2, "docter", "'doctor'"),
-        (2, "rotations setle", "'settle'"),
+        (2, "rotations setle", "'check'"),
         (2, "profile chek", "'check'"),
         (2, "list --jsn", "'--json'"),
         (2, "list --profile lvie", live),
