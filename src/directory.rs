@@ -8,6 +8,7 @@ mod columns;
 mod copy;
 mod engine;
 mod error;
+mod ids;
 mod lanes;
 mod location;
 mod mutation;
@@ -33,15 +34,16 @@ pub use batch::{
 pub use copy::{Copied, copy_from_team, copy_to_team};
 use engine::Engine;
 pub use error::DirectoryError;
+pub use ids::{ImportId, MutationId, RotationId};
 pub use location::{Location, TeamFault, TeamLocation};
-pub use mutation::{Claimed, Mutation, MutationId, MutationIntent, MutationStep};
+pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use place::{
     Alarm, Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState,
     OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,
 };
 pub use replay::replay;
 pub use sql::drafts::{DraftSaved, KeptDraft, OtherDraft};
-pub use sql::imports::{Import, ImportId, Imported};
+pub use sql::imports::{Import, Imported};
 pub use sql::list::FirstGroups;
 pub use sql::{
     CompletedProfile, Contents, Inspected, TimesAtWork, backup_of, backups_of, copy_to,
@@ -54,11 +56,12 @@ pub use team::{
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
     BeginResult, EventKind, Fact, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent, Noted,
-    Numbered, Owner, Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow,
-    RotationStep, SnapshotExtras, Statement, TokenChange,
+    Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow, RotationStep,
+    SnapshotExtras, Statement, TokenChange,
 };
 pub use watch::{
-    ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus, Watch, WatchedConnection,
+    ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
+    requests::{Watch, WatchedConnection},
 };
 
 /// What a request comes to.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BatchId, EventKind, ImportId, KeyId, KeyState, MutationId, PlaceId, Role, RotationId, RunId,
-    sql::{batch_text, drafts},
+    sql::batch_text,
 };
 use crate::{
     db::{Fault, FromValue, Value, ValueRef},
@@ -94,8 +94,8 @@ column! {
     BTreeSet<Label>: |it| labels_text(it), |it: String| Some(labels(&it));
     SortBy: |it| it.to_string(), |it: String| Some(Self::parse(&it).unwrap_or_default());
     Vec<ListColumn>: |it| ListColumn::text_of(it), |it: String| Some(ListColumn::parse_all(&it).unwrap_or_default());
-    Vec<DraftRow>: |it| drafts::rows_text(it), |it: String| drafts::rows(&it);
-    drafts::Base: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
+    Vec<DraftRow>: |it| draft_text(it), |it: String| draft_rows(&it);
+    DraftBase: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
 }
 words!(
     Basis,
@@ -118,6 +118,39 @@ fn labels(text: &str) -> BTreeSet<Label> {
         .iter()
         .flat_map(|label| Label::parse(label))
         .collect()
+}
+
+/// What a draft began from, as it is stored.
+#[derive(Serialize, Deserialize)]
+pub(super) struct DraftBase {
+    /// Whose draft was loaded into the form; stored here because the base is a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) loaded_from: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) mapping: Option<Mapping>,
+    pub(super) properties: Option<Properties>,
+}
+
+/// Key, value, both values when the edit began, and whether the row was dropped.
+#[derive(Serialize, Deserialize)]
+struct KeptRow(String, String, Option<(String, String)>, bool);
+
+fn draft_text(rows: &[DraftRow]) -> String {
+    let rows = rows.iter().cloned();
+    let rows = rows.map(|row| KeptRow(row.key, row.value, row.before, row.is_dropped));
+    serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn draft_rows(text: &str) -> Option<Vec<DraftRow>> {
+    let rows: Vec<KeptRow> = serde_json::from_str(text).ok()?;
+    let rows = rows.into_iter();
+    let rows = rows.map(|KeptRow(key, value, before, is_dropped)| DraftRow {
+        key,
+        value,
+        before,
+        is_dropped,
+    });
+    Some(rows.collect())
 }
 
 /// A time in whole microseconds since 1970, truncated.

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{ItemKey, KeyId, RotationId};
+use super::{ItemKey, KeyId, MutationId, RotationId};
 use crate::{
     domain::{
         fields::DesiredFields,
@@ -14,10 +14,6 @@ use crate::{
     },
     platform::boot_time::BootTime,
 };
-
-/// Number of a mutation in its journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MutationId(pub i64);
 
 /// A mutation to begin.
 #[derive(Debug, Clone)]

@@ -23,6 +23,7 @@ pub(super) mod order;
 pub(super) mod places;
 mod record;
 mod rows;
+mod schema;
 pub(super) mod under_way;
 
 use std::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId};
+use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId};
 
 use crate::{
     domain::{
@@ -89,10 +89,6 @@ impl TokenChange {
         BootTime::now()?.since(self.recorded.as_ref()?)
     }
 }
-
-/// Number of a rotation in the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RotationId(pub i64);
 
 /// One step of a rotation; refused if another process has advanced the rotation.
 #[derive(Debug, Clone)]

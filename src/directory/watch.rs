@@ -1,20 +1,14 @@
 //! Notices what others write into the directory: a hint that something was written, then a look that finds out what.
 //! For a file, the hint is a file system event; nothing is polled.
 
+pub(super) mod requests;
+
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::{sync::watch, time::timeout};
 
-use super::{
-    Directory, DirectoryError, Location, Numbered, PlaceId, Result, RotationRow, TeamFault,
-    sql::changes,
-};
-use crate::{
-    db::{Access, Hints, ServerFault, Tx},
-    domain::{active_change::ActiveChange, group::UserGroupId, history::Entry, known::KnownGroup},
-    platform::{file_events::FileEvents, private_files::with_suffix},
-};
+use super::{PlaceId, RotationRow};
+use crate::domain::{active_change::ActiveChange, group::UserGroupId, known::KnownGroup};
 
 /// What a look has seen of a place; the next one reports later changes. Only meaningful to its own directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,149 +71,6 @@ pub struct PlaceStatus {
     pub place: PlaceId,
     /// Number of unacknowledged alarms.
     pub alarms: u32,
-}
-
-/// Where hints come from.
-enum Events {
-    File(FileEvents),
-    Team(Hints),
-}
-
-/// Watches one place from a cursor on.
-pub struct Watch {
-    directory: Directory,
-    cursor: ChangeCursor,
-    events: Option<Events>,
-    refused: Option<TeamFault>,
-}
-
-impl Directory {
-    fn refused(&self, fault: impl Into<TeamFault>) -> DirectoryError {
-        DirectoryError::of_team(&self.location().shown().display(), fault)
-    }
-
-    /// Returns the cursor from which a later read misses nothing written later.
-    pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor> {
-        // On the connection that reads the changes, so that writes of this directory in between need no read.
-        self.execute(Access::Long, move |c| changes::cursor(c, place))
-            .await
-    }
-
-    /// Returns the history entries of a place that were not seen yet, oldest first, and the cursor of the next call;
-    /// without a cursor only the latter. After a lost connection an entry may be reported twice.
-    pub async fn history_since(
-        &self,
-        place: PlaceId,
-        cursor: Option<HistoryCursor>,
-    ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>)> {
-        let read_changes = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
-        self.execute(Access::Long, read_changes).await
-    }
-
-    /// Watches what others write from this cursor on; writes of this directory are not reported. Must be called inside
-    /// a Tokio runtime.
-    pub fn watch(&self, from: ChangeCursor) -> Watch {
-        Watch {
-            directory: self.clone(),
-            cursor: from,
-            // A commit is appended to the log before it takes effect; a server sends its hint after the commit.
-            events: match (self.location(), &self.0.engine.server) {
-                (_, Some(server)) => Some(Events::Team(Hints::of(server.clone()))),
-                (Location::File(path), None) => {
-                    FileEvents::of(&with_suffix(path, "-wal")).map(Events::File)
-                }
-                (Location::Team(_), None) => None,
-            },
-            refused: None,
-        }
-    }
-}
-
-/// The state of the connection to a directory, for callers that want to know whether it is up. That to a file never
-/// breaks.
-pub struct WatchedConnection {
-    directory: Directory,
-    down: Option<watch::Receiver<Option<ServerFault>>>,
-}
-
-impl WatchedConnection {
-    /// Waits until the connection has been down for `time`, and returns why. Waits without end while it is up.
-    pub async fn lost_for(&mut self, time: Duration) -> DirectoryError {
-        let Some(down) = &mut self.down else {
-            return std::future::pending().await;
-        };
-        loop {
-            // If the sender is gone, nothing is lost.
-            if down.wait_for(Option::is_some).await.is_err() {
-                return std::future::pending().await;
-            }
-            let is_back = timeout(time, down.wait_for(Option::is_none)).await.is_ok();
-            let fault = down.borrow().clone().filter(|_| !is_back);
-            if let Some(fault) = fault {
-                return self.directory.refused(fault);
-            }
-        }
-    }
-
-    /// Whether the connection is down now.
-    pub fn is_lost(&self) -> bool {
-        let down = self.down.as_ref();
-        down.is_some_and(|down| down.borrow().is_some())
-    }
-}
-
-impl Watch {
-    /// Whether the system reports writes. Otherwise the caller has to poll.
-    pub fn has_events(&self) -> bool {
-        self.events.is_some()
-    }
-
-    /// Behaves as on a file system that does not report writes.
-    pub fn disable_events(&mut self) {
-        self.events = None;
-    }
-
-    /// Waits until something may have been written; without end if nothing reports that.
-    pub async fn maybe_written(&mut self) {
-        match &mut self.events {
-            Some(Events::File(events)) => events.next().await,
-            Some(Events::Team(hints)) => hints.next().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// The state of the connection that brings the hints.
-    pub fn connection(&self) -> WatchedConnection {
-        WatchedConnection {
-            directory: self.directory.clone(),
-            down: match &self.events {
-                Some(Events::Team(hints)) => Some(hints.down()),
-                Some(Events::File(_)) | None => None,
-            },
-        }
-    }
-
-    /// Returns what others have changed in the place since the last call; `None` if nobody else has written. Waits for
-    /// a commit in progress, so that a hint from the middle of a commit is enough.
-    pub async fn read_changes(&mut self, place: PlaceId) -> Result<Option<Changes>> {
-        let seen = self.cursor.clone();
-        // On a server nobody needs to wait.
-        let access = match self.directory.location() {
-            Location::File(_) => Access::Write,
-            Location::Team(_) => Access::Long,
-        };
-        let read_changes = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
-        let read = self.directory.execute(access, read_changes).await?;
-        self.cursor = read.next;
-        self.refused = read.refused;
-        Ok(read.changes)
-    }
-
-    /// Why the directory could not be written at the last call although it could be read: rights or tables have
-    /// changed.
-    pub fn write_refusal(&self) -> Option<DirectoryError> {
-        Some(self.directory.refused(self.refused.clone()?))
-    }
 }
 
 // Which transactions of a server a console has seen. With several writers, no ascending number tells in which order rows

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     fault::Fault,
-    open::{BUSY_TIMEOUT, OLDER},
+    schema::{BUSY_TIMEOUT, OLDER},
 };
 use crate::{
     db::file::{self, CopyFault, Part},

@@ -3,19 +3,18 @@
 //! own: in a file that is the newest, in a team's database, where clocks may differ, each person's first.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
     db::{Access, Tx, record, row, values},
     directory::{
         Directory, Location, PlaceId, Result,
-        columns::{micros, timestamp},
+        columns::{DraftBase, micros, timestamp},
     },
     domain::{
         change::DesiredFields,
-        draft::{Draft, DraftFields, DraftRow},
-        group::{Mapping, Properties, UserGroupId},
+        draft::{Draft, DraftFields},
+        group::UserGroupId,
         text::is_same_person,
     },
 };
@@ -98,44 +97,12 @@ impl Directory {
 
 const TABLE: &str = "drafts";
 
-#[derive(Serialize, Deserialize)]
-pub(in crate::directory) struct Base {
-    /// Whose draft was loaded into the form; stored here because the base is a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    loaded_from: Option<String>,
-    name: Option<String>,
-    mapping: Option<Mapping>,
-    properties: Option<Properties>,
-}
-
-/// Key, value, both values when the edit began, and whether the row was dropped.
-#[derive(Serialize, Deserialize)]
-struct KeptRow(String, String, Option<(String, String)>, bool);
-
-pub(in crate::directory) fn rows_text(rows: &[DraftRow]) -> String {
-    let rows = rows.iter().cloned();
-    let rows = rows.map(|row| KeptRow(row.key, row.value, row.before, row.is_dropped));
-    serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
-}
-
-pub(in crate::directory) fn rows(text: &str) -> Option<Vec<DraftRow>> {
-    let rows: Vec<KeptRow> = serde_json::from_str(text).ok()?;
-    let rows = rows.into_iter();
-    let rows = rows.map(|KeptRow(key, value, before, is_dropped)| DraftRow {
-        key,
-        value,
-        before,
-        is_dropped,
-    });
-    Some(rows.collect())
-}
-
 /// A draft as it is stored.
 struct StoredDraft {
     user_group_id: UserGroupId,
     creating: bool,
     typed: DraftFields,
-    base: Base,
+    base: DraftBase,
     base_at: Timestamp,
     changed_at: Timestamp,
     by: String,
@@ -232,7 +199,7 @@ fn put(
     number: i64,
 ) -> Result<(), Fault> {
     let typed = &draft.typed;
-    let base = Base {
+    let base = DraftBase {
         loaded_from: draft.loaded_from.clone(),
         name: draft.base.name.clone(),
         mapping: draft.base.mapping.clone(),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{annotations, fault::Fault, groups};
 use crate::{
     db::{Access, Tx, record, values},
-    directory::{Directory, PlaceId, Result, columns::at_stored_precision},
+    directory::{Directory, ImportId, PlaceId, Result, columns::at_stored_precision},
     domain::{
         annotation::{AnnotationPlan, Attribution},
         known::{ImportResult, KnownGroup},
@@ -19,10 +19,6 @@ pub struct Imported {
     pub result: ImportResult,
     pub annotations: AnnotationPlan,
 }
-
-/// Number of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImportId(pub i64);
 
 /// An import and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use secrecy::SecretString;
 use super::{
     fault::Fault,
     journal::open_states,
-    open::{BUSY_TIMEOUT, NEWEST, key, unfit, version},
+    open::{key, unfit, version},
     places,
+    schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
     db::{Tx, file, record, values},

@@ -8,7 +8,7 @@ use std::sync::{
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
-use super::{open::RELEASED, *};
+use super::{schema::RELEASED, *};
 use crate::{
     db::{Access, Tx, repeatable, task, with_columns},
     directory::{
@@ -202,7 +202,7 @@ fn a_newer_schema_waits_for_whoever_waits_for_an_answer() {
     for (state, waits) in [("intended", true), ("sent", true), ("unknown", false)] {
         match opened_from_an_earlier_version(state) {
             Err(DirectoryError::UnderWay { .. }) => assert!(waits, "{state}"),
-            Ok(open::NEWEST) => assert!(!waits, "{state}"),
+            Ok(schema::NEWEST) => assert!(!waits, "{state}"),
             opened => panic!("{state}: {opened:?}"),
         }
     }

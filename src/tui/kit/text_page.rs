@@ -180,12 +180,12 @@ impl TextPage {
         self.draw_with(buffer, area, 0, "");
     }
 
-    /// Draws from a scroll position; `key` names the key that shows the rest.
+    /// Draws from a scroll position; `key` names the key that shows the rest. Without one, at most two rows have text only.
     pub fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
         let last = self.last_scroll(area.height);
         let scroll = scroll.min(last);
         // The note has a row of its own, so that it hides nothing; if there is only one row, what its text leaves.
-        let is_noted = scroll < last && area.height > 0;
+        let is_noted = scroll < last && area.height > if key.is_empty() { 2 } else { 0 };
         let own_row = usize::from(is_noted && area.height > 1);
         let height = usize::from(area.height) - own_row;
         for (index, line) in self.lines.iter().skip(scroll).take(height).enumerate() {

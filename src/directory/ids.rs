@@ -1,0 +1,13 @@
+//! Numbers of journal rows.
+
+/// Number of a rotation in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RotationId(pub i64);
+
+/// Number of a mutation in its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MutationId(pub i64);
+
+/// Number of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportId(pub i64);
