@@ -30,6 +30,9 @@ const TEXTS: [&str; 9] = [
 /// The command whose argument is any text; behind `--` it may begin with a long dash.
 const NOTE: &str = "note";
 
+/// How a note may begin with a dash.
+const AFTER_DASHES: &str = ". As a text, write it after --: groupdesk note ID -- TEXT";
+
 /// A longer word is not repeated: it may be anything, even a secret.
 const LONGEST: usize = 24;
 
@@ -59,11 +62,25 @@ pub(crate) fn refuse(
             let advice = if TEXTS.contains(&before.as_str()) {
                 format!(". As a text: {before}=TEXT")
             } else if command.get_name() == NOTE {
-                ". As a text, write it after --: groupdesk note ID -- TEXT".into()
+                AFTER_DASHES.into()
             } else {
                 String::new()
             };
             return Err(refused(&word, &options, &advice));
+        }
+        if is_text(&word) && !takes_dashes(&before, &options) {
+            let advice = if takes_value(&before, &options) {
+                format!(". As a value: {before}=TEXT")
+            } else if command.get_name() == NOTE {
+                AFTER_DASHES.into()
+            } else {
+                String::new()
+            };
+            if !advice.is_empty() {
+                return Err(CliError::Usage(format!(
+                    "what begins with - is read as an option; nothing was sent{advice}"
+                )));
+            }
         }
         if let Some(option) = behind_odd_blanks(&word)
             .filter(|part| !is_punctuation(part))
@@ -103,6 +120,18 @@ fn takes_dashes(word: &str, options: &[&Arg]) -> bool {
     let name = word.strip_prefix("--");
     let mut options = options.iter().filter(|option| option.get_long() == name);
     name.is_some() && options.any(|option| option.is_allow_hyphen_values_set())
+}
+
+/// Whether a word with a dash is no option: `-5d`, `- call first`.
+fn is_text(word: &str) -> bool {
+    let rest = word.strip_prefix('-').unwrap_or_default();
+    rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit())
+}
+
+fn takes_value(word: &str, options: &[&Arg]) -> bool {
+    let name = word.strip_prefix("--");
+    let mut options = options.iter().filter(|option| option.get_long() == name);
+    name.is_some() && options.any(|option| option.get_action().takes_values())
 }
 
 /// Whether a word is an option, also a misspelt one. A filter would select all groups but those that have it as a text.
@@ -307,6 +336,29 @@ mod tests {
         assert!(text.ends_with("groupdesk note ID -- TEXT"), "{text}");
         let text = refusal(&["create", "a", "--name", "—x"]).expect("refused");
         assert!(text.ends_with("--name=TEXT"), "{text}");
+    }
+
+    #[test]
+    fn a_text_that_begins_with_a_dash_is_told_where_to_stand() {
+        for (words, advice) in [
+            (
+                &["note", "a", "- call first"][..],
+                "groupdesk note ID -- TEXT",
+            ),
+            (&["note", "a", "-5 groups"], "groupdesk note ID -- TEXT"),
+            (&["update", "a", "--name", "- x"], "--name=TEXT"),
+            (&["rotate", "--older-than", "-5d"], "--older-than=TEXT"),
+        ] {
+            let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+            assert!(text.ends_with(advice), "{text}");
+        }
+        for words in [
+            &["note", "a", "--", "- call first"][..],
+            &["list", "--filter", "-5"],
+            &["rotate", "a", "--yes", "-5"],
+        ] {
+            assert_eq!(refusal(words), None, "{words:?}");
+        }
     }
 
     #[test]
