@@ -198,7 +198,7 @@ pub enum TeamFault {
     )]
     RightStays,
     #[error(
-        "lets nobody revoke or change their own role; nothing was changed. The admin who granted it can, or the administrator of \
+        "lets no admin revoke or change their own role; nothing was changed. The admin who granted it can, or the administrator of \
          the database"
     )]
     OwnRole,

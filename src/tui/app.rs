@@ -342,8 +342,9 @@ impl App {
             }
             Navigation::SwitchTo(profile) => self.switch(profile),
             Navigation::ShowList(profile, filter) => {
-                self.go_home();
+                // Before the list, because leaving a run names the way back from there.
                 self.switch(profile);
+                self.go_home();
                 if let Some(Pane::List(list)) = self.stack.first_mut() {
                     list.filter_by(&filter);
                 }

@@ -1,5 +1,6 @@
 //! The whole console against the real service: the tasks that a person at the screen goes through.
 
+mod attention;
 mod batch;
 mod bulk_edit;
 mod cancelling;
@@ -20,6 +21,7 @@ mod pasted_secrets;
 mod place_questions;
 mod places;
 mod prelude;
+mod recovery;
 mod requests;
 mod review;
 mod scene;

@@ -263,6 +263,10 @@ async fn a_block_that_fails_is_noticed() {
         ("groupdesk lst\ntrue", "lst"),
         ("groupdesk show nobody | cat\ntrue", "nobody"),
         ("groupdesk list   # ends with 3", "ended with 0, not 3"),
+        (
+            "groupdesk whose < /dev/null  # ends with 1: none",
+            "ended with 2, not 1",
+        ),
         ("groupdesk list > gone/list", "gone/list"),
     ] {
         let said = run::without_a_terminal(block).await;

@@ -24,6 +24,7 @@ mod resize;
 mod shells;
 mod stalled;
 mod suspend;
+mod texts;
 
 use std::time::Duration;
 

@@ -137,11 +137,14 @@ async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
             // An empty list would mean every rotation of the place.
             if !open.is_empty() {
                 operations.recover(&open, AT_ONCE, |_| {}).await?;
+                output::note_change();
             }
         }
-        BatchKind::Edit(_) => drop(operations.settle_changes().await?),
+        BatchKind::Edit(_) => {
+            operations.settle_changes().await?;
+            output::note_change();
+        }
     }
-    output::note_change();
     show(session, number).await?;
     let counts = operations.batch(batch.id).await?.counts;
     Ok(if counts.unknown + counts.conflict > 0 {

@@ -184,23 +184,23 @@ impl Setup<'_> {
         let probe = self.connector().probe(profile, None).await?;
         let value = || checked(&probe, &profile.name);
         output::either(self.json, value, || show::probe_text(&probe))?;
-        self.say_contradiction(&settings, profile).await?;
+        self.say_contradiction(&settings, profile).await;
         Ok(Exit::from_probe(&probe))
     }
 
     /// Says that nothing is sent for this profile, although its key is accepted: a response, or another profile, named another
     /// environment.
-    async fn say_contradiction(
-        &self,
-        settings: &Settings,
-        profile: &profile::Profile,
-    ) -> Result<(), CliError> {
+    async fn say_contradiction(&self, settings: &Settings, profile: &profile::Profile) {
         if !session::has_directory(&self.overrides) {
-            return Ok(());
+            return;
         }
-        let operations = self.operations(settings, profile)?;
+        // The connection is what was tested; `doctor` says what is wrong with the directory.
+        let Ok(operations) = self.operations(settings, profile) else {
+            return;
+        };
+        operations.directory().set_is_of_command(true);
         if !operations.key_is_at_hand() {
-            return Ok(());
+            return;
         }
         let problem = operations.place_problem().await;
         let is_contradiction = |problem: &PlaceProblem| {
@@ -212,7 +212,6 @@ impl Setup<'_> {
         if let Some(problem) = problem.filter(is_contradiction) {
             output::alarm(&format!("! {problem}"));
         }
-        Ok(())
     }
 
     /// The operations of a profile, on the configured directory.

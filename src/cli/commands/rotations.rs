@@ -225,7 +225,10 @@ impl RunReport for Report<'_> {
         progress: &Progress,
         checked: &Checked,
     ) -> Option<CheckCounts> {
-        output::note_change();
+        let is_open = |one: &Recovered| matches!(one, Recovered::Open(_));
+        if !checked.rotations.iter().all(is_open) {
+            output::note_change();
+        }
         for one in &checked.rotations {
             let is_of_colleague = || session.operations.is_rotation_of_colleague(one.row());
             let is_clear = self.ids.is_empty() && is_of_colleague()

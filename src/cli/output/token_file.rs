@@ -73,24 +73,25 @@ pub(crate) struct TokenFile {
 impl TokenFile {
     /// Creates the file. Fails if it exists already.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
-        let make = || {
-            let file = private_files::new_token_file(path)?;
-            // The name of a new file is durable only once its folder is synced.
-            let folder = path.parent().filter(|folder| *folder != Path::new(""));
-            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-            Ok(file)
-        };
-        let file = if is_output(path) {
-            None
-        } else {
-            Some(make().map_err(|error| not_created(&error))?)
-        };
-        Ok(Self {
+        let mut created = Self {
             path: path.to_owned(),
-            file,
+            file: None,
             touched: false,
             written: None,
-        })
+        };
+        if !is_output(path) {
+            let file = private_files::new_token_file(path).map_err(|error| not_created(&error))?;
+            created.file = Some(file);
+        }
+        Ok(created)
+    }
+
+    /// Makes the name of the file durable, for tokens that replace others; else it is removed.
+    fn sync_folder(&self) -> Result<(), CliError> {
+        let folder = private_files::folder_of(&self.path).unwrap_or(Path::new("."));
+        let sync = |_: &File| File::open(folder)?.sync_all();
+        let synced = self.file.as_ref().map_or(Ok(()), sync);
+        synced.map_err(|error| not_created(&error))
     }
 
     /// Whether a written token can be replaced by another one.
@@ -135,8 +136,9 @@ impl TokenFile {
             return output::token(line);
         };
         self.touched = true;
-        let line = Zeroizing::new(format!("{line}\n"));
-        file.write_all(line.as_bytes())?;
+        // Of its exact size, so that no shorter copy is left unwiped.
+        let line = Zeroizing::new([line.as_bytes(), b"\n"].concat());
+        file.write_all(&line)?;
         file.sync_all()
     }
 
@@ -173,8 +175,10 @@ pub(crate) struct TokenLines {
 impl TokenLines {
     /// Creates the file. Fails if it exists already or is inside a git work tree.
     pub(crate) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, CliError> {
+        let file = TokenFile::create(path)?;
+        file.sync_folder()?;
         Ok(Self {
-            file: Mutex::new(TokenFile::create(path)?),
+            file: Mutex::new(file),
             fingerprinter: fingerprinter.clone(),
         })
     }

@@ -81,15 +81,16 @@ impl Signals {
         self.next_cause().await;
     }
 
-    /// Does what sends nothing, unless a signal comes first.
+    /// Does what changes nothing at the service, unless a signal comes first. What is done already is not taken for
+    /// interrupted.
     pub(crate) async fn unless_signalled<T>(
         &mut self,
         work: impl Future<Output = Result<T, CliError>>,
     ) -> Result<T, CliError> {
         tokio::select! {
             biased;
-            () = self.next() => Err(CliError::Interrupted { in_flight: false }),
             done = Box::pin(work) => done,
+            () = self.next() => Err(CliError::Interrupted { in_flight: false }),
         }
     }
 

@@ -106,11 +106,11 @@ impl Fault {
                 return DirectoryError::DamagedRow { path, table };
             }
             Self::Team(fault) => fault,
+            Self::Newer { found, known } => TeamFault::Newer { found, known },
+            Self::Unreleased { found } => TeamFault::Unreleased { found },
             Self::Column
             | Self::Sqlite(_)
             | Self::Commit(_)
-            | Self::Newer { .. }
-            | Self::Unreleased { .. }
             | Self::NotADirectory
             | Self::NotShareable => TeamFault::Server(ServerFault::NotThere),
         };

@@ -103,8 +103,13 @@ fn migration_sql(migration: &Migration) -> String {
         reads_from,
         writes_from,
     } = migration;
+    let end = if text.trim_end().ends_with(';') {
+        ""
+    } else {
+        ";"
+    };
     format!(
-        "\n{text}\nINSERT INTO schema_versions (version, reads_from, writes_from) VALUES ({version}, {reads_from}, {writes_from});\n"
+        "\n{text}{end}\nINSERT INTO schema_versions (version, reads_from, writes_from) VALUES ({version}, {reads_from}, {writes_from});\n"
     )
 }
 

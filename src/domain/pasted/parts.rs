@@ -1,9 +1,12 @@
 //! Parts of tokens that this process has in memory. A fingerprint identifies only a whole token; a part can be
 //! recognised only while the token itself is in memory.
 
-use std::{hash::BuildHasher, sync::LazyLock};
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::LazyLock,
+};
 
-use foldhash::{HashMap, HashSet, fast::RandomState};
+use foldhash::{HashMap, HashSet};
 
 use super::{
     clean::{CUT, Removing, cleaned},
@@ -13,7 +16,7 @@ use super::{
 };
 
 /// Of all runs here, so that those of a text can be looked up among those of tokens.
-static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// All runs of [`FRAGMENT`] characters of a text, through colours, escapes and line breaks. As hashes, because a set
 /// would leave its texts unwiped.

@@ -175,6 +175,14 @@ impl ItemContext {
                     (answer, hold)
                 }
             };
+            let is_held = edit.is_some() && matches!(answer, Err(Failure::Held(_)));
+            if let Some(late) = unclear.take_if(|_| is_held) {
+                // Perhaps by the claim whose commit was unclear and arrived only now.
+                if let Some(outcome) = self.end_unsent(item, &late, begun).await {
+                    return Err(Box::new(outcome));
+                }
+                continue;
+            }
             if let Err(failure) = &answer
                 && failure.has_unclear_intent()
             {

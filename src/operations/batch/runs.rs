@@ -147,12 +147,16 @@ pub(super) fn runner_of(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
     let has_ended = run.process.as_deref().and_then(process::has_ended) == Some(true);
     let is_gone = has_ended || silent >= HEARTBEAT_TIMEOUT;
-    let state = match run.is_paused {
-        _ if is_gone && run.is_revoked => RunnerState::Revoked,
-        _ if has_ended => RunnerState::Killed,
-        _ if is_gone => RunnerState::Silent,
-        true => RunnerState::Paused,
-        false => RunnerState::Running,
+    let state = if is_gone && run.is_revoked {
+        RunnerState::Revoked
+    } else if has_ended {
+        RunnerState::Killed
+    } else if is_gone {
+        RunnerState::Silent
+    } else if run.is_paused {
+        RunnerState::Paused
+    } else {
+        RunnerState::Running
     };
     Runner {
         by: run.by.clone(),

@@ -348,7 +348,9 @@ type Around<'a> = (Option<&'a [Profile]>, Option<&'static str>);
 /// How to hand tokens off, if any profile may.
 fn to_hand_off((profiles, instead): Around<'_>) -> String {
     let mut refused = instead.map(Refused::Directory);
+    let mut last = "";
     for profile in profiles.unwrap_or_default() {
+        last = &profile.name;
         refused = NextStep::refused_hand_off(&profile.name, Some(profile), instead);
         if refused.is_none() {
             break;
@@ -359,7 +361,7 @@ fn to_hand_off((profiles, instead): Around<'_>) -> String {
             .to_owned(),
         Some(Refused::Directory(instead)) => instead.to_owned(),
         Some(why) => format!(
-            "No profile here can hand them off: {why}. For a list, run `groupdesk attention --all`."
+            "No profile here can hand them off: {why} ({last}). For a list, run `groupdesk attention --all`."
         ),
     }
 }

@@ -165,7 +165,8 @@ impl Operations {
     }
 
     /// Ends what this process may have recorded of an update that it certainly did not send: the claim of this number, or
-    /// else an intent of the same person, which finds that it has moved on if it is about to be sent.
+    /// else an intended update of this person, perhaps of another process of theirs: that one finds that it has moved on,
+    /// and sends nothing.
     pub(crate) async fn end_own_claim(
         &self,
         group: &UserGroupId,
@@ -175,7 +176,8 @@ impl Operations {
         let is_own = |change: &Mutation| match claim {
             Some(claim) => change.id == claim,
             None => {
-                change.user_group_id == *group
+                change.operation == Operation::Update
+                    && change.user_group_id == *group
                     && change.state == State::Intended
                     && change.by == self.operator()
             }

@@ -87,9 +87,10 @@ impl Operations {
         !matches!(self.profile().api_key, KeySource::Command(_)) || self.0.key.get().is_some()
     }
 
-    /// Whether the API key cannot be read; not if reading it would run a command.
+    /// Whether the API key cannot be read; not if reading it would run a command. That of a viewer is never read.
     pub async fn lacks_key(&self) -> bool {
-        self.key_is_at_hand() && self.api_key().await.is_err()
+        let is_viewer = self.directory().role() == Some(Role::Viewer);
+        !is_viewer && self.key_is_at_hand() && self.api_key().await.is_err()
     }
 
     /// The fingerprint of the API key; `None` if the key cannot be read. Determined once, because reading it may run a

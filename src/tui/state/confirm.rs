@@ -70,6 +70,8 @@ impl Places {
 #[derive(Debug)]
 struct Reason {
     field: TextField,
+    /// What it began with, which nobody typed.
+    given: String,
     /// What to say if there is none; `None`: it is optional.
     needed: Option<&'static str>,
 }
@@ -172,6 +174,7 @@ impl Confirm {
         let field = TextField::new(OPTIONAL, reason).with_longest(MAX_REASON_LEN);
         self.reason = Some(Reason {
             field,
+            given: reason.to_owned(),
             needed: None,
         });
         self
@@ -183,6 +186,7 @@ impl Confirm {
         let field = TextField::new(label, "").with_longest(MAX_REASON_LEN);
         self.reason = Some(Reason {
             field,
+            given: String::new(),
             needed: Some(missing),
         });
         self.on_reason = true;
@@ -223,7 +227,8 @@ impl Confirm {
 
     /// Whether a reason or words are typed.
     pub fn has_input(&self) -> bool {
-        self.reason().is_some() || !self.typed.is_empty()
+        let is_typed = |reason: &Reason| reason.field.text().trim() != reason.given.trim();
+        self.reason.as_ref().is_some_and(is_typed) || !self.typed.is_empty()
     }
 
     pub fn verb(&self) -> Option<&'static str> {
@@ -281,7 +286,7 @@ impl Confirm {
 
     /// Whether a reason is needed and missing; then the field says so.
     fn lacks_reason(&mut self) -> bool {
-        let Some(Reason { field, needed }) = &mut self.reason else {
+        let Some(Reason { field, needed, .. }) = &mut self.reason else {
             return false;
         };
         let missing = needed.filter(|_| field.text().trim().is_empty());

@@ -252,8 +252,44 @@ impl Outcome {
                 Recovered::Settled(_) | Recovered::Open(_) => false,
             }),
             Self::Failed(error) | Self::NotHandedOff(error) => error.wrong_environment,
-            // No other brings an answer with a tag; `app/outcomes.rs` lists them all.
-            _ => false,
+            Self::Listed(_)
+            | Self::Found(_)
+            | Self::SimilarIds(_)
+            | Self::ViewKept
+            | Self::Annotated(..)
+            | Self::NoteChanged(..)
+            | Self::SavedViews(..)
+            | Self::SameId(_)
+            | Self::OpenRotations(_)
+            | Self::History(_)
+            | Self::Drafts(_)
+            | Self::DraftKept(..)
+            | Self::DraftForgotten
+            | Self::TokenWritten(_)
+            | Self::Rotations(_)
+            | Self::Abandoned(_)
+            | Self::TokenOwners(_)
+            | Self::SecretFound(_)
+            | Self::DueHandOffs(_)
+            | Self::HandedOff(_)
+            | Self::ChangesSettled(_)
+            | Self::Batches(_)
+            | Self::Batch(_)
+            | Self::AllBatches(_)
+            | Self::Attention(_)
+            | Self::Resumable(_)
+            | Self::Planned(_)
+            | Self::EditPlanned(_)
+            | Self::BulkEnded(_)
+            | Self::ReportWritten(_)
+            | Self::Exported(..)
+            | Self::Checked(_)
+            | Self::ProfileAdded(..)
+            | Self::PlaceBound(_)
+            | Self::Proof(_)
+            | Self::Proven
+            | Self::Acknowledged
+            | Self::NotAdded(_) => false,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `export`: an export can be imported again unchanged, and tokens are written only when asked for, into a file of
-//! their own.
+//! `export`: tokens are written only when asked for, into a file of their own. What is exported can be imported again:
+//! `exchange::files`.
 
 use std::os::unix::fs::FileExt;
 

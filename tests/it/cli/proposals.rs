@@ -339,7 +339,7 @@ async fn what_a_message_proposes_is_never_refused_with_that_message() {
         (State::Create { arrived: false }, BOTH),
         (State::FirstRead, ANA),
         (State::Update, BOTH),
-        (State::Rotation { arrived: true }, ANA),
+        (State::Rotation { arrived: true }, BOTH),
         (State::Rotation { arrived: false }, BOTH),
         (State::NoAnswer, ANA),
         (State::Calm, ANA),

@@ -30,6 +30,18 @@ async fn a_read_ends_at_once() {
     }
 }
 
+#[tokio::test]
+async fn a_change_in_flight_is_waited_for_until_a_second_signal() {
+    let (home, service) = knowing_acme(vec![group("token-0", &Value::Null), Fault::Hang]).await;
+    let mut rotating = Background::start(home.command("rotate acme --yes"));
+    received(&service, 3).await;
+    rotating.signal(Signal::INT);
+    rotating.says("finishing running requests").await;
+    rotating.signal(Signal::INT);
+    assert_eq!(rotating.code().await, Some(130));
+    assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+}
+
 /// The read before the change is never answered.
 #[tokio::test]
 async fn a_change_that_is_not_sent_yet_is_not_sent_after_the_first_signal() {

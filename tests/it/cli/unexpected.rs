@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::guards::{group, knowing_acme, methods};
+use crate::support::faults::Fault;
 
 const IN_FLIGHT: &str =
     "A change may be in progress: see `groupdesk history --open` and `groupdesk rotations --open`.";
@@ -39,4 +40,12 @@ async fn a_panic_says_what_was_sent_by_then() {
         let sent = sent.iter().filter(|method| *method == "POST").count();
         assert_eq!(sent, posts, "{place}");
     }
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_counts_as_in_flight() {
+    let answers = vec![group("token-0", &Value::Null), Fault::Close];
+    let (mut desk, _service) = knowing_acme(answers).await;
+    desk.set("GROUPDESK_TEST_BREAK", "panic UnknownDurable a cable");
+    desk.exits(101, "rotate acme --yes").await.says(IN_FLIGHT);
 }

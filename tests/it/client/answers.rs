@@ -187,9 +187,9 @@ async fn try_changes(statuses: &[u16]) {
 #[tokio::test]
 async fn a_change_that_may_have_taken_effect_is_never_called_failed() {
     let statuses = if long::all() {
-        &TELLING[..]
+        statuses(400)
     } else {
-        &[200, 204, 302, 401, 404, 409, 429, 500, 503]
+        vec![200, 204, 302, 401, 404, 409, 429, 500, 503]
     };
     for some in statuses.chunks(8) {
         try_changes(some).await;

@@ -86,6 +86,23 @@ async fn esc_during_the_read_before_a_change_cancels_it_and_nothing_is_sent() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_sent_is_not_cancelled() {
+    let mut scene = scene().await;
+    scene.console.keys("/acme-eu<enter>tT").await;
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    scene.console.burst("y");
+    gate.reached().await;
+    scene.console.until("Rotating: one request sent.").await;
+    scene.two_seconds_later();
+    scene.console.shows("Esc leaves, the request continues");
+    scene.console.burst("<esc>");
+    gate.open();
+    scene.console.until("rotated, fingerprint").await;
+    assert_eq!(scene.proxy.count("POST"), 1);
+}
+
 /// The last exchange is shown, not the last good one; and a failure names its group.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_failed_is_the_one_in_the_first_line() {

@@ -70,3 +70,22 @@ async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
         assert_eq!(report[field], NOW.to_string(), "{field}: {report}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
+    let world = a_world().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("works"), "").expect("written");
+    let operations = hands_off(&world, folder.path());
+    // As after a kill between the rotation and the end of its hand-off.
+    operations
+        .rotate(&id("acme-eu"), None, UnknownIdPolicy::KnownOnly)
+        .await
+        .expect("rotated");
+    let mut console = open_with(vec![operations]).await;
+    console.shows("Not handed off yet: the new token of acme-eu");
+    console.keys("t").await.shows("WAITS");
+    console.keys("h").await.shows("done (exit 0)");
+    let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
+    assert!(got.contains(&world.stored(Side::Testing, "acme-eu").token));
+}

@@ -1,5 +1,7 @@
 //! The database of the directory is away while the answer to a change arrives: the console keeps what came of it, and
-//! records and shows it by itself when the database is back. Every kind of change: `operations::team::kept_outcomes`.
+//! records and shows it by itself when the database is back.
+
+use groupdesk::domain::batch::ItemStatus;
 
 use super::{
     lost_server::{Scene, scene},
@@ -8,12 +10,19 @@ use super::{
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Rotates. The answer arrives while the server is away, which is back some seconds later.
-async fn answered_without_server(server: &Server, scene: &mut Scene) {
+/// Sends a change by these keys. Its answer arrives while the server is away, which is back some seconds later.
+async fn answered_without_server(
+    (server, scene): (&Server, &mut Scene),
+    method: &'static str,
+    then: Then,
+    keys: &str,
+) {
     let other = operations(scene);
     let gate = Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    scene.console.burst("y");
+    scene
+        .proxy
+        .next(method, ProxyFault::applied(then).behind(&gate));
+    scene.console.burst(keys);
     let reaching = async {
         loop {
             tokio::select! {
@@ -45,13 +54,13 @@ fn operations(scene: &Scene) -> Operations {
 }
 
 /// No rotation is open, and the directory has the token of the service.
-async fn assert_settled(scene: &Scene) {
+async fn assert_settled(scene: &Scene, posts: usize, group: &str) {
     let operations = operations(scene);
     let open = operations.open_rotations().await.expect("readable");
     assert!(open.is_empty(), "{open:?}");
-    assert_eq!(scene.proxy.count("POST"), 1);
-    let token = scene.world.stored(Side::Testing, "acme-eu").token;
-    let known = operations.show(&id("acme-eu")).await.expect("readable");
+    assert_eq!(scene.proxy.count("POST"), posts);
+    let token = scene.world.stored(Side::Testing, group).token;
+    let known = operations.show(&id(group)).await.expect("readable");
     let known = known.and_then(|known| known.fingerprint).expect("known");
     let token = groupdesk::domain::token::Token::new(token);
     let fingerprinter = operations.directory().fingerprinter();
@@ -66,9 +75,57 @@ async fn a_rotation_that_is_answered_while_the_database_is_away_is_recorded_by_t
     let team = server.set_up("desk");
     let mut scene = scene(&team).await;
     scene.console.keys("tT").await;
-    answered_without_server(&server, &mut scene).await;
+    answered_without_server((&server, &mut scene), "POST", Then::Pass, "y").await;
     scene.console.until("ROTATED").await;
     scene.console.settle().await;
     scene.console.shows("confirmed");
-    assert_settled(&scene).await;
+    assert_settled(&scene, 1, "acme-eu").await;
+    // Without an answer as well: it is settled by reading.
+    scene.console.keys("<esc>jtT").await;
+    answered_without_server((&server, &mut scene), "POST", Then::Drop, "y").await;
+    scene.console.until("RECOVERED").await;
+    scene.console.settle().await;
+    assert_settled(&scene, 2, "initech").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_that_is_answered_while_the_database_is_away_is_recorded_by_the_console() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = server.set_up("desk");
+    let mut scene = scene(&team).await;
+    scene.console.keys("e<end> typed<ctrl-s>").await;
+    answered_without_server((&server, &mut scene), "PUT", Then::Pass, "y").await;
+    scene.console.until("UPDATED").await;
+    scene.console.settle().await;
+    assert_eq!(scene.proxy.count("PUT"), 1);
+    let operations = operations(&scene);
+    let open = operations.open_changes().await.expect("readable");
+    assert!(open.is_empty(), "{open:?}");
+    let known = operations.show(&id("acme-eu")).await.expect("readable");
+    let name = known.and_then(|known| known.name).map(|name| name.value);
+    assert_eq!(name.as_deref(), Some("A name typed"));
+    assert_eq!(operations.drafts().await.expect("readable"), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_of_a_batch_that_is_answered_while_the_database_is_away_is_recorded_by_the_console()
+{
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = server.set_up("desk");
+    let mut scene = scene(&team).await;
+    scene.console.keys("<space>Trotate 1 in testing").await;
+    answered_without_server((&server, &mut scene), "POST", Then::Pass, "<enter>").await;
+    scene.console.until("1 confirmed   of 1").await;
+    scene.console.settle().await;
+    assert_settled(&scene, 1, "acme-eu").await;
+    let operations = operations(&scene);
+    let batch = operations.batches().await.expect("readable").remove(0);
+    assert!(batch.ended_at.is_some());
+    let items = operations.batch_items(batch.id).await.expect("readable");
+    assert_eq!(items[0].status(), ItemStatus::Confirmed);
+    assert_eq!(items[0].state, Some(State::Confirmed));
 }

@@ -207,7 +207,8 @@ async fn enter_everywhere(how: How) {
         let texts = texts.filter(|(number, _)| {
             let once = ROTATES.contains(&focus);
             let is_its_turn = long::all() || (number + at + how as usize) % 6 == 0;
-            *number == 0 || !once && is_its_turn
+            // A part of a token is known only to who has had it.
+            *number == 0 || !once && (*number == 1 || is_its_turn)
         });
         for (_, (text, operations)) in texts {
             if how == How::KeyByKey && !may_be_typed(&text, focus) {

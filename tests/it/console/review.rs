@@ -83,6 +83,45 @@ async fn both_edits_survive_and_the_request_is_what_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn unknown_fields_are_left_out_or_replaced_by_choice() {
+    let world = a_world().await;
+    let tier = json!({"tier": "iron"});
+    world.seed(Side::Testing, "aaa", "Hooli", &[("1", "2")], &tier);
+    let installation = world.installation(Side::Testing).at(NOW).operations();
+    let known = installation
+        .look_up(&id("aaa"), UnknownIdPolicy::Exists)
+        .await;
+    known.expect("it is known by its name alone");
+    let (mut console, proxy) = watched(&world).await;
+    console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;
+    console
+        .shows("> mapping: the current value is unknown")
+        .shows("(*) omit")
+        .shows("properties: the current value is unknown");
+    console.keys("y").await.shows("UPDATED");
+    let stored = world.stored(Side::Testing, "aaa");
+    assert_eq!(
+        (&stored.mapping, &stored.properties),
+        (&json!({"1": "2"}), &tier)
+    );
+    let sent = proxy.bodies("PUT");
+    assert_eq!(sent, [json!({"name": "Hooli 2", "user_group_id": "aaa"})]);
+
+    console.keys("<enter>e<end>3<ctrl-s><space>").await;
+    console.shows_all(["EMPTIES the field", "it is REPLACED as a whole"]);
+    console.keys("y").await;
+    let stored = world.stored(Side::Testing, "aaa");
+    assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));
+    // The former value is unknown, so the change cannot be undone.
+    console.keys("<esc>2z").await;
+    console.shows_all(["> ", "unknown"]);
+    assert_eq!(
+        console.runner.app.top().focus(),
+        groupdesk::tui::keymap::Focus::History
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_update_is_undone_from_the_history() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;

@@ -24,6 +24,30 @@ fn colour_of(console: &Console, text: &str) -> Option<Color> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
+    let (world, proxy, mut console) = open_behind_proxy().await;
+    console.keys("e<end> plc<ctrl-s>").await;
+    proxy.next("PUT", ProxyFault::applied(Then::Drop));
+    console.keys("y").await;
+    console
+        .shows("UNKNOWN whether the update of")
+        .shows("Read the group")
+        .shows("Your text is kept");
+    assert_eq!(colour_of(&console, "UNKNOWN whether"), Some(Color::Magenta));
+    assert_eq!(proxy.count("PUT"), 1, "nothing is repeated by itself");
+    assert_eq!(
+        world.stored(Side::Testing, "acme-eu").name,
+        "Acme Europe plc"
+    );
+    // A read settles it: the wanted values are there.
+    console.keys("r").await;
+    console
+        .shows("it already has your name")
+        .hides("BY SOMEONE");
+    console.keys("<esc><esc>2").await.shows("unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_wait_for_another_writer_names_the_writer() {
     let world = a_world().await;
     let (proxy, other) = through_a_proxy(&world).await;

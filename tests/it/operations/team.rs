@@ -10,6 +10,15 @@ mod wrong_clocks;
 #[path = "annotations.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod annotations;
+#[path = "create.rs"]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
+mod create;
+#[path = "facts.rs"]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
+mod facts;
+#[path = "handoff.rs"]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
+mod handoff;
 #[path = "handoff_records.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod handoff_records;

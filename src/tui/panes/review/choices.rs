@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::domain::{
     DesiredFields, Part,
     merge::{Conflict, Merge, Resolution},
+    text::bounded,
 };
 use crate::tui::panes::prelude::*;
 
@@ -170,7 +171,10 @@ pub(super) fn write(
 }
 
 fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
-    let there = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".into());
+    let there = |value: &Option<String>| match value {
+        Some(value) => bounded(value).into_owned(),
+        None => "(not there)".into(),
+    };
     let base = if row.base_known {
         there(&row.base)
     } else {
