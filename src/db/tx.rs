@@ -81,14 +81,14 @@ impl<'c> Tx<'c> {
         &self,
         text: &'static str,
         values: Vec<Value>,
-    ) -> Result<Asked<'_, 'c, T>, Fault> {
+    ) -> Asked<'_, 'c, T> {
         let statement = Statement::new(record::with_columns::<T>(text.into()), values);
         let answer = match &self.0 {
             Engine::Sqlite(connection) => Answer::Later(connection, statement),
             Engine::Server(transaction) => sent(transaction, statement),
         };
         let of = PhantomData;
-        Ok(Asked { answer, of })
+        Asked { answer, of }
     }
 
     /// As [`Self::ask`]; on a server with several writers the rows are locked, so that what is decided from them stays

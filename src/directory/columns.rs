@@ -109,7 +109,8 @@ words!(
 );
 
 fn labels_text(labels: &BTreeSet<Label>) -> String {
-    serde_json::Value::from_iter(labels.iter().map(Label::as_str)).to_string()
+    let labels: serde_json::Value = labels.iter().map(Label::as_str).collect();
+    labels.to_string()
 }
 
 fn labels(text: &str) -> BTreeSet<Label> {

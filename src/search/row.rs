@@ -160,7 +160,9 @@ impl RowMaker {
             (ENVIRONMENT, origin_of(group.environment_tag.as_ref())),
             (FINGERPRINT, origin_of(group.fingerprint.as_ref())),
         ] {
-            origin.into_iter().for_each(|origin| add(field, origin));
+            if let Some(origin) = origin {
+                add(field, origin);
+            }
         }
         origins.into()
     }

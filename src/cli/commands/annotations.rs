@@ -65,12 +65,12 @@ async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
     if let (Some(note), Some(noted)) = (before.note.filter(is_replaced), before.noted) {
         output::context(&format!("was: {} ({})", visible(&note), visible(&noted.by)));
     }
-    printed(session, &found, |id, annotation| match &annotation.note {
-        Some(note) => output::result(&visible(note)),
-        None => {
-            output::say(&format!("\"{id}\" has no note"));
-            Ok(())
+    printed(session, &found, |id, annotation| {
+        if let Some(note) = &annotation.note {
+            return output::result(&visible(note));
         }
+        output::say(&format!("\"{id}\" has no note"));
+        Ok(())
     })
 }
 

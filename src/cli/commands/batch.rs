@@ -212,7 +212,7 @@ impl RunReport for Ready {
 
     fn again(&self) -> Option<String> {
         let (number, more) = (self.batch.0, again_with(self.tokens.is_some()));
-        Some(format!("{} {number}{more}", RESUME))
+        Some(format!("{RESUME} {number}{more}"))
     }
 
     async fn summary(self, session: &Session, sum: Report) -> Summary {

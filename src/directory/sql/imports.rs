@@ -70,7 +70,7 @@ impl Directory {
                 return Ok(import);
             }
             let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
-            Ok(import.ok_or(Fault::Row("imports"))?)
+            import.ok_or(Fault::Row("imports"))
         })
         .await
     }

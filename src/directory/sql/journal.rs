@@ -167,7 +167,7 @@ fn claim(
             let of_item = values![item.batch, item.position, id];
             let taker = values![item.batch, item.position];
             let state = tx.ask(batches::ITEM, of_item)?;
-            Some((item, state, tx.ask_later(TAKER, taker)?))
+            Some((item, state, tx.ask_later(TAKER, taker)))
         }
         None => None,
     };
@@ -189,10 +189,10 @@ fn claim(
     ];
     let begun = tx.ask(BEGIN_ROTATION, values)?;
     // Read after the claim, which may have waited for whoever held the group.
-    let last = tx.ask_later(order::OF_GROUP, values![place, id])?;
-    let unsettled = tx.ask_later(UNSETTLED, values![place, id])?;
-    let mutation = tx.ask_later(mutations::HOLDER, values![place, id])?;
-    let holder = tx.ask_later(HOLDER, values![place, id, previous])?;
+    let last = tx.ask_later(order::OF_GROUP, values![place, id]);
+    let unsettled = tx.ask_later(UNSETTLED, values![place, id]);
+    let mutation = tx.ask_later(mutations::HOLDER, values![place, id]);
+    let holder = tx.ask_later(HOLDER, values![place, id, previous]);
     if let Some((item, state, taker)) = item
         && batches::taken(state, item)?.is_some()
     {

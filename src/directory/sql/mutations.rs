@@ -94,7 +94,7 @@ fn begin(tx: &Tx<'_>, place: PlaceId, intent: &MutationIntent) -> Result<Claimed
         intent.changes.as_ref(),
     ];
     let begun = tx.ask(BEGIN, values)?;
-    let holder = tx.ask_later(HOLDER, values![place, id])?;
+    let holder = tx.ask_later(HOLDER, values![place, id]);
     if let Some(id) = begun.one()? {
         return Ok(Claimed::Begun(id));
     }

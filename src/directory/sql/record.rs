@@ -129,7 +129,7 @@ pub(super) fn read(
         )
     };
     // Read after the locks, which may have waited for a change.
-    let last = tx.ask_later(order::OF_GROUP, of_group())?;
+    let last = tx.ask_later(order::OF_GROUP, of_group());
     let facts = tx.ask(facts::OF_PLACE, values![place])?;
     let fingerprint = extras.fingerprint;
     let had_token = fingerprint.map(|token| tx.ask::<()>(history::HAD, values![token, place, id]));

@@ -123,7 +123,7 @@ async fn client(
         Err(error) => {
             let area = match error {
                 ClientError::NoKey(_) | ClientError::Key(_) => Area::Key,
-                _ => Area::Configuration,
+                ClientError::Unusable(_) => Area::Configuration,
             };
             let advice = "The service was not contacted.";
             report.about(area).problem(error.to_string(), advice);

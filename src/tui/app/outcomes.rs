@@ -343,7 +343,7 @@ impl App {
                 let has_token = matches!(changed.ending, Ending::Rotated | Ending::Recovered);
                 if has_token {
                     let key = self.context.keys.key(Focus::List, Action::Token);
-                    text += &format!("; {key} on the group shows the new token");
+                    text = format!("{text}; {key} on the group shows the new token");
                 }
                 self.context.say(Severity::Done, text);
                 let alarms = changed.warnings.iter().filter(|one| one.is_alarm());

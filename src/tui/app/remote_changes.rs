@@ -162,12 +162,11 @@ fn sentence(told: &[(UserGroupId, GroupNews)], what: &str) -> String {
         .collect();
     people.sort_unstable();
     people.dedup();
-    let by = match people.len() {
-        0 => String::new(),
-        _ => {
-            let people = people.into_iter().map(|by| visible(by).into_owned());
-            format!(" by {}", named(people, 1))
-        }
+    let by = if people.is_empty() {
+        String::new()
+    } else {
+        let people = people.into_iter().map(|by| visible(by).into_owned());
+        format!(" by {}", named(people, 1))
     };
     let groups = told.iter().map(|(id, news)| {
         let fields: Vec<&str> = news.fields.iter().map(|field| field.as_str()).collect();

@@ -401,13 +401,13 @@ impl View for BatchPane {
                     let open = key(Focus::Batches, Action::Enter);
                     let resume = key(Focus::BulkRun, Action::Pause);
                     if context.is_switching {
-                        steps += &format!(", {all}");
+                        steps = format!("{steps}, {all}");
                     }
                     let how = format!("{steps}, {open}, then {resume} resumes it");
                     format!("The batch stays paused, {waiting} waiting: {how}")
                 } else {
                     if context.is_switching {
-                        steps += &format!(", then {all}");
+                        steps = format!("{steps}, then {all}");
                     }
                     format!("The batch continues; {steps} shows it")
                 };

@@ -215,10 +215,10 @@ impl Rows for Batches {
     fn commands() -> Vec<Command<BatchesPage>> {
         vec![
             command(Action::Resume, can_resume, |page, context| {
-                open(page, BatchAim::Resume, context)
+                open(page, BatchAim::Resume, context);
             }),
             command(Action::Enter, BatchesPage::needs_row, |page, context| {
-                open(page, BatchAim::Look, context)
+                open(page, BatchAim::Look, context);
             }),
             command(
                 Action::RetryFailed,
@@ -381,9 +381,10 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
     let counts = &batch.counts;
     if let Some(run) = running(batch, context) {
         let word = run.word().to_owned();
-        return match is_paused(batch, context) {
-            true => ("!", word, theme.warning()),
-            false => ("/", word, theme.focus()),
+        return if is_paused(batch, context) {
+            ("!", word, theme.warning())
+        } else {
+            ("/", word, theme.focus())
         };
     }
     let told = batch.last_run_in_words(|at| context.when(at));

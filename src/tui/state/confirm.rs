@@ -441,3 +441,20 @@ impl Confirm {
         area.height.saturating_sub(rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A retry begins with the reason of its batch, and another profile then discards nothing.
+    #[test]
+    fn only_what_was_typed_is_input() {
+        let places = Places::key(Focus::ConfirmTyped);
+        let mut confirm = Confirm::new(places, Level::Words, None).with_reason("leaked");
+        assert!(!confirm.has_input());
+        confirm.on_reason = true;
+        let field = confirm.field().expect("the reason");
+        field.set_text("leaked twice");
+        assert!(confirm.has_input());
+    }
+}

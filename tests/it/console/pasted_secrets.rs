@@ -206,7 +206,7 @@ async fn enter_everywhere(how: How) {
         let texts = scene.texts().into_iter().enumerate();
         let texts = texts.filter(|(number, _)| {
             let once = ROTATES.contains(&focus);
-            let is_its_turn = long::all() || (number + at + how as usize) % 6 == 0;
+            let is_its_turn = long::all() || (number + at + how as usize).is_multiple_of(6);
             // A part of a token is known only to who has had it.
             *number == 0 || !once && (*number == 1 || is_its_turn)
         });

@@ -116,7 +116,7 @@ const THEMES: [Theme; 3] = [
 async fn every_place_fits_every_window_and_every_terminal_and_shows_no_secret_unasked() {
     let world = a_world().await;
     for side in [Side::Testing, Side::Production] {
-        for (number, (script, _)) in places().into_iter().enumerate() {
+        for (number, (script, _)) in places().enumerate() {
             if side == Side::Production && script.starts_with('P') {
                 continue;
             }
@@ -126,7 +126,7 @@ async fn every_place_fits_every_window_and_every_terminal_and_shows_no_secret_un
             let secrets = world.secrets();
             assert!(!secrets.iter().any(|one| is_in(&debug, one)), "{script}");
             // In production only the words are others.
-            if side == Side::Production && number % 4 != 0 && !long::all() {
+            if side == Side::Production && !number.is_multiple_of(4) && !long::all() {
                 console.resize(WIDE);
                 assert_screen(&console, script);
                 assert_hides(&console, &secrets, script);

@@ -1,8 +1,6 @@
 //! The corpus of unusual texts in the shipped console on a terminal: every byte it writes belongs to one of its own
 //! sequences or to a harmless character.
 
-use jiff::Timestamp;
-
 use super::prelude::*;
 use crate::support::texts::{CORPUS, a_world, is_dangerous};
 
@@ -46,7 +44,7 @@ fn own_sequences(raw: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_terminal_gets_no_raw_byte_of_any_text() {
-    let world = a_world(Timestamp::now()).await;
+    let world = a_world().await;
     let mut session = Program::groupdesk(&[])
         .env("HOME", world.folder().to_string_lossy())
         .env("GROUPDESK_CONFIG", world.config_file().to_string_lossy())

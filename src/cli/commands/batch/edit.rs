@@ -141,7 +141,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         let left_out = all_named && skipped > 0;
         return Ok(Err(prepare::exit_of_dry_run(left_out, changing, true)));
     }
-    output::context(&lines(session, &plan, super::NAMED));
+    output::context(&lines(session, plan, super::NAMED));
     if changing == 0 {
         if skipped > 0 {
             return Err(CliError::Guarded(format!(

@@ -100,7 +100,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
         begins.push(sheet.page.height());
         let values = sheet.sides.each_ref().map(|side| value(part, &side.values));
         let is_here = index == compare.cursor.at;
-        sheet.row(&part.label(), look(*comparison, theme), is_here, values);
+        sheet.row(&part.label(), look(*comparison, theme), is_here, &values);
     }
     let mut page = sheet.page;
     if !compare.unchanged_too {
@@ -205,7 +205,7 @@ impl Sheet<'_> {
         if self.is_side_by_side {
             let [here, there] = self.sides.each_ref().map(|side| side.facts(self.context));
             for ((label, here), there) in FACTS.into_iter().zip(here).zip(there) {
-                self.row(label, (' ', theme.dim()), false, [here, there]);
+                self.row(label, (' ', theme.dim()), false, &[here, there]);
             }
         }
         let [here, there] = self
@@ -222,7 +222,7 @@ impl Sheet<'_> {
     }
 
     /// Writes a name and its value on both sides, with a sign and a style.
-    fn row(&mut self, label: &str, look: (char, Style), is_here: bool, values: [String; 2]) {
+    fn row(&mut self, label: &str, look: (char, Style), is_here: bool, values: &[String; 2]) {
         let theme = self.context.theme;
         let (mark, style) = if is_here {
             ('>', theme.cursor_row())
@@ -234,7 +234,7 @@ impl Sheet<'_> {
             let text = padded(text, room.saturating_sub(2), theme);
             (text + "  ", style)
         };
-        let [here, there] = &values;
+        let [here, there] = values;
         let mut pieces = vec![head];
         if self.is_side_by_side {
             pieces.push(piece(label, LABEL));
@@ -254,7 +254,7 @@ impl Sheet<'_> {
             format!("{word} {}", cut(name, NAME, theme))
         });
         let wide = words.iter().map(|word| columns(word)).max().unwrap_or(0);
-        for (word, value) in words.iter().zip(&values) {
+        for (word, value) in words.iter().zip(values) {
             let gap = wide.saturating_sub(columns(word));
             let text = format!("{word}{:gap$}  {value}", "");
             self.page.indented(GUTTER + 2, &text, look.1);
