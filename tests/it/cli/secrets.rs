@@ -137,9 +137,10 @@ async fn a_part_of_a_token_in_a_note_of_a_file_is_refused_and_an_export_is_taken
     let _held = home.start_demo().await;
     let revealed = home.run("get acme-eu --reveal").await;
     let part = &revealed.out.trim_end()[1..];
+    // No word that ends like a hexadecimal number: it could be the digit that is missing.
     home.write(
         "note.csv",
-        &format!("user_group_id,note\nacme-eu,leaked {part}\n"),
+        &format!("user_group_id,note\nacme-eu,saw {part}\n"),
     );
     home.write(
         "labels.csv",
