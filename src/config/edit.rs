@@ -218,7 +218,7 @@ impl Opened {
             changed.extend(other.as_deref());
             after.push_str(other.as_deref().unwrap_or(line.text));
         }
-        // With other tables in between, a person has to look.
+        // With other tables in between, the file is to be edited by hand.
         if tables != 1 {
             return Err(EditError::ByHand(self.file.clone()));
         }

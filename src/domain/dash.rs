@@ -56,10 +56,10 @@ pub fn what_is_wrong(word: &str) -> &'static str {
         (true, Some('-')) => "contains a long dash",
         (true, _) => "begins with a long dash",
         (false, Some('-')) if word.contains(is_long) => "contains a long dash",
-        (false, Some('-')) => "contains a sign that nobody sees",
+        (false, Some('-')) => "contains an invisible character",
         (false, Some(c)) if c.is_whitespace() => "begins with a blank",
         (false, Some(c)) if is_quote(c) => "begins with a quote",
-        (false, _) => "begins with a sign that nobody sees",
+        (false, _) => "begins with an invisible character",
     }
 }
 

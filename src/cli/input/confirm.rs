@@ -1,6 +1,6 @@
 //! The confirmation before a change (docs/design/console.md, "Confirmation"): on a terminal, or with `--yes`. If nobody
-//! can be asked, nothing is sent. Secrets are typed without echo: it is off before the prompt appears, so that text pasted at once is not
-//! shown, and restored however the question ends.
+//! can be asked, nothing is sent. Secrets are typed without echo: it is off before the prompt appears, so that text pasted
+//! at once is not shown, and restored however the question ends.
 
 use std::io::{self, IsTerminal};
 

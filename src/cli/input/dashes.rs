@@ -117,21 +117,24 @@ fn is_punctuation(part: &str) -> bool {
 
 /// Whether the value of this option may begin with a dash, as `-label:vip` of a filter does.
 fn takes_dashes(word: &str, options: &[&Arg]) -> bool {
-    let name = word.strip_prefix("--");
-    let mut options = options.iter().filter(|option| option.get_long() == name);
-    name.is_some() && options.any(|option| option.is_allow_hyphen_values_set())
+    named(word, options).is_some_and(Arg::is_allow_hyphen_values_set)
+}
+
+fn takes_value(word: &str, options: &[&Arg]) -> bool {
+    named(word, options).is_some_and(|option| option.get_action().takes_values())
+}
+
+/// The option that this word names in full.
+fn named<'o>(word: &str, options: &[&'o Arg]) -> Option<&'o Arg> {
+    let name = word.strip_prefix("--")?;
+    let mut options = options.iter().copied();
+    options.find(|option| option.get_long() == Some(name))
 }
 
 /// Whether a word with a dash is no option: `-5d`, `- call first`.
 fn is_text(word: &str) -> bool {
     let rest = word.strip_prefix('-').unwrap_or_default();
     rest.starts_with(|c: char| c.is_whitespace() || c.is_ascii_digit())
-}
-
-fn takes_value(word: &str, options: &[&Arg]) -> bool {
-    let name = word.strip_prefix("--");
-    let mut options = options.iter().filter(|option| option.get_long() == name);
-    name.is_some() && options.any(|option| option.get_action().takes_values())
 }
 
 /// Whether a word is an option, also a misspelt one. A filter would select all groups but those that have it as a text.
@@ -297,10 +300,10 @@ mod tests {
             ("“--dry-run”", "\"“--dry-run”\" begins with a quote;"),
             ("\"--dry-run\"", "'\"--dry-run\"' begins with a quote;"),
             (" --dry-run=x", "\" --dry-run=…\" begins with a blank;"),
-            ("\u{301}--dry-run", "begins with a sign that nobody sees;"),
+            ("\u{301}--dry-run", "begins with an invisible character;"),
             (
                 "-\u{200b}-dry-run",
-                "-\\u{200b}-dry-run contains a sign that nobody sees;",
+                "-\\u{200b}-dry-run contains an invisible character;",
             ),
             (" —dry-run", "\" —dry-run\" begins with a long dash;"),
         ] {

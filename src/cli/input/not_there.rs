@@ -137,10 +137,8 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
     else {
         return;
     };
-    let all = root
-        .get_subcommands()
-        .flat_map(|command| command.get_subcommands().chain([command]));
-    let listed: Vec<_> = all.filter(|command| !command.is_hide_set()).collect();
+    let mut listed = all_below(root);
+    listed.retain(|command| !command.is_hide_set());
     // An earlier name leads to the one of today.
     let is_called = |command: &Command, word: &str| {
         command.get_name() == word || command.get_all_aliases().any(|alias| alias == word)
@@ -153,6 +151,13 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
         let near = ContextValue::Strings(vec![near.get_name().to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
     }
+}
+
+fn all_below(command: &Command) -> Vec<&Command> {
+    let below = command.get_subcommands();
+    below
+        .flat_map(|one| [vec![one], all_below(one)].concat())
+        .collect()
 }
 
 fn is_word(argument: &str) -> bool {
@@ -172,6 +177,7 @@ mod tests {
             ("environments", "'environment'", "place"),
             ("batches resum", "'resume'", "show"),
             ("rotations setle", "'check'", "settle"),
+            ("serve keys lst", "'list'", "settle"),
             ("rotate --all", "", "-- --all"),
             ("rotate --older-than -5d", "", "-- -5"),
             ("rotate a --dry-rum", "'--dry-run'", "-- --dry"),

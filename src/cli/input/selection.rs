@@ -1,6 +1,6 @@
-//! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age. Of several ids that a person typed,
-//! one that is unknown is a mistake, and then nothing is done for the others either; unknown ids of files and filters are listed
-//! and skipped.
+//! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age. Of several ids that were
+//! typed, an unknown one is a mistake, and then nothing is done for the others either; unknown ids of files and filters are
+//! listed and skipped.
 
 use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 

@@ -175,9 +175,9 @@ impl ItemContext {
                     (answer, hold)
                 }
             };
-            let is_held = edit.is_some() && matches!(answer, Err(Failure::Held(_)));
-            if let Some(late) = unclear.take_if(|_| is_held) {
-                // Perhaps by the claim whose commit was unclear and arrived only now.
+            // Perhaps by the claim of this update, whose commit was unclear and arrived only now.
+            let is_locked = edit.is_some() && matches!(answer, Err(Failure::Held(_)));
+            if let Some(late) = unclear.take_if(|_| is_locked) {
                 if let Some(outcome) = self.end_unsent(item, &late, begun).await {
                     return Err(Box::new(outcome));
                 }

@@ -1,4 +1,4 @@
-//! What a person must see before a file is imported: new ids that resemble known ones and cells that only a spreadsheet
+//! What is shown before a file is imported: new ids that resemble known ones and cells that only a spreadsheet
 //! writes, because nobody can delete the groups that they create (hazard 1 of docs/design/service.md); and what the rows would empty,
 //! as a file does by accident in which every cell is quoted.
 
