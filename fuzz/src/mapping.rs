@@ -2,11 +2,14 @@
 
 use groupdesk::{
     domain::group::Mapping,
-    formats::strict_json,
+    formats::{
+        pairs::{self, NoPairs},
+        strict_json,
+    },
     tui::{
         kit::{
             RowKeys, json_editor,
-            mapping_table::{MappingTable, PasteError, PastedRows, pairs_of},
+            pairs::{MappingTable, PastedPairs, pairs_of},
         },
         theme::Theme,
     },
@@ -61,8 +64,8 @@ fn pasted(text: &str) {
     let mut table = MappingTable::new(Some(&known));
     let before = table.rows();
     match table.paste(text) {
-        PastedRows::Cell(_) => panic!("no cell is typed into"),
-        PastedRows::Rows { added, changed } => {
+        PastedPairs::Text { .. } => panic!("no cell is typed into"),
+        PastedPairs::Rows { added, changed } => {
             let after = table.rows();
             assert_eq!(after.len(), before.len() + added);
             assert_eq!(table.count_changes(), added + changed);
@@ -74,10 +77,10 @@ fn pasted(text: &str) {
             }
             assert!(!table.undo() || !table.undo(), "one step");
         }
-        PastedRows::Refused(why) => {
+        PastedPairs::Refused(why) => {
             assert_eq!(table.rows(), before, "nothing of it was taken");
-            is_safe(&why.to_string());
-            if let PasteError::Line(line) = why {
+            is_safe(&why);
+            if let Err(NoPairs::Line(line)) = pairs::read(text) {
                 is_a_line(text.trim_start_matches('\u{feff}').trim_start(), line);
             }
         }

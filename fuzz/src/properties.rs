@@ -5,7 +5,7 @@ use groupdesk::{
     tui::{
         kit::{
             Reaction, RowKeys, json_editor,
-            properties::{PropertiesField, PropertiesFocus},
+            pairs::{PropertiesField, PropertiesFocus},
         },
         theme::Theme,
     },

@@ -221,3 +221,91 @@ impl<'de> Deserialize<'de> for Entries {
         deserializer.deserialize_map(Each)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn pairs_are_read_in_many_spellings() {
+        for text in [
+            "40 213\n41 214\n",
+            "40=213\r\n41 = 214",
+            "40,213\n\n41, 214",
+            "40\t213\n41\t214",
+            "\u{feff}40,213\n41,214",
+            "40 -> 213\n41 -> 214",
+            "\"40\",\"213\"\n\"41\",\"214\"",
+            "schema_id,data_source_id\n40,213\n41,214\n",
+            "\u{feff}Schema ID;Data source ID;\n40;213;\n41;214;\n",
+            "sep=;\r# of the wiki\rschema_id;data_source_id\r40;213\r41;214\r",
+            "\"40\" ; \"213\"\n41 ; 214",
+            "SCHEMA ID\tDATA SOURCE ID\n40\t213\t\t\n41\t214",
+            "\"schema\",\"source\"\n\"40\",\"213\"\n\"41\",\"214\",",
+            r#"{"40": "213", "41": 214}"#,
+            "\"40\": \"213\",\n\"41\": \"214\",",
+        ] {
+            let wanted = owned(&[("40", "213"), ("41", "214")]);
+            assert_eq!(read(text), Ok(wanted), "{text}");
+        }
+    }
+
+    /// A header is one only in the first line.
+    #[test]
+    fn cells_in_quotes_keep_what_is_in_them() {
+        let wanted = owned(&[("a,b", "say \"x\""), ("c=d", "e,f"), ("key", "value")]);
+        let text = "\"a,b\",\"say \"\"x\"\"\"\n\"c=d\" = e,f\nkey\tvalue\n";
+        assert_eq!(read(text), Ok(wanted));
+    }
+
+    #[test]
+    fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
+        for text in "52 => 502|52=>502|52: 502|52 : 502|52 -> 502|52 → 502".split('|') {
+            assert_eq!(read(text), Ok(owned(&[("52", "502")])), "{text}");
+        }
+        for text in ["==", "-->", ":=", "<=", "|", ">>"] {
+            let text = format!("40 = 213\n52 {text} 502");
+            assert_eq!(read(&text), Err(NoPairs::Line(2)), "{text}");
+        }
+    }
+
+    #[test]
+    fn titles_of_columns_that_nobody_knows_are_no_row() {
+        for titles in ["Schema,Target", "from\tto", "id;source"] {
+            let text = format!("{titles}\n40,213\n134,386");
+            assert_eq!(read(&text), Err(NoPairs::Titles(1)), "{text}");
+        }
+        for rows in [
+            "main,acme_core\nother,213",
+            "main,acme_core",
+            "40,213\nmain,acme",
+        ] {
+            assert!(read(rows).is_ok(), "{rows}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pairs_says_where() {
+        for (text, why) in [
+            ("40 213\nhello\n", NoPairs::Line(2)),
+            ("Acme Europe GmbH", NoPairs::Line(1)),
+            ("=213", NoPairs::Line(1)),
+            ("$serde_json::private::Number = 5", NoPairs::Line(1)),
+            ("40,213,Orders", NoPairs::Line(1)),
+            ("schema_id,data_source_id\n40,\n", NoPairs::Line(2)),
+            ("schema_id,data_source_id\n", NoPairs::Nothing),
+            ("  \n", NoPairs::Nothing),
+            (r#"{"a": [1]}"#, NoPairs::Entry(1)),
+            (r#"{"a": "1", "b": 2"#, NoPairs::Object),
+            (r#"{"a": "1", "a": "2"}"#, NoPairs::Duplicate(1, 2)),
+            ("a=1\nb=2\na=3", NoPairs::Duplicate(1, 3)),
+        ] {
+            assert_eq!(read(text), Err(why), "{text}");
+        }
+    }
+}

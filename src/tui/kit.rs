@@ -9,9 +9,8 @@ pub mod boxes;
 pub mod columns;
 pub mod form;
 pub mod json_editor;
-pub mod mapping_table;
 pub mod paint;
-pub mod properties;
+pub mod pairs;
 pub mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,9 +25,8 @@ pub use self::{
     },
     columns::{Cell, Column, widest},
     form::{Form, Input},
-    mapping_table::MappingTable,
     paint::{below, split_below, take},
-    properties::{PropertiesField, PropertiesFocus},
+    pairs::{MappingTable, PastedPairs, PropertiesField, PropertiesFocus},
     table::{Gutter, Hidden},
     text_field::{TextField, did_not_fit},
     text_page::{ChangeTarget, TextPage},

@@ -12,11 +12,11 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::parse::{Entry, object, parse_value};
+pub(super) use self::parse::{Entry, Object, object, parse_value};
 pub use draw::coloured;
 pub use parse::{JsonProblem, parse, parse_object};
 
-use std::{ops::Range, sync::OnceLock};
+use std::sync::OnceLock;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde_json::Value;
@@ -143,13 +143,6 @@ impl JsonEditor {
         true
     }
 
-    /// Replaces a range of the text, in bytes, in one step.
-    pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
-        let (from, to) = (self.lines.place(range.start), self.lines.place(range.end));
-        self.lines.replace(from, to, text, false);
-        self.check();
-    }
-
     /// The differences of the lines from what was known.
     fn marks(&self) -> &Marks {
         let judge = || match (&self.before, self.value()) {
@@ -166,7 +159,8 @@ impl JsonEditor {
     }
 }
 
-fn pretty(properties: &Properties) -> String {
+/// As a text that is formatted like [`JsonEditor::format`] does it.
+pub(super) fn pretty(properties: &Properties) -> String {
     pretty_text(&Value::Object(properties.clone()).to_string())
 }
 

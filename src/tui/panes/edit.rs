@@ -16,7 +16,7 @@ use crate::{
     domain::{Change, DesiredFields, KnownGroup, UserGroupId, counted, visible},
     operations::Changes,
     tui::{
-        kit::{PropertiesFocus, Reaction, did_not_fit},
+        kit::{PastedPairs, PropertiesFocus, Reaction},
         state::{GroupForm, Proposal, Section, UnsentDraft},
     },
 };
@@ -329,18 +329,15 @@ impl View for GroupForm {
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        match self.section {
+        let pasted = match self.section {
             Section::Name => {
-                let pasted = self.name.paste(text);
-                if pasted.cut > 0 {
-                    context.say(Severity::Warning, did_not_fit(pasted.cut));
-                }
+                let cut = self.name.paste(text).cut;
+                PastedPairs::Text { cut }
             }
-            Section::Mapping => view::report_pasted_rows(&self.mapping.paste(text), context),
-            Section::Properties => {
-                view::report_pasted_properties(&self.properties.paste(text), context);
-            }
-        }
+            Section::Mapping => self.mapping.paste(text),
+            Section::Properties => self.properties.paste(text),
+        };
+        view::report_pasted(pasted, self.field_focus(), context);
         true
     }
 

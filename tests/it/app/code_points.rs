@@ -13,9 +13,8 @@ use groupdesk::{
         RowKeys, boxes,
         columns::{Cell, Column, Layout},
         json_editor::JsonEditor,
-        mapping_table::MappingTable,
         paint,
-        properties::PropertiesField,
+        pairs::{MappingTable, PropertiesField},
         text_field::TextField,
     },
 };

@@ -76,7 +76,7 @@ impl Lines {
     }
 
     /// The position of a byte of the whole text.
-    pub(super) fn place(&self, mut byte: usize) -> TextPosition {
+    fn place(&self, mut byte: usize) -> TextPosition {
         for (row, line) in self.rows.iter().enumerate() {
             if byte <= line.len() {
                 return TextPosition { row, byte };
@@ -114,9 +114,17 @@ impl Lines {
         self.replace(self.cursor, self.cursor, c.encode_utf8(&mut [0; 4]), true);
     }
 
+    /// Only the part that differs is replaced, and kept for undo.
     pub(super) fn replace_all(&mut self, text: &str) {
-        let end = self.end_of(self.rows.len() - 1);
-        self.replace(TextPosition::default(), end, text, false);
+        let now = self.text();
+        let same = now.chars().zip(text.chars());
+        let same = same.take_while(|(now, new)| now == new);
+        let start: usize = same.map(|(c, _)| c.len_utf8()).sum();
+        let same = now[start..].chars().rev().zip(text[start..].chars().rev());
+        let same = same.take_while(|(now, new)| now == new);
+        let end: usize = same.map(|(c, _)| c.len_utf8()).sum();
+        let (from, to) = (self.place(start), self.place(now.len() - end));
+        self.replace(from, to, &text[start..text.len() - end], false);
     }
 
     pub(super) fn undo(&mut self) -> bool {

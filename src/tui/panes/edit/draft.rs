@@ -5,13 +5,12 @@
 
 use jiff::SignedDuration;
 
-use super::{GroupForm, external_editor::pretty};
+use super::GroupForm;
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Change, DesiredFields, KnownGroup, Mark, Part, UserGroupId, visible},
     operations::{Done, KeptDraft},
     tui::{
-        kit::PropertiesField,
         panes::attention::draft_is_gone,
         state::{DraftOrigin, UnsentDraft},
     },
@@ -273,14 +272,7 @@ impl GroupForm {
         }
         if self.base.properties != now.properties {
             changed.push("properties");
-            let mut properties = PropertiesField::new(now.properties.as_ref());
-            if self.properties.is_changed() {
-                properties.set_text(&self.properties.text());
-            }
-            if context.properties_as_rows {
-                properties.switch();
-            }
-            self.properties = properties;
+            self.properties.rebase(now.properties.as_ref());
         }
         self.base = now;
         self.meanwhile = None;
@@ -351,12 +343,10 @@ impl GroupForm {
             self.name.set_text(name);
         }
         if let Some(mapping) = &wanted.mapping {
-            self.mapping.fill(mapping);
+            self.mapping.replace(mapping.clone());
         }
-        if let Some(properties) = &wanted.properties
-            && self.properties.value() != Ok(properties)
-        {
-            self.properties.set_text(&pretty(properties.clone()));
+        if let Some(properties) = &wanted.properties {
+            self.properties.replace(properties);
         }
     }
 }

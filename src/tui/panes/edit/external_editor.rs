@@ -8,7 +8,7 @@ use crate::tui::panes::prelude::*;
 use crate::{
     domain::{KnownGroup, Mapping, Properties, UserGroupId, kept_text::without_tokens},
     tui::{
-        kit::{json_editor, mapping_table::pairs_of},
+        kit::{json_editor, pairs::pairs_of},
         state::{EditRequest, Effect},
     },
 };
@@ -100,12 +100,11 @@ impl GroupForm {
             self.mapping.replace(mapping);
         }
         if let Some(properties) = document.properties {
-            let is_same = self.properties.value() == Ok(&properties);
             // The properties were unknown and still are.
             let is_blank = self.properties.is_blank() && properties.is_empty();
             let is_nothing = is_blank && self.base.properties.is_none();
-            if !is_same && !is_nothing {
-                self.properties.set_text(&pretty(properties));
+            if !is_nothing {
+                self.properties.replace(&properties);
             }
         }
     }
@@ -154,11 +153,6 @@ fn kept(text: &str) -> (String, &'static str) {
     let (kept, had_token) = without_tokens(text.as_bytes());
     let token = if had_token { " without the token" } else { "" };
     (String::from_utf8_lossy(&kept).into_owned(), token)
-}
-
-pub(super) fn pretty(properties: Properties) -> String {
-    let value = Value::Object(properties);
-    serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
 }
 
 /// Parses the document of a group; the id in it must be that of the group.

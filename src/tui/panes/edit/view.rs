@@ -10,10 +10,8 @@ use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Change, Entry, Mark, Operation, counted, text::person, undo, visible},
     tui::kit::{
-        ChangeTarget, PropertiesFocus, RowKeys, did_not_fit,
-        mapping_table::PastedRows,
+        ChangeTarget, PastedPairs, PropertiesFocus, RowKeys, did_not_fit,
         paint::{self, columns},
-        properties::PastedProperties,
         side_by_side, split_below, take, text_page, titled, titled_rows,
     },
 };
@@ -157,42 +155,22 @@ fn draw_data_source_usage(edit: &GroupForm, buffer: &mut Buffer, area: Rect, the
     area
 }
 
-/// Reports the result of a paste into the properties.
-pub(super) fn report_pasted_properties(pasted: &PastedProperties, context: &mut Context) {
+/// Reports the result of a paste into the mapping or the properties.
+pub(super) fn report_pasted(pasted: PastedPairs, focus: Focus, context: &mut Context) {
     match pasted {
-        PastedProperties::Text => {}
-        PastedProperties::Cut(cut) => {
-            context.say(Severity::Warning, did_not_fit(*cut));
+        PastedPairs::Text { cut: 0 } => {}
+        PastedPairs::Text { cut } => context.say(Severity::Warning, did_not_fit(cut)),
+        PastedPairs::Rows { added, changed } => {
+            let added = match (focus, added) {
+                (Focus::EditMapping, _) => counted(added, "row"),
+                (_, 1) => "1 property".to_owned(),
+                _ => format!("{added} properties"),
+            };
+            let undo = context.keys.key_in_field(focus, "undo");
+            let text = format!("Pasted: {added} added, {changed} changed; {undo} undoes");
+            context.say(Severity::Info, text);
         }
-        PastedProperties::Rows { added, changed } => context.say(
-            Severity::Info,
-            format!(
-                "Pasted: {added} {} added, {changed} changed; {} undoes",
-                if *added == 1 {
-                    "property"
-                } else {
-                    "properties"
-                },
-                context.keys.key_in_field(Focus::EditRows, "undo")
-            ),
-        ),
-        PastedProperties::Refused(why) => context.say_paste_refused(why.clone()),
-    }
-}
-
-/// Reports the result of a paste into the mapping.
-pub(super) fn report_pasted_rows(pasted: &PastedRows, context: &mut Context) {
-    match pasted {
-        PastedRows::Cell(_) => {}
-        PastedRows::Rows { added, changed } => context.say(
-            Severity::Info,
-            format!(
-                "Pasted: {} added, {changed} changed; {} undoes",
-                counted(*added, "row"),
-                context.keys.key_in_field(Focus::EditMapping, "undo")
-            ),
-        ),
-        PastedRows::Refused(why) => context.say_paste_refused(why.to_string()),
+        PastedPairs::Refused(why) => context.say_paste_refused(why),
     }
 }
 

@@ -1,0 +1,834 @@
+//! The guarantees of the rows, for both kinds: every row stays visible, and every step can be undone. Of the properties
+//! besides: both views show the same value, and what is not touched stays as it was written.
+
+use proptest::prelude::*;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use super::{
+    value::{Typed, ValueType},
+    *,
+};
+use crate::{
+    domain::{Mapping, testing::mapping},
+    tui::kit::{
+        Reaction,
+        json_editor::parse,
+        testing::{THEME, key, row_keys, screen, typed},
+    },
+};
+
+/// As a person may have written it.
+const TEXT: &str = r#"{"tier":"gold", "seats" : 12345678901234567890.10,
+  "beta": true,"owner":{ "team":"night",
+    "on_call":[1,2.50] },"note":null}"#;
+
+/// What both kinds can do.
+trait Editor {
+    fn press(&mut self, key: KeyEvent) -> Reaction;
+    fn insert(&mut self, text: &str) -> PastedPairs;
+    fn shown(&self, width: u16, height: u16) -> String;
+    /// The pairs as they would be sent.
+    fn pairs(&self) -> Vec<String>;
+    fn is_typing(&mut self) -> bool;
+    /// Keys from the key of a new row to its value.
+    fn to_value(&self) -> &'static str;
+}
+
+impl Editor for MappingTable {
+    fn press(&mut self, key: KeyEvent) -> Reaction {
+        self.key(key)
+    }
+
+    fn insert(&mut self, text: &str) -> PastedPairs {
+        self.paste(text)
+    }
+
+    fn shown(&self, width: u16, height: u16) -> String {
+        screen(width, height, |buffer, area| {
+            self.draw(buffer, area, THEME, true, &row_keys());
+        })
+    }
+
+    fn pairs(&self) -> Vec<String> {
+        let pairs = self.value().expect("valid").into_iter();
+        pairs.map(|(key, value)| format!("{key}={value}")).collect()
+    }
+
+    fn is_typing(&mut self) -> bool {
+        self.cell().is_some()
+    }
+
+    fn to_value(&self) -> &'static str {
+        "\n"
+    }
+}
+
+impl Editor for PropertiesField {
+    fn press(&mut self, key: KeyEvent) -> Reaction {
+        self.key(key)
+    }
+
+    fn insert(&mut self, text: &str) -> PastedPairs {
+        self.paste(text)
+    }
+
+    fn shown(&self, width: u16, height: u16) -> String {
+        screen(width, height, |buffer, area| {
+            self.draw(buffer, area, THEME, true, &row_keys());
+        })
+    }
+
+    fn pairs(&self) -> Vec<String> {
+        let pairs = self.value().expect("valid").iter();
+        let text = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), Into::into);
+        pairs
+            .map(|(key, value)| format!("{key}={}", text(value)))
+            .collect()
+    }
+
+    fn is_typing(&mut self) -> bool {
+        self.cell().is_some()
+    }
+
+    fn to_value(&self) -> &'static str {
+        "\n\n"
+    }
+}
+
+/// See [`typed`].
+fn keys<E: Editor + ?Sized>(editor: &mut E, text: &str) {
+    for event in typed(text) {
+        editor.press(event);
+    }
+}
+
+fn table() -> MappingTable {
+    MappingTable::new(Some(&mapping(&[("7", "40"), ("9", "134"), ("12", "5")])))
+}
+
+fn known(json: &str) -> PropertiesField {
+    PropertiesField::new(Some(&parse(json).expect("properties")))
+}
+
+/// The rows of a text that equals what was known.
+fn rows_of(text: &str) -> PropertiesField {
+    let mut field = known(text);
+    field.set_text(text);
+    assert!(field.switch());
+    field
+}
+
+/// The same three pairs in both kinds.
+fn both() -> [Box<dyn Editor>; 2] {
+    let mut field = known(r#"{"7":"40","9":"134","12":"5"}"#);
+    assert!(field.switch());
+    [Box::new(table()), Box::new(field)]
+}
+
+/// Types, and checks where the focus is and what the text is then.
+#[track_caller]
+fn types(field: &mut PropertiesField, text: &str, place: PropertiesFocus, then: &str) {
+    keys(field, text);
+    assert_eq!((field.place(), &*field.text()), (place, then));
+}
+
+fn rows(added: usize, changed: usize) -> PastedPairs {
+    PastedPairs::Rows { added, changed }
+}
+
+#[test]
+fn rows_are_changed_added_and_removed_in_sight() {
+    let mut table = table();
+    keys(&mut table, "l\n⌫⌫213\njDa8\n99\nk");
+    insta::assert_snapshot!(table.shown(60, 6), @r"
+       SCHEMA ID     DATA SOURCE ID
+     ~ 7             213             was 40
+     - 9             134             will be removed
+    >  12            5
+     + 8             99              new
+    ");
+    assert_eq!(table.pairs(), ["7=213", "12=5", "8=99"]);
+    assert!(table.is_changed());
+    assert_eq!(table.count_changes(), 3);
+    let mut field = rows_of(TEXT);
+    keys(&mut field, "\n␕silver\njj\njDaregion\n\neu\n");
+    insta::assert_snapshot!(field.shown(76, 9), @r#"
+       KEY          TYPE         VALUE
+     ~ tier         text         silver                          was gold
+       seats        number       12345678901234567890.10
+     ~ beta         true/false   false                           was true
+     - owner        JSON         {"team": "night", "on_call": [… will be removed
+       note         null         null
+    >+ region       text         eu                              new
+    "#);
+    let text = r#"{"tier":"silver", "seats" : 12345678901234567890.10,
+  "beta": false,"note":null,"region": "eu"}"#;
+    types(&mut field, "", PropertiesFocus::Rows, text);
+}
+
+#[test]
+fn an_empty_new_row_was_never_there() {
+    for mut editor in both() {
+        let before = editor.pairs();
+        for end in ["⎋", "\n", "↑", "⇤"] {
+            keys(&mut *editor, "a");
+            assert_eq!(editor.press(key(KeyCode::Tab)), Reaction::Refused);
+            keys(&mut *editor, end);
+            assert_eq!(editor.pairs(), before, "{end}");
+            assert!(!editor.is_typing());
+            assert_eq!(editor.press(key(KeyCode::Char('z'))), Reaction::Refused);
+        }
+    }
+}
+
+#[test]
+fn esc_leaves_the_cell_as_it_was_and_what_is_brought_back_is_no_change() {
+    for mut editor in both() {
+        let before = editor.pairs();
+        keys(&mut *editor, "\nabc");
+        assert_eq!(editor.pairs()[0], "7=40abc", "what is being typed counts");
+        keys(&mut *editor, "⎋");
+        assert_eq!(editor.pairs(), before);
+        assert_eq!(editor.press(key(KeyCode::Esc)), Reaction::Ignored);
+        keys(&mut *editor, "jD");
+        assert_eq!(editor.pairs(), ["7=40", "12=5"]);
+        assert_eq!(editor.press(key(KeyCode::Enter)), Reaction::Refused);
+        let why = "! this row will be removed; - restores it";
+        assert!(editor.shown(60, 6).ends_with(why));
+        keys(&mut *editor, "D");
+        assert_eq!(editor.pairs(), before, "dropped and brought back");
+    }
+    assert!(!table().is_changed() && !MappingTable::new(None).is_changed());
+}
+
+#[test]
+fn steps_are_undone_and_redone_where_they_were_made() {
+    for mut editor in both() {
+        let start = editor.pairs();
+        keys(&mut *editor, &format!("jDa8{}1\n", editor.to_value()));
+        let end = editor.pairs();
+        assert_eq!(end, ["7=40", "12=5", "8=1"]);
+        keys(&mut *editor, "gzzz");
+        assert_eq!(editor.pairs(), start);
+        assert!(
+            editor.shown(60, 6).contains("\n>  9 "),
+            "to the row that is back"
+        );
+        assert_eq!(editor.press(key(KeyCode::Char('z'))), Reaction::Refused);
+        keys(&mut *editor, "ZZZ");
+        assert_eq!(editor.pairs(), end);
+    }
+}
+
+#[test]
+fn two_tabs_lead_out_of_the_table() {
+    let mut table = table();
+    let (tab, back) = (key(KeyCode::Tab), key(KeyCode::BackTab));
+    for (event, reaction) in [
+        (tab, Reaction::Ignored),
+        (back, Reaction::Moved),
+        (back, Reaction::Ignored),
+        (tab, Reaction::Moved),
+        (tab, Reaction::Ignored),
+    ] {
+        assert_eq!(table.key(event), reaction);
+    }
+    keys(&mut table, "←\n8⇥");
+    assert!(table.is_editing());
+    assert_eq!(table.key(tab), Reaction::Ignored);
+    assert!(!table.is_editing(), "what was typed is taken over");
+    assert_eq!(table.rows()[0].key, "78");
+}
+
+#[test]
+fn a_pasted_pair_changes_the_row_that_is_there_in_one_step() {
+    for mut editor in both() {
+        keys(&mut *editor, "jD");
+        assert_eq!(editor.insert("7=213\n9=134\n12=5\nx=y"), rows(1, 2));
+        assert_eq!(editor.pairs(), ["7=213", "9=134", "12=5", "x=y"]);
+        assert!(editor.shown(60, 6).contains("was 40"));
+        assert_eq!(editor.insert("7=213"), rows(0, 0));
+        keys(&mut *editor, "z");
+        assert_eq!(editor.pairs(), ["7=40", "12=5"]);
+    }
+}
+
+#[test]
+fn a_paste_that_is_no_pairs_changes_nothing_and_says_why() {
+    for mut editor in both() {
+        let before = editor.pairs();
+        for text in [
+            "40 canary\nhello",
+            "{\"a\": canary",
+            "{\"a\": 1, \"a\": 2}",
+            " \n",
+        ] {
+            let PastedPairs::Refused(why) = editor.insert(text) else {
+                panic!("{text} was taken");
+            };
+            assert!(!why.contains("canary"));
+            assert_eq!(editor.pairs(), before);
+            let shown = editor.shown(120, 8);
+            assert!(shown.ends_with(&format!("! {why}")), "{shown}");
+        }
+        keys(&mut *editor, "j");
+        assert!(!editor.shown(120, 8).contains('!'), "until the next key");
+    }
+}
+
+#[test]
+fn a_paste_into_a_cell_is_its_text_unless_it_can_only_be_rows() {
+    for mut editor in both() {
+        keys(&mut *editor, "l\n");
+        assert_eq!(editor.insert("Acme Europe\n"), PastedPairs::Text { cut: 0 });
+        assert_eq!(editor.pairs()[0], "7=40Acme Europe");
+        let long = "x".repeat(LONGEST);
+        let cut = "40Acme Europe".len();
+        assert_eq!(editor.insert(&long), PastedPairs::Text { cut });
+        keys(&mut *editor, "⎋");
+    }
+    let mut table = table();
+    for text in ["20 1\n21 2\n", r#"{"22": 1, "23": 2}"#] {
+        keys(&mut table, "\n");
+        assert_eq!(table.paste(text), rows(2, 0));
+        assert!(!table.is_editing());
+    }
+    // A text of any kind can be a value.
+    let mut field = rows_of(r#"{"a":1,"b":"x"}"#);
+    keys(&mut field, "g\n");
+    assert_eq!(field.paste("{}\n"), PastedPairs::Text { cut: 0 });
+    assert_eq!(field.text(), r#"{"a":1{},"b":"x"}"#, "into the cell");
+    keys(&mut field, "⎋←\n");
+    assert!(matches!(field.paste("a=1"), PastedPairs::Refused(_)));
+}
+
+#[test]
+fn long_tables_scroll_and_narrow_ones_keep_both_texts() {
+    let many: Mapping = (0..40)
+        .map(|n| (format!("schema-{n}"), format!("source-{n}\u{202e}")))
+        .collect();
+    let mut table = MappingTable::new(Some(&many));
+    keys(&mut table, &"↓".repeat(20));
+    insta::assert_snapshot!(table.shown(34, 4), @r"
+       SCHEMA ID  DATA SOURCE ID 21/40
+       schema-19  source-19\u{202e}
+    >  schema-20  source-20\u{202e}
+       schema-21  source-21\u{202e}
+    ");
+    keys(&mut table, "D");
+    insta::assert_snapshot!(table.shown(22, 2), @r"
+       SCHEMA ID  DA 21/40
+    >- schema-20  source-…
+    ");
+    let entries: Vec<_> = (0..40)
+        .map(|n| format!("\"key-{n}\": \"v{n}\u{202e}\\n\""))
+        .collect();
+    let mut field = rows_of(&format!("{{{}}}", entries.join(", ")));
+    keys(&mut field, "⇟⇟");
+    insta::assert_snapshot!(field.shown(50, 4), @r"
+       KEY          TYPE         VALUE           21/40
+       key-19       text         v19\u{202e}\n
+    >  key-20       text         v20\u{202e}\n
+       key-21       text         v21\u{202e}\n
+    ");
+    assert!(field.shown(32, 3).contains("key-20"));
+}
+
+#[test]
+fn without_rows_it_says_what_to_do() {
+    let (mut field, mut unknown) = (known("{}"), PropertiesField::new(None));
+    assert!(field.switch() && unknown.switch());
+    let none: [&dyn Editor; 2] = [&MappingTable::new(Some(&Mapping::new())), &field];
+    for editor in none {
+        assert!(editor.shown(40, 4).ends_with("no rows; + adds one"));
+    }
+    let none: [&dyn Editor; 2] = [&MappingTable::new(None), &unknown];
+    for editor in none {
+        assert!(editor.shown(100, 4).contains("unknown; stays unchanged"));
+    }
+}
+
+/// Of the mapping: a wrong row stays, with its problem.
+mod mapping_rows {
+    use super::*;
+    use crate::tui::kit::json_editor;
+
+    #[test]
+    fn what_is_wrong_is_said_at_once_even_while_typing() {
+        let mut table = table();
+        keys(&mut table, "a7");
+        insta::assert_snapshot!(table.shown(60, 7), @r"
+           SCHEMA ID     DATA SOURCE ID
+           7             40
+           9             134
+           12            5
+        >+ 7                             same schema ID as row 1
+
+        ! row 4: same schema ID as row 1
+        ");
+        let place = |table: &MappingTable| {
+            let problem = table.value().expect_err("wrong");
+            (problem.row, problem.column)
+        };
+        assert_eq!(place(&table), (3, Column::Key));
+        keys(&mut table, "0\n");
+        assert_eq!(place(&table), (3, Column::Value), "no value yet");
+        keys(&mut table, "1");
+        assert!(table.value().is_ok(), "what is being typed counts");
+        keys(&mut table, "\ng←\n␕70");
+        assert_eq!(place(&table), (0, Column::Key), "the cell that is typed");
+        let text = r#"{"$serde_json::private::Number": "5"}"#;
+        keys(&mut table, "⎋");
+        assert_eq!(table.paste(text), rows(1, 0));
+        assert_eq!(place(&table), (4, Column::Key), "it cannot be sent");
+    }
+
+    #[test]
+    fn changing_begins_at_the_data_source() {
+        let mut table = table();
+        keys(&mut table, "\n9\n");
+        assert_eq!(table.rows()[0].value, "409");
+        keys(&mut table, "←j\n9\n");
+        assert_eq!(table.rows()[1].key, "99", "the chosen column stays");
+        assert_eq!(table.source_here(), Some("134"));
+        assert_eq!(table.sources().collect::<Vec<_>>(), ["409", "134", "5"]);
+    }
+
+    #[test]
+    fn the_next_problem_is_found_around_the_end() {
+        let mut table = table();
+        keys(&mut table, "a7\n1\na99\n\ng");
+        for cursor in [3, 4, 3] {
+            assert!(table.go_to_next_problem());
+            assert_eq!(table.cursor, cursor);
+            assert!(cursor == 3 || table.column == Column::Value);
+        }
+        keys(&mut table, "G←\n0\n");
+        assert!(
+            table.is_editing(),
+            "the value that is missing is typed next"
+        );
+    }
+
+    #[test]
+    fn other_values_replace_all_rows_in_one_step() {
+        let before = mapping(&[("7", "40"), ("8", "41")]);
+        for known in [Some(&before), None] {
+            let mut table = MappingTable::new(known);
+            let start = table.value();
+            let read = |text: &str| pairs_of(json_editor::parse(text).expect("an object"));
+            assert_eq!(
+                read(&table.as_json()),
+                Ok(known.cloned().unwrap_or_default())
+            );
+            assert_eq!(read("{\"7\": []}"), Err(NotText(1)));
+            table.replace(read("{\"9\": 42,\n \"7\": \"213\"}").expect("a mapping"));
+            assert_eq!(table.value(), Ok(mapping(&[("7", "213"), ("9", "42")])));
+            let changes = if known.is_some() { 3 } else { 2 };
+            assert_eq!(table.count_changes(), changes, "8 is marked, not gone");
+            assert_eq!(table.kind.is_known(), known.is_some());
+            assert!(table.undo());
+            assert_eq!(table.value(), start);
+            assert!(!table.undo());
+            table.replace(start.expect("valid"));
+            assert!(!table.undo(), "nothing was changed");
+        }
+    }
+
+    #[test]
+    fn a_newer_copy_moves_what_was_not_touched() {
+        let old = mapping(&[("1", "a"), ("2", "b"), ("3", "c"), ("4", "d")]);
+        let mut table = MappingTable::new(Some(&old));
+        table.replace(mapping(&[
+            ("1", "a"),
+            ("2", "mine"),
+            ("4", "d"),
+            ("5", "e"),
+        ]));
+        let new = mapping(&[("1", "A"), ("2", "B"), ("3", "C"), ("6", "f")]);
+        table.rebase(Some(&new));
+        let wanted = mapping(&[("1", "A"), ("2", "mine"), ("5", "e"), ("6", "f")]);
+        let why = "4 was removed by somebody else, 3 stays dropped";
+        assert_eq!(table.value(), Ok(wanted), "{why}");
+        assert_eq!(table.count_changes(), 3, "2 changed, 3 dropped, 5 added");
+        let restored = MappingTable::restored(Some(&new), table.rows());
+        assert_eq!(restored, table, "a draft keeps all of it");
+    }
+}
+
+/// Of the properties: types, and the text that the rows are a view of.
+mod property_rows {
+    use super::*;
+
+    #[test]
+    fn what_is_not_touched_stays_as_it_was_written() {
+        let mut field = rows_of(TEXT);
+        keys(&mut field, "j\n\n");
+        assert_eq!(field.text(), TEXT, "looked at, not changed");
+        keys(&mut field, "jj\n");
+        assert_eq!(field.place(), PropertiesFocus::Cell);
+        keys(&mut field, "\n");
+        assert_eq!(field.text(), TEXT, "nor the JSON of a value");
+        keys(&mut field, "DD");
+        assert!(!field.is_changed());
+        let order: Vec<_> = field.value().expect("valid").keys().cloned().collect();
+        assert_eq!(order, ["tier", "seats", "beta", "owner", "note"]);
+        // A restored entry is formatted like the one before it.
+        let back = "\n  \"owner\": {\"team\":\"night\",\"on_call\":[1,2.50]}";
+        let owner = "\"owner\":{ \"team\":\"night\",\n    \"on_call\":[1,2.50] }";
+        assert_eq!(field.text(), TEXT.replace(owner, back));
+        // White space around a comma belongs to the entry before it.
+        let mut field = rows_of("{ \"a\":1.10 ,\n\"b\" : [ ], \"c\":2 }\n");
+        keys(&mut field, "\n␕3\n");
+        assert_eq!(field.text(), "{ \"a\":3 ,\n\"b\" : [ ], \"c\":2 }\n");
+        keys(&mut field, "D");
+        assert_eq!(field.text(), "{ \"b\" : [ ], \"c\":2 }\n");
+        keys(&mut field, "jDGD");
+        assert_eq!(field.text(), "{}\n");
+    }
+
+    #[test]
+    fn types_are_chosen_and_values_follow() {
+        use PropertiesFocus::{Cell, Rows, ValueType};
+        let mut field = rows_of(r#"{"a":"1.10","b":"x"}"#);
+        let first = r#"{"a":1.10,"b":"x"}"#;
+        types(&mut field, "←\n", ValueType, r#"{"a":"1.10","b":"x"}"#);
+        assert!(field.shown(60, 5).contains("<text>"));
+        keys(&mut field, "→");
+        assert!(field.shown(60, 5).contains("<number>"));
+        types(&mut field, "\n", Rows, first);
+        // A text that is not a number has to be typed again; until then nothing changes.
+        keys(&mut field, "↓\n→\n");
+        assert_eq!((field.place(), &*field.editor().text()), (Cell, first));
+        assert!(field.shown(60, 5).contains("! not a number"));
+        types(&mut field, "␕-7\n", Rows, r#"{"a":1.10,"b":-7}"#);
+        // Null has no value: Enter on it chooses another type.
+        types(&mut field, "←\n→→\n", Rows, r#"{"a":1.10,"b":null}"#);
+        types(&mut field, "→\n", ValueType, r#"{"a":1.10,"b":null}"#);
+        types(&mut field, "←\n", Rows, r#"{"a":1.10,"b":true}"#);
+        types(&mut field, "→\n", Rows, r#"{"a":1.10,"b":false}"#);
+    }
+
+    #[test]
+    fn an_object_in_a_new_row_is_json_and_the_type_says_how_it_is_chosen() {
+        use PropertiesFocus::{Rows, ValueType};
+        let mut field = rows_of(r#"{"a":"x"}"#);
+        keys(&mut field, "acfg\n");
+        assert_eq!(field.place(), ValueType);
+        keys(&mut field, "{");
+        assert!(
+            field
+                .shown(70, 6)
+                .contains("! Left and Right choose the type")
+        );
+        let text = r#"{"a":"x","cfg": {"x":[1]}}"#;
+        types(&mut field, "\n{\"x\":[1]}\n", Rows, text);
+        // What is no JSON is a text, and so is an object in a row that was one.
+        let brace = r#"{"a":"x","cfg": {"x":[1]},"brace": "{x}"}"#;
+        types(&mut field, "abrace\n\n{x}\n", Rows, brace);
+        let mut field = rows_of(r#"{"a":"x"}"#);
+        types(&mut field, "\n␕[1]\n", Rows, r#"{"a":"[1]"}"#);
+    }
+
+    #[test]
+    fn a_row_is_added_key_type_value() {
+        use PropertiesFocus::{Cell, Rows};
+        let mut field = PropertiesField::new(None);
+        assert!(field.switch(), "nothing is known: no rows");
+        keys(&mut field, "a\n");
+        assert!(field.is_blank() && field.place() == Rows, "never there");
+        let both = "{\n  \"seats\": 250,\n  \"on\": true\n}";
+        types(&mut field, "\nseats", Cell, "{\n  \"seats\": \"\"\n}");
+        keys(&mut field, "\n→\n250\n");
+        types(&mut field, "aon⇥→→\n", Rows, both);
+        types(&mut field, "zz", Rows, "{\n  \"seats\": 250\n}");
+        keys(&mut field, "zzzzz");
+        assert!(field.is_blank());
+        types(&mut field, "ZZZZZZ", Rows, both);
+    }
+
+    #[test]
+    fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
+        let mut field = rows_of(r#"{"a":1,"b":{"x":1}}"#);
+        keys(&mut field, "←←\n␕b\n");
+        assert_eq!(field.place(), PropertiesFocus::Cell);
+        assert!(field.shown(60, 5).contains("! same key as row 2"));
+        assert!(!field.switch(), "not before it is right");
+        keys(&mut field, "⎋→→\nx\n");
+        assert!(field.shown(60, 5).contains("! not a number"));
+        assert_eq!(field.value().expect_err("wrong").column, 7);
+        keys(&mut field, "⎋j\n⌫\n");
+        assert!(field.shown(60, 5).contains("! column 7: unclosed bracket"));
+        assert!(field.go_to_problem());
+        // A form that is left has to take it over anyway.
+        field.settle();
+        let text = r#"{"a":1,"b":{"x": 1}"#;
+        types(&mut field, "", PropertiesFocus::Text, text);
+        assert!(field.why_no_rows().is_some() && !field.switch());
+        assert_eq!(field.text(), text);
+    }
+
+    #[test]
+    fn the_views_share_one_history() {
+        use PropertiesFocus::Rows;
+        let mut field = known(r#"{"a":"x"}"#);
+        keys(&mut field, " #⌫");
+        assert!(field.switch());
+        types(&mut field, "\ny\n", Rows, " {\n  \"a\": \"xy\"\n}");
+        types(&mut field, "z", Rows, " {\n  \"a\": \"x\"\n}");
+        // Past what was not valid.
+        types(&mut field, "z", Rows, "{\n  \"a\": \"x\"\n}");
+        types(&mut field, "ZZ", Rows, " {\n  \"a\": \"xy\"\n}");
+        // A text from outside is shown as rows where it can be.
+        field.set_text("{\"a\": 2}");
+        types(&mut field, "", Rows, "{\"a\": 2}");
+        field.set_text("{\"a\":");
+        types(&mut field, "", PropertiesFocus::Text, "{\"a\":");
+    }
+
+    #[test]
+    fn rows_are_pasted_as_an_object_or_as_pairs() {
+        let mut field = rows_of(r#"{"a":1,"b":"x"}"#);
+        for (text, pasted, then) in [
+            (
+                r#"{"a": 1.50, "c": {"d": 1e400}, "e": null}"#,
+                rows(2, 1),
+                r#"{"a":1.50,"b":"x","c": {"d": 1e400},"e": null}"#,
+            ),
+            (
+                "b\t12\nf\tgold",
+                rows(1, 1),
+                r#"{"a":1.50,"b":"12","c": {"d": 1e400},"e": null,"f": "gold"}"#,
+            ),
+        ] {
+            assert_eq!(field.paste(text), pasted);
+            assert_eq!(field.text(), then);
+        }
+        let mut empty = PropertiesField::new(None);
+        assert!(empty.switch());
+        empty.paste("a=1\nb=2");
+        assert_eq!(empty.text(), "{\n  \"a\": \"1\",\n  \"b\": \"2\"\n}");
+    }
+
+    #[test]
+    fn what_is_typed_is_json_of_its_type_and_a_value_changes_its_type_where_that_is_clear() {
+        use ValueType::{Boolean, Json, Null, Number, Text};
+        let number = Err("not a number; write it like 12 or -1.5");
+        for (value_type, typed, written) in [
+            (Text, "12 \"x\"", Ok("\"12 \\\"x\\\"\"")),
+            (
+                Number,
+                " 12345678901234567890.10 ",
+                Ok("12345678901234567890.10"),
+            ),
+            (Number, "1e400", Ok("1e400")),
+            (Number, "1,5", number),
+            (Number, "007", number),
+            (Number, "\"1\"", number),
+            (Json, "[1, {\"a\": 2}]", Ok("[1, {\"a\": 2}]")),
+            (Json, "1, \"b\": 2", Err("column 2: trailing characters")),
+            (
+                Json,
+                "{\"a\": 1, \"a\": 2}",
+                Err("column 10: this key is in line 1 already"),
+            ),
+        ] {
+            let value = Typed::new(value_type, typed);
+            let found = value.problem().map_or_else(|| Ok(value.written()), Err);
+            let written = written.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(found, written, "{typed}");
+        }
+        for (to, from, shown, source) in [
+            (Number, Text, "1.10", Some("1.10")),
+            (Number, Text, "gold", None),
+            (Text, Number, "1e400", Some("\"1e400\"")),
+            (Text, Null, "null", Some("\"\"")),
+            (Boolean, Text, "false", Some("false")),
+            (Json, Text, "[1]", Some("[1]")),
+            (Json, Text, "1", None),
+            (Null, Text, "x", Some("null")),
+        ] {
+            let found = Typed::new(from, shown).converted(to);
+            let found = found.map(|value| value.written());
+            assert_eq!(found.as_deref(), source, "{shown} to {to:?}");
+        }
+        let mut value_type = Text;
+        for _ in 0..5 {
+            assert_eq!(value_type.next().previous(), value_type);
+            value_type = value_type.next();
+        }
+        assert_eq!(value_type, Text);
+    }
+}
+
+/// The expected rows: keys with the exact text of their values.
+type Model = Vec<(String, String)>;
+
+fn entries(text: &str) -> Model {
+    let entries = properties::entries(text).into_iter();
+    entries
+        .map(|(key, value)| (key, value.to_owned()))
+        .collect()
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Text(usize, String),
+    Rename(usize, String),
+    Drop(usize),
+    Add(String, String),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let key = "[a-e\"é\\\\]{1,2}";
+    prop_oneof![
+        (0..8_usize, "[a-z\"\\\\ é東]{0,6}").prop_map(|(row, text)| Act::Text(row, text)),
+        (0..8_usize, key).prop_map(|(row, key)| Act::Rename(row, key)),
+        (0..8_usize).prop_map(Act::Drop),
+        (key, "[a-z]{0,3}").prop_map(|(key, text)| Act::Add(key, text)),
+    ]
+}
+
+fn presses() -> impl Strategy<Value = Vec<KeyCode>> {
+    let one = prop::sample::select(vec![
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Enter,
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Backspace,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::PageDown,
+        KeyCode::Char('a'),
+        KeyCode::Char('D'),
+        KeyCode::Char('z'),
+        KeyCode::Char('Z'),
+        KeyCode::Char('7'),
+        KeyCode::Char('"'),
+        KeyCode::Char('{'),
+        KeyCode::Char('\u{301}'),
+        KeyCode::F(4),
+        KeyCode::F(8),
+    ]);
+    prop::collection::vec(one, 0..60)
+}
+
+proptest! {
+    #[test]
+    fn rows_behave_like_the_model(acts in prop::collection::vec(act(), 0..12), minified in any::<bool>()) {
+        let text = if minified { TEXT.replace([' ', '\n'], "") } else { TEXT.to_owned() };
+        let mut field = PropertiesField::new(None);
+        field.set_text(&text);
+        prop_assert!(field.switch());
+        let mut model = entries(&text);
+        for act in acts {
+            let is_free = |key: &str| model.iter().all(|(other, _)| other != key);
+            let row = |row: usize| row % model.len().max(1);
+            let go = |to: usize, column: usize| format!("⇱←←{}{}", "↓".repeat(to), "→".repeat(column));
+            match act {
+                Act::Text(..) | Act::Rename(..) | Act::Drop(_) if model.is_empty() => {}
+                Act::Text(at, _) if !model[row(at)].1.starts_with('"') => continue,
+                Act::Text(at, text) => {
+                    let at = row(at);
+                    keys(&mut field, &format!("{}\n␕{text}\n", go(at, 2)));
+                    model[at].1 = serde_json::Value::from(text).to_string();
+                }
+                Act::Rename(at, key) => {
+                    let (at, is_free) = (row(at), is_free(&key));
+                    keys(&mut field, &format!("{}\n␕{key}\n⎋", go(at, 0)));
+                    if is_free {
+                        model[at].0 = key;
+                    }
+                }
+                Act::Drop(at) => {
+                    let at = row(at);
+                    keys(&mut field, &format!("{}D", go(at, 2)));
+                    model.remove(at);
+                }
+                Act::Add(key, text) => {
+                    let is_free = is_free(&key);
+                    keys(&mut field, &format!("a{key}\n"));
+                    if is_free {
+                        keys(&mut field, &format!("\n{text}\n"));
+                        model.push((key, serde_json::Value::from(text).to_string()));
+                    }
+                    keys(&mut field, "⎋");
+                }
+            }
+            prop_assert_eq!(entries(&field.text()), model.clone());
+            prop_assert_eq!(field.place(), PropertiesFocus::Rows);
+        }
+        let end = field.text();
+        keys(&mut field, &"z".repeat(60));
+        prop_assert!(field.is_blank());
+        keys(&mut field, &"Z".repeat(60));
+        prop_assert_eq!(field.text(), end);
+    }
+
+    #[test]
+    fn no_keys_break_the_mapping(
+        presses in presses(),
+        pasted in ".{0,20}",
+        width in 0_u16..50,
+        height in 0_u16..8,
+    ) {
+        let mut table = table();
+        for code in presses {
+            if code == KeyCode::F(8) {
+                table.go_to_next_problem();
+                table.paste(&pasted);
+            } else {
+                table.key(key(code));
+            }
+            table.shown(width, height);
+            prop_assert!(table.cursor <= table.rows.len());
+            prop_assert_eq!(table.value().is_ok(), table.problems().is_empty());
+        }
+        // Everything can be undone.
+        table.cancel();
+        let mut steps = 0;
+        while table.undo() {
+            steps += 1;
+        }
+        prop_assert!(table.value().is_ok() && !table.is_changed() || steps == 100);
+    }
+
+    #[test]
+    fn no_keys_break_the_properties(
+        presses in presses(),
+        pasted in "[\\PC\n]{0,20}",
+        width in 0_u16..60,
+        height in 0_u16..8,
+    ) {
+        let mut field = rows_of(TEXT);
+        for code in presses {
+            match code {
+                KeyCode::F(4) => {
+                    field.switch();
+                }
+                KeyCode::F(8) => {
+                    field.paste(&pasted);
+                    field.go_to_problem();
+                }
+                code => {
+                    field.key(key(code));
+                }
+            }
+            field.shown(width, height);
+            prop_assert_eq!(field.value().cloned().map_err(Clone::clone), parse(&field.text()));
+            if field.are_rows {
+                prop_assert!(field.editor().value().is_ok() || field.editor().is_left_out());
+                prop_assert!(field.pairs.cursor <= field.pairs.rows.len());
+                prop_assert_eq!(field.pairs.kind.rows().as_ref(), Some(&field.pairs.rows));
+            }
+        }
+        let text = field.text();
+        field.settle();
+        prop_assert_eq!(field.text(), text, "nothing is lost on the way out");
+    }
+}
