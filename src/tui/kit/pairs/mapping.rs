@@ -93,9 +93,9 @@ impl MappingTable {
         Self::of(kind, rows)
     }
 
-    /// Restores the table as it was left in a draft.
-    pub fn restored(before: Option<&Mapping>, rows: Vec<DraftRow>) -> Self {
-        Self::with(before, rows.into_iter().map(Row::from).collect())
+    /// Restores the rows as they were left in a draft.
+    pub fn restore(&mut self, rows: Vec<DraftRow>) {
+        self.rows = rows.into_iter().map(Row::from).collect();
     }
 
     /// All rows including removed ones, with the cell that is being edited, as a draft keeps them.

@@ -103,14 +103,12 @@ impl GroupForm {
         creating: bool,
     ) -> Self {
         let name = base.name.clone().unwrap_or_default();
+        // A group that is being created has an empty mapping, not an unknown one.
+        let empty = Mapping::new();
+        let mapping = base.mapping.as_ref().or(creating.then_some(&empty));
         Self {
             name: name_field(name),
-            // A group that is being created has an empty mapping, not an unknown one.
-            mapping: if creating {
-                MappingTable::new(Some(&Mapping::new()))
-            } else {
-                MappingTable::new(base.mapping.as_ref())
-            },
+            mapping: MappingTable::new(mapping),
             properties: PropertiesField::new(base.properties.as_ref()),
             section: Section::Name,
             data_source_usage: DataSourceUsage::default(),
@@ -145,20 +143,17 @@ impl GroupForm {
         // Version 0.2.0 could also edit the mapping alone.
         let mapping = typed.mapping_text;
         let mapping = mapping.map(|text| format!("{{\n  \"mapping\": {text}\n}}"));
-        let empty = Mapping::new();
-        let before = base.mapping.as_ref().or(creating.then_some(&empty));
-        let mut properties = PropertiesField::new(base.properties.as_ref());
-        if properties.text() != typed.properties {
-            properties.set_text(&typed.properties);
-        }
-        Self {
+        let mut form = Self {
             name: name_field(typed.name),
-            mapping: MappingTable::restored(before, typed.mapping),
-            properties,
             group_text: typed.group_text.or(mapping),
             loaded_from,
             ..Self::new(user_group_id, base, base_at, creating)
+        };
+        form.mapping.restore(typed.mapping);
+        if form.properties.text() != typed.properties {
+            form.properties.set_text(&typed.properties);
         }
+        form
     }
 
     pub(crate) fn draft(&self, now: Timestamp) -> Draft {
