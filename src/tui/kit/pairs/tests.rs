@@ -183,7 +183,8 @@ fn esc_leaves_the_cell_as_it_was_and_what_is_brought_back_is_no_change() {
 fn steps_are_undone_and_redone_where_they_were_made() {
     for mut editor in both() {
         let start = editor.pairs();
-        keys(&mut *editor, &format!("jDa8{}1\n", editor.to_value()));
+        let to_value = editor.to_value();
+        keys(&mut *editor, &format!("jDa8{to_value}1\n"));
         let end = editor.pairs();
         assert_eq!(end, ["7=40", "12=5", "8=1"]);
         keys(&mut *editor, "gzzz");

@@ -167,7 +167,8 @@ proptest! {
             if field.are_rows {
                 prop_assert!(field.editor().value().is_ok() || field.editor().is_left_out());
                 prop_assert!(field.pairs.cursor <= field.pairs.rows.len());
-                prop_assert_eq!(field.pairs.kind.rows().as_ref(), Some(&field.pairs.rows));
+                let rows = field.pairs.kind.rows();
+                prop_assert_eq!(rows.as_ref(), Some(&field.pairs.rows));
             }
         }
         let text = field.text();
