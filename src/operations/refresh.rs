@@ -189,12 +189,9 @@ impl Operations {
         self.open_import(digest(filter)).await
     }
 
-    /// Records that a refresh begins; an unfinished one is given up.
+    /// Records that a refresh begins; the operator's unfinished one is given up, never one of a colleague.
     pub async fn begin_refresh(&self, filter: &str) -> Result<Import, DirectoryError> {
-        if let Some(before) = self.open_refresh(filter).await? {
-            self.end_import(before.id).await?;
-        }
-        self.begin_import(digest(filter)).await
+        self.restart_import(digest(filter)).await
     }
 
     /// Refuses what the profile forbids. Reading ids that were never seen may create them, and continuing past vanished

@@ -164,11 +164,12 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
                 send::ask_without_change(&review, &shown).await?;
             }
         }
-        if let Some(before) = before.filter(|_| arguments.restart) {
-            operations.end_import(before.id).await?;
-        }
         // Nothing is recorded before the reply.
-        let import = operations.begin_import(digest).await?;
+        let import = if arguments.restart {
+            operations.restart_import(digest).await?
+        } else {
+            operations.begin_import(digest).await?
+        };
         Ok(Ok((import, permit, shown)))
     };
     // What was taken in may be taken in again.

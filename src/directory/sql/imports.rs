@@ -50,10 +50,38 @@ impl Directory {
         .await
     }
 
-    /// Returns the unfinished import with this digest, if any.
-    pub async fn open_import(&self, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>> {
-        self.execute(Access::Long, move |tx| open(tx, place, digest))
+    /// Returns the unfinished import with this digest that this person would continue, if any: their own, or else one of a
+    /// colleague that no later one has made superfluous.
+    pub async fn open_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+        by: &str,
+    ) -> Result<Option<Import>> {
+        let by = by.to_owned();
+        self.execute(Access::Long, move |tx| open(tx, place, digest, &by))
             .await
+    }
+
+    /// Begins an import from the beginning. What this person left of it ends; what others began stays.
+    pub async fn restart_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Import> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            let own = tx.all::<ImportId>(OWN, values![place, &digest, &by])?;
+            for import in own {
+                tx.put(END_IMPORT, values![at, import])?;
+                tx.put(FORGET_ROWS, values![import])?;
+            }
+            let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
+            import.ok_or(Fault::Row("imports"))
+        })
+        .await
     }
 
     /// Continues the unfinished import of the file with this digest, or begins one.
@@ -66,7 +94,7 @@ impl Directory {
     ) -> Result<Import> {
         let by = by.to_owned();
         self.write(move |tx| {
-            if let Some(import) = open(tx, place, digest)? {
+            if let Some(import) = open(tx, place, digest, &by)? {
                 return Ok(import);
             }
             let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
@@ -97,11 +125,17 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING *
 
 record!(Import, "imports" { id, started_at, by } with { done: Vec::new() });
 
-/// The unfinished import with this digest.
-fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>, Fault> {
-    let text = "SELECT * FROM imports WHERE place = $1 AND digest = $2 AND ended_at IS NULL \
-                ORDER BY id DESC LIMIT 1";
-    let Some(mut import) = tx.one::<Import>(text, values![place, &digest])? else {
+const OPEN: &str = "\
+SELECT * FROM imports WHERE place = $1 AND digest = $2 AND ended_at IS NULL AND (by = $3 OR id > COALESCE(\
+  (SELECT MAX(later.id) FROM imports later WHERE later.place = $1 AND later.digest = $2 AND later.ended_at IS NOT NULL), 0)) \
+ORDER BY by = $3 DESC, id DESC LIMIT 1";
+
+const OWN: &str =
+    "SELECT id FROM imports WHERE place = $1 AND digest = $2 AND by = $3 AND ended_at IS NULL";
+
+/// The unfinished import with this digest that this person would continue.
+fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32], by: &str) -> Result<Option<Import>, Fault> {
+    let Some(mut import) = tx.one::<Import>(OPEN, values![place, &digest, by])? else {
         return Ok(None);
     };
     let text = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";

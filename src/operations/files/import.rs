@@ -172,10 +172,19 @@ impl Operations {
         Ok(())
     }
 
-    /// Returns the unfinished import of the file with this digest, if there is one. Records nothing.
+    /// Returns the unfinished import of the file with this digest, if there is one: the operator's own before that of a
+    /// colleague. Records nothing.
     pub async fn open_import(&self, digest: [u8; 32]) -> Result<Option<Import>, DirectoryError> {
-        let place = self.place().await?;
-        self.directory().open_import(place, digest).await
+        let (place, by) = (self.place().await?, self.operator());
+        self.directory().open_import(place, digest, by).await
+    }
+
+    /// Begins an import of the file from the beginning. What a colleague began stays.
+    pub async fn restart_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
+        let (place, by) = (self.place_to_write().await?, self.operator());
+        self.directory()
+            .restart_import(place, digest, self.now(), by)
+            .await
     }
 
     /// Continues the unfinished import of the file with this digest, or begins one.

@@ -126,6 +126,32 @@ async fn a_resumed_refresh_reads_what_the_interrupted_one_did_not_whatever_the_c
     assert_eq!((left.ids, left.done_before), expected);
 }
 
+#[tokio::test]
+async fn a_refresh_of_a_colleague_is_never_closed() {
+    let scene = Scene::new(1).await;
+    let [li, kim] = [LI, "kim@desk9"].map(|who| {
+        let installation = scene.world.installation(Side::Testing).by(who);
+        installation.operations()
+    });
+    let open = async |of: &Operations| {
+        let open = of.open_refresh("").await.expect("readable");
+        open.map(|open| open.id)
+    };
+    let begin = async |of: &Operations| of.begin_refresh("").await.expect("durable").id;
+    let first = begin(&scene.ana).await;
+    assert_eq!(open(&li).await, Some(first), "she may continue it");
+    let of_li = begin(&li).await;
+    assert_eq!(open(&scene.ana).await, Some(first));
+    assert_eq!(open(&li).await, Some(of_li));
+    let second = begin(&scene.ana).await;
+    assert_eq!(open(&scene.ana).await, Some(second), "instead of her first");
+    assert_eq!(open(&li).await, Some(of_li));
+    scene.ana.end_import(second).await.expect("recorded");
+    assert_eq!(open(&scene.ana).await, None);
+    assert_eq!(open(&kim).await, None, "a later one has read all");
+    assert_eq!(open(&li).await, Some(of_li), "her own");
+}
+
 struct Full;
 
 impl TokenSink for Full {
