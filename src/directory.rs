@@ -21,7 +21,12 @@ mod unsettled_here;
 mod values;
 mod watch;
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    collections::HashSet,
+    fmt,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 pub use crate::db::ServerFault;
 pub(crate) use crate::db::{Password, wait_for_writes};
@@ -55,9 +60,9 @@ pub use team::{
 };
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    BeginResult, EventKind, Fact, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent, Noted,
-    Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow, RotationStep,
-    SnapshotExtras, Statement, TokenChange,
+    BeginResult, EventKind, Fact, GroupSnapshot, HandOffStep, HandOffTaker, HistoryFilter,
+    JournalEvent, Noted, Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent,
+    RotationRow, RotationStep, SnapshotExtras, Statement, TokenChange,
 };
 pub use watch::{
     ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
@@ -80,6 +85,8 @@ struct Inner {
     fingerprinter: Fingerprinter,
     /// Set for a directory that a team shares.
     membership: Option<team::Membership>,
+    /// The rotations that this process works on.
+    at_work: Mutex<HashSet<RotationId>>,
 }
 
 impl Directory {
@@ -106,6 +113,7 @@ impl Directory {
             engine,
             fingerprinter,
             membership: None,
+            at_work: Mutex::default(),
         })))
     }
 
@@ -161,6 +169,30 @@ impl Directory {
         if let Some(server) = &self.0.engine.server {
             server.set_is_of_command(is_of_command);
         }
+    }
+
+    /// Notes that this process works on a rotation, up to the hand-off of its token, or that it has ended.
+    pub(crate) fn note_at_work(&self, id: RotationId, is_at_work: bool) {
+        let mut rotations = self
+            .0
+            .at_work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if is_at_work {
+            rotations.insert(id);
+        } else {
+            rotations.remove(&id);
+        }
+    }
+
+    /// Whether this process works on a rotation.
+    pub(crate) fn is_at_work(&self, id: RotationId) -> bool {
+        let rotations = self
+            .0
+            .at_work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        rotations.contains(&id)
     }
 
     /// Where it is.

@@ -35,6 +35,7 @@ use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
+pub use at_work::InHand;
 pub use cancel::Cancel;
 pub use failpoints::{Failpoint, fail_at};
 pub use failure::{Class, Failure};

@@ -56,8 +56,9 @@ const TABLES: [&str; 24] = [
 ];
 
 /// Columns that the server fills itself: times by its clock, transactions, and its user names. They start again there.
-const SERVER_COLUMNS: [&str; 6] = [
+const SERVER_COLUMNS: [&str; 7] = [
     "boot_clock",
+    "handoff_clock",
     "changed_in",
     "author",
     "db_user",

@@ -4,6 +4,8 @@
 mod migrations;
 mod roles;
 
+use std::sync::Mutex;
+
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
@@ -173,6 +175,7 @@ pub(super) fn open(team: &TeamLocation) -> Result<Inner> {
         engine,
         fingerprinter,
         membership: Some(membership),
+        at_work: Mutex::default(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId};
+use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId, RunId};
 
 use crate::{
     domain::{
@@ -108,8 +108,6 @@ pub struct RotationStep {
 #[derive(Debug, Clone)]
 pub struct HandOffStep {
     pub id: RotationId,
-    /// The profile that is responsible for the hand-off from here on; `None` leaves it unchanged.
-    pub moved_to: Option<String>,
     /// A pending hand-off overtakes unfinished ones of earlier rotations of the same group: their tokens are dead.
     pub after: HandOff,
 }
@@ -223,6 +221,28 @@ pub struct RotationRow {
     pub boot_clock: Option<BootTime>,
     /// The process that began it, if its system can name it.
     pub process: Option<String>,
+    /// Who is handing its new token off, or was the last to.
+    pub taker: Option<HandOffTaker>,
+}
+
+/// A run of a hand-off: the command is about to run, runs, or has run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOffTaker {
+    pub run: RunId,
+    pub by: String,
+    pub process: Option<String>,
+    /// How long it may take at most.
+    pub limit: Duration,
+    pub at: Timestamp,
+    /// Belongs to `at`.
+    pub boot_clock: Option<BootTime>,
+}
+
+impl HandOffTaker {
+    /// How long ago it began, by the directory's own clock; `None` if that cannot be told any more.
+    pub fn ago(&self) -> Option<Duration> {
+        BootTime::now()?.since(self.boot_clock.as_ref()?)
+    }
 }
 
 /// One row of the append-only journal of a rotation; the first is the intent.

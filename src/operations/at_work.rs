@@ -1,8 +1,8 @@
 //! Who is changing which group right now: open intents, hand-offs included, whose process may still be working on them.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow};
+use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow, handoff::has_ended};
 use crate::{
     config::{Profile, guard},
     domain::{
@@ -11,6 +11,7 @@ use crate::{
         history::Operation,
         mutation,
         rotation::{State, settle_window},
+        text::visible,
     },
     platform::process,
 };
@@ -76,22 +77,38 @@ impl Operations {
         has_process(row) && self.settle_window_left(row).is_some()
     }
 
-    /// How much longer the process that rotated may be handing the new token off. A hand-off that has a note was tried;
-    /// one that a guard forbids is not tried at all.
-    pub(super) fn in_hand_for(&self, row: &RotationRow) -> Option<Duration> {
-        let is_untried = row.handoff.state == HandOffState::Pending && row.handoff.note.is_none();
-        if !is_untried || !has_process(row) {
+    /// Who may be handing the new token off: whoever has taken it, or else the process that rotated. A hand-off that has a
+    /// note was tried by it; one that a guard forbids is not tried at all.
+    pub(super) fn in_hand_for(&self, row: &RotationRow) -> Option<InHand> {
+        if row.handoff.state != HandOffState::Pending {
             return None;
         }
-        let time = hand_off_window(self.profile());
-        let left = time.checked_sub(self.since_sent(row, &self.moment()))?;
-        (!left.is_zero()).then_some(left)
+        let now = self.moment();
+        let (by, limit, since, is_taken) = match &row.taker {
+            Some(taker) if has_ended(taker) => return None,
+            Some(taker) => {
+                let since = now.since_recorded(taker.boot_clock.as_ref(), taker.at);
+                (&taker.by, taker.limit, since, true)
+            }
+            None if row.handoff.note.is_some() || !has_process(row) => return None,
+            None => {
+                let window = hand_off_window(self.profile());
+                (&row.by, window, self.since_sent(row, &now), false)
+            }
+        };
+        let left = limit.checked_sub(since)?;
+        (!left.is_zero()).then(|| InHand {
+            by: by.clone(),
+            taken: is_taken.then_some(since),
+            left,
+        })
     }
 
-    /// The same for a process other than this one, which knows what it does itself.
-    pub fn in_hand_elsewhere_for(&self, row: &RotationRow) -> Option<Duration> {
+    /// The same without what this process has rotated and not taken yet: it knows what it does itself.
+    pub fn in_hand_elsewhere_for(&self, row: &RotationRow) -> Option<InHand> {
         let is_here = row.process.is_some() && row.process.as_deref() == process::this();
-        self.in_hand_for(row).filter(|_| !is_here)
+        let in_hand = self.in_hand_for(row);
+        in_hand.filter(|in_hand| in_hand.taken.is_some() || !is_here)
     }
 
     /// As [`Self::is_rotation_in_progress`], for a create or an update.
@@ -111,6 +128,27 @@ impl Operations {
     /// As [`Self::is_rotation_of_colleague`], for a create or an update.
     pub fn is_change_of_colleague(&self, change: &Mutation) -> bool {
         change.by != self.operator() && self.is_change_in_progress(change)
+    }
+}
+
+/// Who is handing a new token off, or may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InHand {
+    pub by: String,
+    /// How long ago the hand-off began; `None` if its process has only rotated yet.
+    pub taken: Option<Duration>,
+    /// How much longer it may take.
+    pub left: Duration,
+}
+
+impl fmt::Display for InHand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = visible(&self.by);
+        match self.taken {
+            Some(ago) => write!(f, "{by} started to hand it off {} s ago", ago.as_secs())?,
+            None => write!(f, "{by} rotated it and may be handing the new token off")?,
+        }
+        write!(f, ". Try again in {} s", self.left.as_secs() + 1)
     }
 }
 

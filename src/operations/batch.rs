@@ -13,6 +13,7 @@ mod scheduled;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 pub use resume::Resumption;
+pub(super) use runs::random_run;
 pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};
@@ -247,7 +248,12 @@ impl Operations {
 
     /// Returns all batches of this place, the most recently started first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
-        self.batches_in(self.place().await?).await
+        let place = self.place().await?;
+        let batches = self.batches_in(place).await?;
+        if self.close_left_batches(&batches).await {
+            return self.batches_in(place).await;
+        }
+        Ok(batches)
     }
 
     /// Returns all batches of the places of these profiles, the most recently started first, each with the index of a

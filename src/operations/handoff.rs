@@ -5,13 +5,23 @@
 mod command;
 mod scrub;
 
-use std::{cmp::Reverse, ffi::OsStr, fmt};
+use std::{
+    cmp::Reverse,
+    collections::HashSet,
+    ffi::OsStr,
+    fmt,
+    sync::{LazyLock, Mutex, PoisonError},
+};
 
-use super::{Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning};
+use super::{
+    Done, Failure, Guarded, JUST_ROTATED, Operations, UnknownIdPolicy, Warning,
+    at_work::hand_off_window, batch::random_run,
+};
 use crate::{
     config::HandOffCommand,
     directory::{
-        DirectoryError, HandOffStep, PlaceId, Record, RotationFilter, RotationId, RotationRow,
+        DirectoryError, HandOffStep, HandOffTaker, PlaceId, RotationFilter, RotationId,
+        RotationRow, RunId,
     },
     domain::{
         group::UserGroupId,
@@ -19,8 +29,10 @@ use crate::{
         history::{Ending, Entry, Operation},
         known::KnownGroup,
         rotation::State,
+        text::visible,
         token::{Fingerprint, Token},
     },
+    platform::process,
 };
 
 /// The state of a hand-off after an attempt.
@@ -54,6 +66,36 @@ struct HandOffRequest<'a> {
     token: &'a Token,
 }
 
+/// The hand-offs that this process runs.
+static RUNNING: LazyLock<Mutex<HashSet<RunId>>> = LazyLock::new(Mutex::default);
+
+/// A hand-off that runs until this is dropped.
+struct Running(RunId);
+
+impl Running {
+    fn begin(run: RunId) -> Self {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(run);
+        Self(run)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&self.0);
+    }
+}
+
+/// Whether the run of a hand-off certainly is over.
+pub(super) fn has_ended(taker: &HandOffTaker) -> bool {
+    if taker.process.is_some() && taker.process.as_deref() == process::this() {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        return !running.contains(&taker.run);
+    }
+    taker.process.as_deref().and_then(process::has_ended) == Some(true)
+}
+
 /// The command was not run.
 fn not_handed_off(why: impl fmt::Display) -> Failure {
     Failure::usage(format!("not handed off, and nothing was run: {why}"))
@@ -82,9 +124,12 @@ impl Operations {
         Ok(rows)
     }
 
-    /// The same, and those whose hand-off failed: all new tokens that have not arrived.
+    /// The same, and those whose hand-off failed: all new tokens that have not arrived. Those that this process is about to
+    /// hand off itself are left out as well.
     pub async fn due_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let mut rows = self.pending_hand_offs().await?;
+        let is_at_work = |row: &RotationRow| self.directory().is_at_work(row.id);
+        rows.retain(|row| !is_at_work(row) || self.in_hand_for(row).is_none());
         rows.extend(self.hand_offs(HandOffState::Failed).await?);
         rows.sort_unstable_by_key(|row| Reverse(row.id));
         Ok(rows)
@@ -113,6 +158,14 @@ impl Operations {
     /// Call it after [`Operations::confirm`]: a read that failed delays nothing, but a token that a read contradicts
     /// stays pending. Runs the command of the profile, for its time limit at most.
     pub async fn hand_off(&self, done: &Done) -> Option<HandedOff> {
+        let handed = Box::pin(self.hand_off_once(done)).await;
+        if let Some(id) = done.rotation {
+            self.directory().note_at_work(id, false);
+        }
+        handed
+    }
+
+    async fn hand_off_once(&self, done: &Done) -> Option<HandedOff> {
         let command = self.profile().handoff.as_ref()?;
         let id = done.rotation?;
         if let Err(forbidden) = self.permitted(Guarded::HandOff) {
@@ -130,6 +183,16 @@ impl Operations {
                 return Some(pending(id, &done.group.id, why));
             }
         };
+        if let Some(why) = self.in_hand_elsewhere_for(&row) {
+            return Some(pending(id, &done.group.id, why.to_string()));
+        }
+        if row.handoff.state == HandOffState::Done {
+            // By somebody who did not wait.
+            return Some(HandedOff {
+                handoff: row.handoff,
+                ..pending(id, &done.group.id, String::new())
+            });
+        }
         let is_contradicted = done.ending == Ending::Rotated
             && (done.has_alarm() || done.warnings.contains(&Warning::StaleAnswer));
         let why = match done.token() {
@@ -146,19 +209,63 @@ impl Operations {
                     group: &done.group,
                     token,
                 };
-                return Some(self.run_hand_off(command, request).await);
+                match self.take(&row, None).await {
+                    Ok(running) => {
+                        return Some(self.run_hand_off(command, request, running).await);
+                    }
+                    Err(why) => return Some(pending(id, &row.user_group_id, why)),
+                }
             }
         };
         Some(pending(id, &row.user_group_id, why.into()))
     }
 
+    /// Refuses what another run may be handing off, and what a colleague has just handed off.
     fn not_in_hand_elsewhere(&self, row: &RotationRow) -> Result<(), Failure> {
-        self.in_hand_elsewhere_for(row).map_or(Ok(()), |left| {
-            Err(not_handed_off(format!(
-                "{} rotated it and may be handing the new token off. Try again in {} s",
-                row.by,
+        if let Some(in_hand) = self.in_hand_elsewhere_for(row) {
+            return Err(not_handed_off(in_hand));
+        }
+        let of_others = row
+            .taker
+            .as_ref()
+            .filter(|taker| taker.by != self.operator() && row.handoff.state == HandOffState::Done);
+        let ago = of_others.and_then(HandOffTaker::ago);
+        if let Some((taker, left)) =
+            of_others.zip(ago.and_then(|ago| JUST_ROTATED.checked_sub(ago)))
+        {
+            return Err(not_handed_off(format!(
+                "{}. To repeat it, try again in {} s",
+                taken_by(taker),
                 left.as_secs() + 1
-            )))
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes the hand-off of a rotation as it was read; the error is why it could not be taken, as text.
+    async fn take(&self, row: &RotationRow, moved_to: Option<String>) -> Result<Running, String> {
+        let running = Running::begin(random_run());
+        let taker = HandOffTaker {
+            run: running.0,
+            by: self.operator().to_owned(),
+            process: process::this().map(str::to_owned),
+            limit: hand_off_window(self.profile()),
+            at: self.now(),
+            boot_clock: None,
+        };
+        let taken = self
+            .directory()
+            .take_hand_off(row.clone(), taker, moved_to)
+            .await;
+        let now = match taken {
+            Ok(None) => return Ok(running),
+            Ok(Some(now)) => now,
+            Err(error) => return Err(error.to_string()),
+        };
+        Err(match (self.in_hand_for(&now), &now.taker) {
+            (Some(in_hand), _) => in_hand.to_string(),
+            (None, Some(taker)) => taken_by(taker),
+            (None, None) => OVERTAKEN.into(),
         })
     }
 
@@ -198,22 +305,14 @@ impl Operations {
         if current == row.rotation.previous {
             return Err(not_handed_off("the service still has the old token"));
         }
-        let record = Record {
-            handoff: Some(HandOffStep {
-                id,
-                moved_to: Some(self.profile().name.clone()),
-                after: HandOff::pending(),
-            }),
-            ..Record::default()
-        };
-        let pending = self.directory().record(row.place, record).await;
-        pending.map_err(not_handed_off)?;
+        let here = Some(self.profile().name.clone());
+        let running = self.take(&row, here).await.map_err(not_handed_off)?;
         let request = HandOffRequest {
             row: &row,
             group: &read.group,
             token,
         };
-        Ok(self.run_hand_off(command, request).await)
+        Ok(self.run_hand_off(command, request, running).await)
     }
 
     async fn rotation_here(&self, id: RotationId) -> Result<Option<RotationRow>, Failure> {
@@ -227,6 +326,7 @@ impl Operations {
         &self,
         command: &HandOffCommand,
         request: HandOffRequest<'_>,
+        running: Running,
     ) -> HandedOff {
         let HandOffRequest { row, group, token } = request;
         let fingerprint = self.directory().fingerprinter().of(token);
@@ -243,9 +343,9 @@ impl Operations {
         };
         let entry = |handoff: &HandOff| self.hand_off_entry(command, row, fingerprint, handoff);
         let (done, late) = (entry(&handoff), entry(&overtaken));
-        let written = self
-            .directory()
-            .end_hand_off(row.id, handoff.clone(), done, late);
+        let written =
+            self.directory()
+                .end_hand_off((row.id, running.0), handoff.clone(), done, late);
         let handoff = match written.await {
             Ok(true) => handoff,
             Ok(false) => overtaken,
@@ -311,11 +411,16 @@ pub(super) fn hand_off_after(
         State::Conflict if before == State::Rotated => HandOff::default(),
         _ => return None,
     };
-    Some(HandOffStep {
-        id,
-        moved_to: None,
-        after,
-    })
+    Some(HandOffStep { id, after })
+}
+
+/// Who has run a hand-off, and when.
+fn taken_by(taker: &HandOffTaker) -> String {
+    let by = visible(&taker.by);
+    match taker.ago() {
+        Some(ago) => format!("{by} started to hand it off {} s ago", ago.as_secs()),
+        None => format!("{by} has handed it off"),
+    }
 }
 
 fn pending(rotation: RotationId, id: &UserGroupId, why: String) -> HandedOff {

@@ -53,8 +53,8 @@ use groupdesk::{
     },
     directory::{
         BatchId, BatchItem, BatchOptions, BatchRun, Binding, BindingAnswer, Caller, Directory,
-        DirectoryError, EventKind, Fact, HistoryFilter, ItemKey, Mutation, NewBatch, Place,
-        Refusal, RotationFilter, RotationId, RotationRow, RunId, replay,
+        DirectoryError, EventKind, Fact, HandOffTaker, HistoryFilter, ItemKey, Mutation, NewBatch,
+        Place, Refusal, RotationFilter, RotationId, RotationRow, RunId, replay,
     },
     domain::{
         annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, SeenNote},

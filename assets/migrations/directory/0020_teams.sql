@@ -86,6 +86,15 @@ CREATE INDEX user_groups_by_title ON user_groups (place, title);
 -- The process that began it, as in `batch_runs`: so that its own machine sees at once that nobody works on it any more.
 ALTER TABLE rotations ADD COLUMN process TEXT;
 
+-- Who hands the new token off, or was the last to: a run of a hand-off, taken in one transaction so that no two deliver the
+-- same token; `handoff_limit` is how many microseconds it may take at most, from `handoff_clock` on, which is as `boot_clock`.
+ALTER TABLE rotations ADD COLUMN handoff_run INTEGER;
+ALTER TABLE rotations ADD COLUMN handoff_by TEXT;
+ALTER TABLE rotations ADD COLUMN handoff_process TEXT;
+ALTER TABLE rotations ADD COLUMN handoff_limit INTEGER;
+ALTER TABLE rotations ADD COLUMN handoff_at INTEGER;
+ALTER TABLE rotations ADD COLUMN handoff_clock TEXT;
+
 -- The rotations of one group are found without reading those of others.
 CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 

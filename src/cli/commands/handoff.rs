@@ -1,7 +1,5 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
-use std::time::Duration;
-
 use super::prelude::*;
 use crate::{
     cli::{
@@ -9,7 +7,7 @@ use crate::{
         output::json::{HAND_OFF, hand_off},
     },
     domain::{self, handoff::HandOffState},
-    operations::{HandedOff, RotationId, RotationRow},
+    operations::{HandedOff, InHand, RotationId, RotationRow},
 };
 
 /// Deliver new tokens whose hand-off is pending or failed
@@ -44,15 +42,12 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         output::say("nothing waits to be handed off");
     }
     let mut results = Vec::with_capacity(ids.len() + elsewhere.len() + in_progress.len());
-    for (row, left) in &in_progress {
+    for (row, in_hand) in &in_progress {
+        let id = &row.user_group_id;
         output::alarm(&format!(
-            "! {} rotated \"{}\" and may be handing its new token off: not handed off a second time. If it still waits in \
-             {} s, try again",
-            visible(&row.by),
-            row.user_group_id,
-            left.as_secs() + 1
+            "! \"{id}\" not handed off a second time: {in_hand}"
         ));
-        results.push(left_alone(row, None, Some(&row.by)));
+        results.push(left_alone(row, None, Some(&in_hand.by)));
     }
     for row in &elsewhere {
         say_elsewhere(session, row);
@@ -81,7 +76,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         output::json(&results)?;
     }
     // What a colleague hands off is not left to this person; what a process of this person may have left is.
-    let is_own = |(row, _): &(RotationRow, Duration)| row.by == session.operations.operator();
+    let is_own = |(_, in_hand): &(RotationRow, InHand)| in_hand.by == session.operations.operator();
     all_done &= !in_progress.iter().any(is_own);
     Ok(Exit::all(all_done))
 }
@@ -92,8 +87,8 @@ struct Chosen {
     ids: Vec<RotationId>,
     /// Of other profiles.
     elsewhere: Vec<RotationRow>,
-    /// What other processes may have in hand, and for how much longer.
-    in_progress: Vec<(RotationRow, Duration)>,
+    /// What other processes may have in hand.
+    in_progress: Vec<(RotationRow, InHand)>,
 }
 
 async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
@@ -115,8 +110,8 @@ async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
     }
     rows.sort_unstable_by_key(|row| row.id);
     for row in rows {
-        if let Some(left) = operations.in_hand_elsewhere_for(&row) {
-            chosen.in_progress.push((row, left));
+        if let Some(in_hand) = operations.in_hand_elsewhere_for(&row) {
+            chosen.in_progress.push((row, in_hand));
         } else if operations.is_begun_here(&row) {
             chosen.ids.push(row.id);
         } else {
@@ -196,7 +191,7 @@ shape! {
         maybe "user_group_id": text = tried.ok().map(|(group, _)| group.as_str()), "the group; missing with error";
         maybe "fingerprint": text or "unknown" = here.map(|handed| handed.fingerprint), "fingerprint of the token; missing with error, due_in and in_progress_by";
         maybe "due_in": text = due_in, "the profile that started it, which hands it off; only present if it is another profile";
-        maybe "in_progress_by": text = in_progress_by, "who rotated the group and may be handing its token off now; only present in that case";
+        maybe "in_progress_by": text = in_progress_by, "who is handing its token off now, or may be; only present in that case";
         maybe "handoff": {HAND_OFF} = tried.ok().map(|(_, handoff)| hand_off(handoff)), "the result; missing with error";
         maybe "error": text = tried.err(), "why the hand-off was not tried; only present in that case";
     }

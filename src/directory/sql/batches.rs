@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{batch_text, fault::Fault};
 use crate::{
-    db::{self, Access, Asked, Tx, record, row, values},
+    db::{self, Access, Asked, Tx, record, values},
     directory::{
         Batch, BatchId, BatchItem, BatchOptions, BatchRun, Directory, DirectoryError, Heartbeat,
         ItemKey, NewBatch, PlaceId, Result, RotationId, RunId, columns::boot_clock,
@@ -68,22 +68,22 @@ impl Directory {
     pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<()> {
         self.write(move |tx| {
             tx.put(STOPPED, values![LastRun::Begun, id])?;
-            let row = row! {
-                batch_id: id,
-                run: run.id,
-                by: &run.by,
-                process: run.process.as_ref(),
-                paused: run.is_paused,
-                stands_since: run.since,
-                seen: run.seen,
-                boot_clock: run.boot_clock.as_ref(),
-            };
-            Ok(tx.insert("batch_runs", row)?)
+            let values = values![
+                id,
+                run.id,
+                &run.by,
+                run.process.as_ref(),
+                run.is_paused,
+                run.since,
+                run.seen,
+                run.boot_clock.as_ref(),
+            ];
+            Ok(tx.put(ADD_RUN, values)?)
         })
         .await
     }
 
-    /// Records a heartbeat of a run. Returns false if its beginning is not recorded.
+    /// Records a heartbeat of a run. Returns false if its beginning is not recorded, or others have closed it.
     pub async fn beat(&self, beat: Heartbeat) -> Result<bool> {
         self.write(move |tx| {
             let values = values![beat.at, boot_clock(), beat.is_paused, beat.batch, beat.run];
@@ -92,8 +92,8 @@ impl Directory {
         .await
     }
 
-    /// Records the end of a run and why it began nothing more, unless another run than the `gone` ones goes on. Closes
-    /// the batch if nothing is left to begin or to settle, and returns whether it did.
+    /// Records the end of a run and why it began nothing more, unless another run than the `gone` ones goes on; those end
+    /// with it. Closes the batch if nothing is left to begin or to settle, and returns whether it did.
     pub async fn end_run(
         &self,
         (id, run): (BatchId, RunId),
@@ -108,7 +108,9 @@ impl Directory {
             locked.one()?;
             let others = others.all()?;
             let standings: Vec<ItemStatus> = tx.readable(ITEM_STATES, values![id])?;
-            tx.put(RUN_ENDED, values![id, run])?;
+            for run in gone.iter().chain([&run]) {
+                tx.put(RUN_ENDED, values![id, *run])?;
+            }
             if others.iter().all(|other| gone.contains(other)) {
                 let stopped = halt.clone().map(LastRun::Stopped);
                 tx.put(STOPPED, values![stopped, id])?;
@@ -119,6 +121,47 @@ impl Directory {
                 tx.put(END_BATCH, values![at, id])?;
             }
             Ok(ends)
+        })
+        .await
+    }
+
+    /// Closes a batch of which nothing is left to begin, to settle or to confirm, for runs that are gone and could not record their
+    /// end: unless one of them was heard of since, or another works on it. Returns whether it did.
+    pub async fn close_batch(
+        &self,
+        id: BatchId,
+        at: Timestamp,
+        gone: Vec<BatchRun>,
+    ) -> Result<bool> {
+        self.write(move |tx| {
+            let last_run = tx.lock::<Option<LastRun>>(LAST_RUN, values![id])?;
+            let others = tx.ask::<(RunId, Timestamp)>(UNENDED_RUNS, values![id])?;
+            let last_run = last_run.one()?.flatten();
+            let others = others.all()?;
+            let standings: Vec<ItemStatus> = tx.readable(ITEM_STATES, values![id])?;
+            let is_gone = |(run, seen): &(RunId, Timestamp)| {
+                let mut gone = gone.iter();
+                gone.any(|gone| (gone.id, gone.seen) == (*run, *seen))
+            };
+            let is_left = |status| {
+                matches!(
+                    status,
+                    ItemStatus::NotStarted
+                        | ItemStatus::UnderWay
+                        | ItemStatus::Unknown
+                        | ItemStatus::Rotated
+                )
+            };
+            if !others.iter().all(is_gone) || standings.into_iter().any(is_left) {
+                return Ok(false);
+            }
+            for (run, _) in others {
+                tx.put(RUN_ENDED, values![id, run])?;
+            }
+            if last_run == Some(LastRun::Begun) {
+                tx.put(STOPPED, values![None::<LastRun>, id])?;
+            }
+            Ok(tx.write(CLOSE_BATCH, values![at, id])? == 1)
         })
         .await
     }
@@ -300,6 +343,13 @@ const END_ITEM: &str = "\
 UPDATE batch_items SET outcome = $1, note = $2 \
 WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND mutation_id IS NULL AND outcome IS NULL";
 
+/// One that others have closed, because it was not heard of for too long, goes on.
+const ADD_RUN: &str = "\
+INSERT INTO batch_runs (batch_id, run, by, process, paused, stands_since, seen, boot_clock) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+ON CONFLICT (batch_id, run) DO UPDATE SET paused = excluded.paused, seen = excluded.seen, \
+ boot_clock = excluded.boot_clock, ended = FALSE";
+
 const STOPPED: &str = "UPDATE batches SET stopped = $1 WHERE id = $2";
 
 const BEAT: &str = "\
@@ -310,6 +360,10 @@ WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
 const BATCH: &str = "SELECT 1 FROM batches WHERE id = $1";
 const OTHER_RUNS: &str =
     "SELECT run FROM batch_runs WHERE batch_id = $1 AND run <> $2 AND ended = FALSE";
+
+const LAST_RUN: &str = "SELECT stopped FROM batches WHERE id = $1";
+const UNENDED_RUNS: &str = "SELECT run, seen FROM batch_runs WHERE batch_id = $1 AND ended = FALSE";
+const CLOSE_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2 AND ended_at IS NULL";
 
 const RUN_ENDED: &str = "UPDATE batch_runs SET ended = TRUE WHERE batch_id = $1 AND run = $2";
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";

@@ -7,8 +7,9 @@ use super::{batches, fault::Fault, history, mutations, order};
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
-        BeginResult, Directory, DirectoryError, EventKind, HandOffStep, JournalEvent, PlaceId,
-        Result, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
+        BeginResult, Directory, DirectoryError, EventKind, HandOffStep, HandOffTaker, JournalEvent,
+        PlaceId, Result, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
+        RunId,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
@@ -55,23 +56,59 @@ impl Directory {
         self.all(Access::Short, text, values![id]).await
     }
 
-    /// Records how the hand-off of a rotation ended together with its history entry, in one transaction.
+    /// Takes the hand-off of a rotation, if it still is as `seen`: of all who want to run it, one does. It is pending from
+    /// here on, and overtakes unfinished ones of earlier rotations. Returns how it is now if it was not taken.
+    pub async fn take_hand_off(
+        &self,
+        seen: RotationRow,
+        taker: HandOffTaker,
+        moved_to: Option<String>,
+    ) -> Result<Option<RotationRow>> {
+        self.write(move |tx| {
+            let id = seen.id;
+            let row = tx.lock::<RotationRow>(ROTATION, values![id])?.one()?;
+            let row = row.ok_or(DirectoryError::NoRotation { id })?;
+            let run = |row: &RotationRow| row.taker.as_ref().map(|taker| taker.run);
+            if (row.handoff.state, run(&row)) != (seen.handoff.state, run(&seen)) {
+                return Ok(Some(row));
+            }
+            let limit = i64::try_from(taker.limit.as_micros()).unwrap_or(i64::MAX);
+            let values = values![
+                moved_to.as_ref(),
+                taker.run,
+                &taker.by,
+                taker.process.as_ref(),
+                limit,
+                taker.at,
+                boot_clock(),
+                id,
+            ];
+            tx.put(TAKE_HAND_OFF, values)?;
+            let values = values![OVERTAKEN, id, row.place, &row.user_group_id];
+            tx.put(OVERTAKE_HAND_OFFS, values)?;
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Records how the run of a hand-off ended together with its history entry, in one transaction. If another run has
+    /// taken it since, what that one records stays.
     ///
     /// Returns `false` if a later rotation of the group has overtaken it, and records that entry. The command may then
     /// have put the older token in place, so the later hand-off becomes pending again.
     pub async fn end_hand_off(
         &self,
-        id: RotationId,
+        (id, run): (RotationId, RunId),
         handoff: HandOff,
         entry: Entry,
         overtaken: Entry,
     ) -> Result<bool> {
         self.write(move |tx| {
             let row = tx.lock::<RotationRow>(ROTATION, values![id])?;
-            let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id];
-            let ended = tx.ask::<()>(END_HAND_OFF, values)?;
+            let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id, run];
+            tx.put(END_HAND_OFF, values)?;
             let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
-            let ended = ended.changed()? == 1;
+            let ended = row.handoff.state != HandOffState::None;
             let entry = if ended { &entry } else { &overtaken };
             history::add(tx, row.place, None, entry)?;
             if !ended {
@@ -349,7 +386,12 @@ pub(super) fn list(tx: &Tx<'_>, filter: RotationFilter) -> Result<Vec<RotationRo
 const OVERTAKEN: &str = "overtaken by a later rotation";
 
 const HAND_OFF: &str = "\
-UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3, profile = COALESCE($4, profile) WHERE id = $5";
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4";
+
+const TAKE_HAND_OFF: &str = "\
+UPDATE rotations SET handoff = 'pending', handoff_exit = NULL, handoff_note = NULL, profile = COALESCE($1, profile), \
+ handoff_run = $2, handoff_by = $3, handoff_process = $4, handoff_limit = $5, handoff_at = $6, handoff_clock = $7 \
+WHERE id = $8";
 
 /// Unfinished hand-offs of earlier rotations of the same group.
 const OVERTAKE_HAND_OFFS: &str = "\
@@ -366,11 +408,8 @@ pub(super) fn set_hand_off(
     let (id, after) = (step.id, &step.after);
     let row = row.one()?.filter(|row| row.place == place);
     let row = row.ok_or(DirectoryError::NoRotation { id })?;
-    let (note, profile) = (after.note.as_ref(), step.moved_to.as_ref());
-    tx.put(
-        HAND_OFF,
-        values![after.state, after.exit, note, profile, id],
-    )?;
+    let values = values![after.state, after.exit, after.note.as_ref(), id];
+    tx.put(HAND_OFF, values)?;
     if after.state == HandOffState::Pending {
         let values = values![OVERTAKEN, id, place, &row.user_group_id];
         tx.put(OVERTAKE_HAND_OFFS, values)?;
@@ -378,13 +417,14 @@ pub(super) fn set_hand_off(
     Ok(())
 }
 
-/// Changes nothing if a later rotation has overtaken it.
+/// Changes nothing if a later rotation has overtaken it, or another run has taken it.
 const END_HAND_OFF: &str = "\
-UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4 AND handoff <> 'none'";
+UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 \
+WHERE id = $4 AND handoff <> 'none' AND handoff_run = $5";
 
-/// The latest later rotation of the same group that has a hand-off.
+/// The latest later rotation of the same group that has a hand-off, for whoever takes it.
 const HAND_OFF_LATER: &str = "\
-UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
+UPDATE rotations SET handoff = 'pending', handoff_note = $1, handoff_run = NULL, handoff_by = NULL \
 WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
  ON later.place = this.place AND later.user_group_id = this.user_group_id \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";

@@ -142,10 +142,9 @@ const ROTATED_SINCE: &str = "\
 SELECT c.user_group_id, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
 JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";
 
-/// A copied change has no time, a rotation before a failover has one of another timeline.
+/// A copied change has no time, and one from before a failover has one that is marked.
 const ROTATED_WITHIN: &str = "\
-SELECT c.user_group_id, split_part(c.boot_clock, '@', 1)::bigint FROM last_changes c \
-JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' \
- AND split_part(c.boot_clock, '@', 2) = (SELECT timeline()) \
- AND split_part(r.boot_clock, '@', 2) = (SELECT timeline()) \
- AND split_part(c.boot_clock, '@', 1)::bigint > (SELECT now_in_micros()) - $2::bigint";
+SELECT user_group_id, split_part(boot_clock, '@', 1)::bigint FROM last_changes \
+WHERE place = $1 AND part = 'token' AND rotation IS NOT NULL \
+ AND split_part(boot_clock, '@', 2) = (SELECT timeline()) AND split_part(boot_clock, '@', 3) = '' \
+ AND split_part(boot_clock, '@', 1)::bigint > (SELECT now_in_micros()) - $2::bigint";

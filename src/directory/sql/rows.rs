@@ -1,12 +1,14 @@
 //! How rows become values: the columns of each type, once. Of a group only the field that cannot be read is left out.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use crate::{
     db::{Cursor, Fault, Read, record},
     directory::{
-        Alarm, BatchItem, BatchRun, EventKind, ItemKey, ItemUpdate, JournalEvent, KeyState,
-        Mutation, Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
+        Alarm, BatchItem, BatchRun, EventKind, HandOffTaker, ItemKey, ItemUpdate, JournalEvent,
+        KeyState, Mutation, Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, RunId, TokenChange,
         columns::{EventColumns, Origin, Origins},
     },
     domain::{
@@ -28,8 +30,33 @@ record!(Rotation, "rotations" { state, previous, fingerprint, refused, read_unch
 record!(HandOff, "rotations" { state = "COALESCE(handoff, 'none')", exit = "handoff_exit", note = "handoff_note" });
 record!(RotationRow, "rotations" {
     id, place, profile, hands_off, user_group_id, rotation, by, reason, started_at, sent_at, note, handoff,
-    boot_clock = "since(boot_clock)" or None, process,
+    boot_clock = "since(boot_clock)" or None, process, taker,
 });
+
+impl Read for Option<HandOffTaker> {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push(
+            "handoff_run, handoff_by, handoff_process, handoff_limit, handoff_at, since(handoff_clock)",
+        );
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let (run, by): (Option<RunId>, Option<String>) = (row.next()?, row.next()?);
+        let (process, limit) = (row.next()?, row.next::<Option<i64>>()?);
+        let (at, boot_clock) = (row.next()?, row.next().unwrap_or_default());
+        let Some(((run, by), at)) = run.zip(by).zip(at) else {
+            return Ok(None);
+        };
+        Ok(Some(HandOffTaker {
+            run,
+            by,
+            process,
+            limit: Duration::from_micros(limit.unwrap_or_default().unsigned_abs()),
+            at,
+            boot_clock,
+        }))
+    }
+}
 record!(Mutation, "mutations" {
     id, user_group_id, operation, state, rotation = "rotation_id", by, profile, started_at, sent_at or None,
     boot_clock = "since(boot_clock)" or None, ending or None, note, changes or None, sent or None,

@@ -9,7 +9,7 @@ use tokio::{sync::watch, time::MissedTickBehavior};
 
 use super::{Control, RunCommand};
 use crate::{
-    directory::{Batch, BatchId, BatchRun, DirectoryError, Heartbeat, PlaceId, RunId},
+    directory::{Batch, BatchId, BatchRun, DirectoryError, Heartbeat, PlaceId, Role, RunId},
     domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, Runner, RunnerState},
     operations::Operations,
     platform::{clock::Moment, process},
@@ -82,7 +82,17 @@ impl RunRecord {
         }
     }
 
+    /// A program that stays open waits for the directory. The end of any other is recorded by the next process.
     async fn end(&self, halt: Option<Halt>) -> Result<bool, DirectoryError> {
+        loop {
+            match self.end_once(halt.clone()).await {
+                Err(error) if self.operations.keeps_outcomes() && error.may_be_repeated() => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn end_once(&self, halt: Option<Halt>) -> Result<bool, DirectoryError> {
         let operations = &self.operations;
         let batch = operations.batch(self.batch).await?;
         let now = operations.0.clock.moment();
@@ -96,6 +106,28 @@ impl RunRecord {
 }
 
 impl Operations {
+    /// Closes the batches of which nothing is left, and whose runs are gone without having recorded that. Returns whether
+    /// any was closed.
+    pub(super) async fn close_left_batches(&self, batches: &[Batch]) -> bool {
+        let directory = self.directory();
+        if directory.may(Role::Operator).is_err() {
+            return false;
+        }
+        let now = self.0.clock.moment();
+        let mut is_any = false;
+        for batch in batches {
+            let counts = &batch.counts;
+            let is_done = counts.not_started + counts.unknown + counts.rotated == 0;
+            let is_run = |run: &BatchRun| runner_of(run, &now).is_alive();
+            if batch.ended_at.is_none() && is_done && !batch.runs.iter().any(is_run) {
+                let closed = directory.close_batch(batch.id, self.now(), batch.runs.clone());
+                // Whoever cannot close it shows it as it is.
+                is_any |= closed.await.unwrap_or_default();
+            }
+        }
+        is_any
+    }
+
     /// Returns the batches of a place, each with its runner.
     pub(in crate::operations) async fn batches_in(
         &self,
@@ -124,14 +156,19 @@ impl Operations {
     }
 }
 
-/// A run of this process that begins now.
-pub(super) fn new_run(operations: &Operations) -> BatchRun {
+/// The number of a new run.
+pub(in crate::operations) fn random_run() -> RunId {
     let mut number = [0; 8];
     // Without randomness, two runs may be taken for one.
     let _ = getrandom::fill(&mut number);
+    RunId(i64::from_le_bytes(number))
+}
+
+/// A run of this process that begins now.
+pub(super) fn new_run(operations: &Operations) -> BatchRun {
     let now = operations.now();
     BatchRun {
-        id: RunId(i64::from_le_bytes(number)),
+        id: random_run(),
         by: operations.operator().to_owned(),
         process: process::this().map(str::to_owned),
         is_paused: false,

@@ -90,6 +90,60 @@ async fn others_see_a_running_paused_and_silent_runner() {
     assert_eq!(is_counted_concern(&now).await, None);
 }
 
+/// As the directory is left when the end of a run could not be recorded.
+fn forget_the_end(scene: &Scene) {
+    let text = "UPDATE batches SET ended_at = NULL, stopped = '{\"why\":\"running\"}'; \
+                UPDATE batch_runs SET ended = FALSE";
+    if let Some(team) = scene.world.team() {
+        let server = postgres::server().expect("a server");
+        server.execute(team.schema(), text);
+    } else {
+        let raw = Connection::open(scene.world.directory_file()).expect("a connection");
+        raw.execute_batch(text).expect("SQL");
+    }
+}
+
+#[tokio::test]
+async fn the_next_process_closes_a_batch_whose_run_could_not_record_its_end() {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    scene.check(&report).await;
+    let li = scene.world.installation(Side::Testing).by("li@desk7");
+    let at = |seconds| {
+        let later = Timestamp::now() + Duration::from_secs(seconds);
+        li.clone().at(later).operations()
+    };
+    forget_the_end(&scene);
+    let seen = at(0).batch(batch).await.expect("readable");
+    assert!(seen.ended_at.is_none(), "its run may be at work");
+    assert!(seen.is_run());
+    let seen = at(3_600).batch(batch).await.expect("readable");
+    assert!(seen.ended_at.is_some() && seen.runner.is_none(), "{seen:?}");
+    assert_eq!(seen.last_run, None, "nothing stopped it");
+    let seen = at(0).batch(batch).await.expect("readable");
+    assert!(seen.ended_at.is_some() && seen.runs.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_was_closed_while_it_was_silent_goes_on() {
+    let scene = Scene::new(2).await;
+    let (batch, run, gate) = started_and_held(&scene).await;
+    let runs = async || scene.ana.batch(batch).await.expect("readable").runs;
+    let gone = runs().await.iter().map(|run| run.id).collect();
+    let (directory, at) = (scene.world.directory(), Timestamp::now());
+    let another = (batch, RunId(99));
+    let closed = directory.end_run(another, at, None, gone).await;
+    assert!(!closed.expect("recorded"), "groups are left");
+    assert_eq!(runs().await, [], "closed with the other run");
+    run.control.pause();
+    wait_for_state(&scene.ana, batch, RunnerState::Paused).await;
+    run.control.resume();
+    gate.open();
+    watch(run).await;
+    assert_eq!(runner(&scene.ana, batch).await, None);
+}
+
 /// Lets no run record its beginning, or lets all again.
 fn forbid_runs(scene: &Scene, forbidden: bool) {
     let (on, what) = match scene.world.team() {

@@ -309,7 +309,8 @@ async fn the_newest_token_wins() {
         ..entry.clone()
     };
     let directory = scene.ana.directory();
-    let kept = directory.end_hand_off(row, done, entry, overtaken).await;
+    let run = (row, RunId(1));
+    let kept = directory.end_hand_off(run, done, entry, overtaken).await;
     assert!(!kept.expect("written"));
     let last = history(&scene.ana).await.pop().expect("a line");
     assert_eq!(last.note.as_deref(), Some("too late"));

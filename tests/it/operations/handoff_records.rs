@@ -90,7 +90,7 @@ async fn a_hand_off_that_another_process_may_have_in_hand_is_not_run_a_second_ti
     assert_eq!(offered, []);
     let refused = scene.ana.hand_off_again(row.id).await;
     let refused = refused.expect_err("in hand").to_string();
-    assert_has(&refused, &format!("{} rotated it", row.by));
+    assert_has(&refused, &format!("{} started to hand it off", row.by));
     assert_has(&refused, "Try again in");
     // Once its time is over, or if it is known to have ended, somebody else may do it.
     let later = Timestamp::now() + Duration::from_hours(1);
@@ -98,7 +98,7 @@ async fn a_hand_off_that_another_process_may_have_in_hand_is_not_run_a_second_ti
     let offered = later.pending_hand_offs().await.expect("readable");
     assert_eq!(offered.len(), 1);
     let ended = format!("{}1", row.process.expect("Linux tells it"));
-    let text = format!("UPDATE rotations SET process = '{ended}'");
+    let text = format!("UPDATE rotations SET handoff_process = '{ended}'");
     execute(&scene, &text);
     let offered = scene.ana.pending_hand_offs().await.expect("readable");
     assert_eq!(offered.len(), 1);
@@ -127,6 +127,106 @@ async fn a_hand_off_that_another_process_begins_during_the_read_is_not_run_a_sec
     let refused = again.await.expect("it ends").expect_err("in hand");
     assert_has(&refused.to_string(), "Try again in");
     assert!(!taker.path("began").exists(), "the command is not run");
+}
+
+/// Both see the same failed hand-off.
+#[tokio::test]
+async fn of_two_who_repeat_a_hand_off_one_delivers_and_the_other_is_told_who() {
+    let taker = HandOffScript::new("exit 3");
+    let scene = taker.scene().await;
+    let row = rotated(&scene).await;
+    hand_off(&scene, &row).await;
+    let row = row.rotation.expect("a row");
+    taker.set_script(&format!("echo run >> $1/runs; {WAITS}"));
+    let ben = taker.at(scene.installation().by(LI)).operations();
+    let gate = Gate::new();
+    scene.next("GET", [ProxyFault::passed().behind(&gate)]);
+    let late = {
+        let ben = ben.clone();
+        tokio::spawn(async move { ben.hand_off_again(row).await })
+    };
+    gate.reached().await;
+    let running = started(&taker, run_again(&scene).await).await;
+    gate.open();
+    let ana = scene.ana.operator();
+    let told = format!("{ana} started to hand it off");
+    for refused in [late.await.expect("it ends"), ben.hand_off_again(row).await] {
+        let refused = refused.expect_err("she delivers it").to_string();
+        assert_has(&refused, &told);
+        assert_has(&refused, "Try again in");
+    }
+    assert!(finish(&taker, running).await.is_done());
+    // Who comes a moment later is told as well; who did it may repeat it.
+    let refused = ben.hand_off_again(row).await;
+    let refused = refused.expect_err("just delivered").to_string();
+    assert_has(&refused, &told);
+    let runs = || std::fs::read_to_string(taker.path("runs")).expect("written");
+    assert_eq!(runs(), "run\n");
+    taker.set_script("echo run >> $1/runs");
+    assert!(run_again(&scene).await.await.is_done());
+    assert_eq!(runs(), "run\nrun\n");
+}
+
+/// A late end of a run that others have taken over changes nothing of what they recorded.
+#[tokio::test]
+async fn a_hand_off_is_taken_once_as_it_was_seen() {
+    let taker = HandOffScript::new("exit 3");
+    let scene = taker.scene().await;
+    rotated(&scene).await;
+    let seen = journal(&scene.ana).await.remove(0);
+    let directory = scene.ana.directory();
+    let take = async |run: i64| {
+        let taker = HandOffTaker {
+            run: RunId(run),
+            by: scene.ana.operator().into(),
+            process: None,
+            limit: Duration::from_mins(1),
+            at: Timestamp::now(),
+            boot_clock: None,
+        };
+        let taken = directory.take_hand_off(seen.clone(), taker, None).await;
+        taken.expect("recorded")
+    };
+    assert_eq!(take(1).await, None);
+    let now = take(2).await.expect("taken by the first");
+    let first = now.taker.expect("named");
+    assert_eq!((first.run, &*first.by), (RunId(1), scene.ana.operator()));
+    assert!(first.ago().is_some());
+    let ended = |state| HandOff {
+        state,
+        ..HandOff::default()
+    };
+    let entry = history(&scene.ana).await.pop().expect("a line");
+    let end = async |run: i64, state| {
+        let (run, entry) = ((seen.id, RunId(run)), entry.clone());
+        let kept = directory.end_hand_off(run, ended(state), entry.clone(), entry);
+        assert!(kept.await.expect("recorded"));
+    };
+    end(2, HandOffState::Failed).await;
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    end(1, HandOffState::Done).await;
+    assert_eq!(states(&scene.ana).await, [HandOffState::Done]);
+}
+
+/// As when a profile is opened again while its batch is running.
+#[tokio::test]
+async fn what_this_process_is_about_to_hand_off_is_not_offered() {
+    let taker = HandOffScript::new(WAITS);
+    let scene = taker.scene().await;
+    let due = async || scene.ana.due_hand_offs().await.expect("readable").len();
+    let done = rotated(&scene).await;
+    assert_eq!(due().await, 0, "it has still to be handed off");
+    let here = scene.ana.clone();
+    let run = async move { here.hand_off(&done).await.expect("a token") };
+    let running = started(&taker, run).await;
+    assert_eq!(due().await, 0, "it is being handed off");
+    assert!(finish(&taker, running).await.is_done());
+    assert_eq!(due().await, 0);
+    let mut done = rotated(&scene).await;
+    done.ending = Ending::Rotated;
+    done.warnings = vec![Warning::StaleAnswer];
+    hand_off(&scene, &done).await;
+    assert_eq!(due().await, 1, "it was not handed off after all");
 }
 
 #[tokio::test]

@@ -200,7 +200,14 @@ CREATE TABLE rotations (
     key            BIGINT,
     hands_off      BOOLEAN NOT NULL DEFAULT FALSE,
     merged         BIGINT  NOT NULL DEFAULT 0,
-    process        TEXT
+    process        TEXT,
+    -- Who hands the new token off, or was the last to; `handoff_clock` is when, as `boot_clock`.
+    handoff_run     BIGINT,
+    handoff_by      TEXT,
+    handoff_process TEXT,
+    handoff_limit   BIGINT,
+    handoff_at      BIGINT,
+    handoff_clock   TEXT
 );
 
 -- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert
@@ -458,6 +465,22 @@ END $$;
 CREATE TRIGGER rotations_timed BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION timed();
 CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION timed();
 
+-- Of another timeline, what was handed off has no time, and what may still be handed off starts its time again.
+CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NEW.handoff_run IS NULL THEN
+        NEW.handoff_clock := NULL;
+    ELSIF TG_OP = 'INSERT' OR NEW.handoff_run IS DISTINCT FROM OLD.handoff_run THEN
+        NEW.handoff_clock := now_in_micros() || '@' || timeline();
+    ELSIF split_part(OLD.handoff_clock, '@', 2) <> timeline() THEN
+        NEW.handoff_clock := CASE WHEN NEW.handoff = 'pending' THEN now_in_micros() || '@' || timeline() END;
+    ELSE
+        NEW.handoff_clock := OLD.handoff_clock;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER rotations_taken BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION taken();
+
 CREATE FUNCTION heard_of() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     NEW.boot_clock := now_in_micros() || '@' || timeline();
@@ -492,8 +515,8 @@ BEGIN
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
 
--- Called when a connection is opened. On a new timeline, open rotations and changes start their time again, once; once
--- a day, old stamps are deleted. Rows of a restored backup name transactions that this server has not reached yet: they
+-- Called when a connection is opened. On a new timeline, open rotations, hand-offs and changes start their time again, once;
+-- once a day, old stamps are deleted. Rows of a restored backup name transactions that this server has not reached yet: they
 -- would be reported as new again and again, until it has.
 CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
@@ -506,11 +529,14 @@ BEGIN
     END IF;
     PERFORM FROM installation FOR UPDATE;
     IF EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()) THEN
-        UPDATE rotations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'rotated', 'unknown')
+        UPDATE rotations SET boot_clock = boot_clock
+            WHERE (state IN ('intended', 'sent', 'rotated', 'unknown') OR handoff = 'pending')
             AND split_part(boot_clock, '@', 2) <> timeline();
+        UPDATE rotations SET handoff = handoff WHERE split_part(handoff_clock, '@', 2) <> timeline();
         UPDATE mutations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'unknown', 'open')
             AND split_part(boot_clock, '@', 2) <> timeline();
-        UPDATE last_changes SET boot_clock = now_in_micros() || '@' || timeline()
+        -- Marked: when it was recorded is no longer known.
+        UPDATE last_changes SET boot_clock = now_in_micros() || '@' || timeline() || '@again'
             WHERE split_part(boot_clock, '@', 2) <> timeline();
         UPDATE batch_runs SET seen = seen WHERE NOT ended;
         UPDATE scheduled_runs SET seen = seen WHERE NOT ended;
@@ -694,6 +720,7 @@ BEGIN
     END LOOP;
     FOREACH named IN ARRAY ARRAY['places made_by', 'place_keys added_by added_at', 'alarms raised_by',
         'alarms acknowledged_by acknowledged_at reason', 'facts by value source at', 'scheduled_runs by run process',
+        'rotations handoff_by handoff_run handoff_process handoff_at',
         'annotations noted_by note noted_at', 'annotations labelled_by labels labelled_at', 'saved_views by filter at',
         'all_drafts by'] LOOP
         EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%s)',

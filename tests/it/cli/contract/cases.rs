@@ -250,7 +250,7 @@ async fn rotations(c: &mut Contract) {
     // In place of a process of another machine that is handing it off.
     let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));
     let raw = raw.expect("a directory");
-    let in_hand = "UPDATE rotations SET handoff = 'pending', handoff_note = NULL, process = NULL, boot_clock = NULL, \
+    let in_hand = "UPDATE rotations SET handoff = 'pending', handoff_note = NULL, process = NULL, handoff_run = NULL, boot_clock = NULL, \
                    sent_at = sent_at + 3600000000 WHERE id = 2";
     assert_eq!(raw.execute(in_hand, []), Ok(1));
     c.case(&home, 6, "rotations handoff [ID]", "rotations handoff")

@@ -235,7 +235,7 @@ const NO_NAMES: &[(&str, &[&str])] = &[
     ("place_urls", &["url"]),
     ("places", &["name", "tag"]),
     ("rotation_events", &["event", "note", "state"]),
-    ("rotations", &["boot_clock", "handoff", "handoff_note", "note", "process", "profile", "reason", "state", "user_group_id"]),
+    ("rotations", &["boot_clock", "handoff", "handoff_clock", "handoff_note", "note", "process", "profile", "reason", "state", "user_group_id"]),
     ("saved_views", &["columns", "name", "sort"]),
     ("scheduled_runs", &["boot_clock"]),
     ("user_groups", &["environment_tag", "mapping", "name", "properties", "title", "user_group_id"]),

@@ -42,10 +42,10 @@ async fn what_another_clock_timed_is_not_recent() {
     let Some(team) = scene.world.team() else {
         return;
     };
-    let confirmed = scene
-        .ana
-        .confirm(rotate(&scene.ana).await.expect("rotated"));
-    confirmed.await;
+    let taker = HandOffScript::new("exit 3");
+    let ana = taker.at(scene.installation()).operations();
+    let done = ana.confirm(rotate(&ana).await.expect("rotated")).await;
+    let row = done.rotation.expect("a row");
     let later = Timestamp::now() + SignedDuration::from_hours(25);
     let ben = scene.installation().by(LI).at(later).operations();
     let server = postgres::server().expect("a server");
@@ -53,21 +53,29 @@ async fn what_another_clock_timed_is_not_recent() {
         let plan = ben.plan_batch(&[id(ACME)], false).await;
         plan.expect("readable").ready.is_empty()
     };
+    let set = |text: &str| {
+        let text = format!("BEGIN; SET LOCAL session_replication_role = replica; {text}; COMMIT");
+        server.execute(team.schema(), &text);
+    };
     assert!(is_recent().await);
-    for (table, clock) in [
-        ("rotations", "split_part(boot_clock, '@', 1) || '@before'"),
-        ("last_changes", "NULL"),
-    ] {
-        let older = format!(
-            "BEGIN; SET LOCAL session_replication_role = replica; UPDATE {table} SET boot_clock = {clock}; COMMIT"
-        );
-        server.execute(team.schema(), &older);
-        assert!(!is_recent().await, "{table}");
-        let again = format!(
-            "BEGIN; SET LOCAL session_replication_role = replica; \
-             UPDATE {table} SET boot_clock = now_in_micros() || '@' || timeline(); COMMIT"
-        );
-        server.execute(team.schema(), &again);
-        assert!(is_recent().await, "{table}");
+    // Copied.
+    set("UPDATE last_changes SET boot_clock = NULL");
+    assert!(!is_recent().await);
+    // As after a failover, with the first connection that is opened then.
+    for table in ["rotations", "last_changes"] {
+        set(&format!(
+            "UPDATE {table} SET boot_clock = now_in_micros() - 1000000 || '@before'"
+        ));
     }
+    set("UPDATE installation SET timeline = 'before'");
+    assert!(!is_recent().await);
+    server.execute(team.schema(), "SELECT care()");
+    assert!(!is_recent().await, "started again");
+    // So did the time in which its process may be handing it off.
+    let text = "SELECT split_part(boot_clock, '@', 2) = timeline() FROM rotations";
+    assert_eq!(server.execute(team.schema(), text), "t");
+    ana.hand_off_again(row).await.expect("run");
+    assert!(!is_recent().await, "handed off again");
+    rotate(&ana).await.expect("rotated");
+    assert!(is_recent().await);
 }
