@@ -21,7 +21,7 @@ use crate::{
         DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
         rotation::{
             recover::READS,
-            rotate::{Spare, Target},
+            rotate::{OfItem, Spare, Target},
         },
         run::{Consequence, Context, Hold, RetryBudget, TokenSink, keep},
     },
@@ -45,6 +45,8 @@ struct Unclear {
     why: String,
     /// The claim of its update, if that certainly was recorded.
     claim: Option<MutationId>,
+    /// Its rotation, if that may be recorded as sent.
+    rotation: Option<RotationId>,
 }
 
 /// How the work on an item ended.
@@ -154,15 +156,20 @@ impl ItemContext {
             if !self.run.control.may_send().await {
                 break None;
             }
-            if let Some(unclear) = &unclear
-                && let Some(outcome) = self.end_unsent(item, unclear, begun).await
-            {
-                return Err(Box::new(outcome));
+            if let Some(unclear) = &unclear {
+                match self.end_unsent(item, unclear, begun).await {
+                    Ok(Some(outcome)) => return Err(Box::new(outcome)),
+                    Err(error) if error.may_be_repeated() => {
+                        self.run.is_held(Some(Hold::Directory));
+                        continue;
+                    }
+                    Ok(None) | Err(_) => {}
+                }
             }
-            let mut claim = None;
+            let (mut claim, mut rotation) = (None, None);
             let (answer, hold) = match edit {
                 None => {
-                    let answer = self.rotate_once(item, &mut target).await;
+                    let answer = self.rotate_once(item, &mut target, &mut rotation).await;
                     let hold = patience.put_off(&answer);
                     (answer, hold)
                 }
@@ -178,7 +185,7 @@ impl ItemContext {
             // Perhaps by the claim of this update, whose commit was unclear and arrived only now.
             let is_locked = edit.is_some() && matches!(answer, Err(Failure::Held(_)));
             if let Some(late) = unclear.take_if(|_| is_locked) {
-                if let Some(outcome) = self.end_unsent(item, &late, begun).await {
+                if let Ok(Some(outcome)) = self.end_unsent(item, &late, begun).await {
                     return Err(Box::new(outcome));
                 }
                 continue;
@@ -189,6 +196,7 @@ impl ItemContext {
                 unclear = Some(Unclear {
                     why: failure.about(&item.user_group_id, item.changed()),
                     claim,
+                    rotation,
                 });
                 self.run.is_held(Some(Hold::Directory));
             } else if !self.run.is_held(hold) {
@@ -201,7 +209,7 @@ impl ItemContext {
             None | Some(Err(Failure::RotationTaken { .. } | Failure::Held(_)))
         );
         if let Some(unclear) = unclear.filter(|_| is_held)
-            && let Some(outcome) = self.end_unsent(item, &unclear, begun).await
+            && let Ok(Some(outcome)) = self.end_unsent(item, &unclear, begun).await
         {
             return Err(Box::new(outcome));
         }
@@ -212,6 +220,7 @@ impl ItemContext {
         &self,
         item: &BatchItem,
         target: &mut Option<Target>,
+        unsent: &mut Option<RotationId>,
     ) -> Result<Done, Failure> {
         let id = &item.user_group_id;
         let before = match self.operations.snapshot_before_get(id).await {
@@ -230,8 +239,12 @@ impl ItemContext {
             },
         });
         let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
-        let key = Some((item.key, before));
-        let rotation = self.operations.rotate_item(id, target, reason, known, key);
+        let of = Some(OfItem {
+            key: item.key,
+            before,
+            unsent,
+        });
+        let rotation = self.operations.rotate_item(id, target, reason, known, of);
         Box::pin(rotation).await
     }
 
@@ -450,23 +463,31 @@ impl ItemContext {
         item: &BatchItem,
         unclear: &Unclear,
         begun: Instant,
-    ) -> Option<Outcome> {
+    ) -> Result<Option<Outcome>, DirectoryError> {
         let operations = &self.operations;
-        let Unclear { why, claim } = unclear;
+        let Unclear {
+            why,
+            claim,
+            rotation,
+        } = unclear;
         if item.edit.is_some() {
             let id = &item.user_group_id;
-            // If this cannot be recorded, it is tried again, or the claim ends with the settle window.
-            drop(operations.end_own_claim(id, *claim, why).await);
-            return None;
+            operations.end_own_claim(id, *claim, why).await?;
+            return Ok(None);
         }
-        let items = operations.batch_items(item.key.batch).await.ok()?;
-        let now = items.into_iter().find(|now| now.key == item.key)?;
-        let row = operations.directory().rotation(now.rotation?).await;
-        let row = row.ok()??;
-        operations.end_own_intent(row, why).await.then_some(())?;
+        let items = operations.batch_items(item.key.batch).await?;
+        let now = items.into_iter().find(|now| now.key == item.key);
+        let Some(row) = now.and_then(|now| now.rotation) else {
+            return Ok(None);
+        };
+        let row = operations.directory().rotation(row).await?;
+        let Some(row) = row else { return Ok(None) };
+        if !operations.end_own_intent(row, why, *rotation).await? {
+            return Ok(None);
+        }
         let seems = ItemStatus::NotApplied;
         let outcome = self.outcome_from_journal(item, seems, why.clone(), begun);
-        Some(outcome.await.harmless())
+        Ok(Some(outcome.await.harmless()))
     }
 
     /// Passes the token to the sink; returns an error as text.

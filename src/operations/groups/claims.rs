@@ -65,11 +65,37 @@ impl Claim {
         let place = self.operations.here();
         let marked = self.operations.directory().step_mutation(place, step).await;
         if let Err(error) = marked {
-            // If another process considered the claim dead, it has ended it; otherwise it is released.
-            return Err(Failure::NothingSent(error));
+            // If another process considered the claim dead, it has ended it; otherwise it is released. A run ends it itself.
+            let is_unclear = error.is_unclear();
+            let failure = Failure::NothingSent(error);
+            if is_unclear && item.is_none() {
+                self.not_sent_after_all(&failure).await;
+            }
+            return Err(failure);
         }
         self.state = State::Sent;
         Ok(self.operations.send_by(begun))
+    }
+
+    /// Ends a claim of which it is unclear whether it is recorded as sent: it never is from here on. A program that stays
+    /// open waits for the directory.
+    async fn not_sent_after_all(&mut self, failure: &Failure) {
+        let operations = &self.operations;
+        let why = failure.to_string();
+        loop {
+            let ended = operations.end_own_claim(&self.group, Some(self.id), &why);
+            match ended.await {
+                Err(error)
+                    if operations.keeps_outcomes()
+                        && error.may_be_repeated()
+                        && operations.not_cancelled(&self.group, self.changed).is_ok() => {}
+                Err(_) => return,
+                Ok(()) => {
+                    self.state = State::Ended;
+                    return;
+                }
+            }
+        }
     }
 
     /// The end of the claim, to be recorded together with the result.

@@ -27,6 +27,9 @@ use crate::{
 /// A token younger than this, by the directory's own clock, is not rotated again by a command.
 pub const JUST_ROTATED: Duration = Duration::from_mins(1);
 
+/// It was recorded as sent, and certainly was not.
+const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
+
 /// Which tokens from rotations of this directory are left alone, however they were selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spare {
@@ -72,6 +75,15 @@ pub(crate) struct StepRecord {
     pub note: Option<String>,
     /// What in the answer contradicts the place.
     pub alarm: Option<String>,
+}
+
+/// The item of a batch whose rotation it is.
+pub(crate) struct OfItem<'a> {
+    pub key: ItemKey,
+    /// The snapshot of the group, if that was just read.
+    pub before: Option<BeforeGet>,
+    /// Set if its sending may be recorded although nothing was sent.
+    pub unsent: &'a mut Option<RotationId>,
 }
 
 /// The result of the preflight get.
@@ -123,17 +135,18 @@ impl Operations {
         Ok(shared.unwrap_or_else(|| self.now()))
     }
 
-    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. It comes with
-    /// the snapshot of the group, if that was just read.
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
     pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
         target: Target,
         reason: Option<String>,
         assurance: UnknownIdPolicy,
-        item: Option<(ItemKey, Option<BeforeGet>)>,
+        item: Option<OfItem<'_>>,
     ) -> Result<Done, Failure> {
-        let (item, before) = item.map_or((None, None), |(item, before)| (Some(item), before));
+        let (item, before, unsent) = item.map_or((None, None, None), |item| {
+            (Some(item.key), item.before, Some(item.unsent))
+        });
         let operation = match item {
             Some(_) => Guarded::Bulk,
             None => Guarded::Rotate,
@@ -156,15 +169,32 @@ impl Operations {
         self.not_cancelled(id, "rotated")?;
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
-        let mut under_way = UnderWay {
+        let begun = self.begin(id, previous, reason.clone(), item, target.spare);
+        let under_way = UnderWay {
             id,
-            row: self
-                .begin(id, previous, reason.clone(), item, target.spare)
-                .await?,
+            row: begun.await?,
             rotation: Rotation::intended(previous),
             reason,
             warnings,
         };
+        let row = under_way.row;
+        self.directory().note_at_work(row, true);
+        let done = Box::pin(self.send_rotation(under_way, &current, operation, unsent)).await;
+        if done.is_err() {
+            self.directory().note_at_work(row, false);
+        }
+        done
+    }
+
+    /// Sends a rotation whose intent is durable. `unsent`: of an item.
+    async fn send_rotation(
+        &self,
+        mut under_way: UnderWay<'_>,
+        current: &Token,
+        operation: Guarded,
+        unsent: Option<&mut Option<RotationId>>,
+    ) -> Result<Done, Failure> {
+        let id = under_way.id;
         self.reached(Failpoint::IntentDurable);
         // The preflight has made key and TLS ready: from here on only the network is needed.
         let client = self.client(RequestKind::Change(operation)).await?;
@@ -178,15 +208,21 @@ impl Operations {
         if let Err(error) = sent.await {
             let is_unclear = error.is_unclear();
             let failure = Failure::NothingSent(error);
-            if item.is_some() && is_unclear {
-                self.not_sent_after_all(&mut under_way, &failure).await;
+            if is_unclear {
+                // A run waits for the directory itself, and then ends it.
+                let waits = unsent.is_none() && self.keeps_outcomes();
+                self.not_sent_after_all(&mut under_way, &failure, waits)
+                    .await;
+                if let Some(unsent) = unsent {
+                    *unsent = Some(under_way.row);
+                }
             }
             return Err(failure);
         }
         self.note_sending(under_way.row);
         self.reached(Failpoint::SentDurable);
         let client = client.until(self.send_by(sending));
-        let result = client.rotate(&current, Some(id)).await;
+        let result = client.rotate(current, Some(id)).await;
         self.reached(Failpoint::Answered);
         Box::pin(self.handle_answer(under_way, result)).await
     }
@@ -299,27 +335,50 @@ impl Operations {
         drop(self.advance(under_way, Event::Orphaned, step).await);
     }
 
-    /// The same if it is unclear whether the sending was recorded as well: a run goes on, and never sends this one.
-    async fn not_sent_after_all(&self, under_way: &mut UnderWay<'_>, failure: &Failure) {
-        self.never_sent(under_way, failure).await;
-        let sent = under_way
-            .rotation
-            .step(Event::Sending, self.settle_window());
-        if let Ok(sent) = sent {
-            under_way.rotation = sent;
-            let step = self.unsent_step(under_way, failure.to_string());
-            let event = Event::Answered(RotateOutcome::NotSent);
-            drop(self.advance(under_way, event, step).await);
+    /// The same if it is unclear whether the sending was recorded as well: it is never sent from here on. `waits`: until
+    /// the directory is back.
+    async fn not_sent_after_all(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        failure: &Failure,
+        waits: bool,
+    ) {
+        let why = failure.to_string();
+        let mut event = Event::Orphaned;
+        loop {
+            let step = self.unsent_step(under_way, why.clone());
+            let ended = self.advance(under_way, event, step).await;
+            match ended {
+                Err(DirectoryError::MovedOn {
+                    now: State::Sent, ..
+                }) if event == Event::Orphaned => {
+                    under_way.rotation.state = State::Sent;
+                    event = UNSENT;
+                }
+                Err(error) if waits && error.may_be_repeated() => {
+                    if self.not_cancelled(under_way.id, "rotated").is_err() {
+                        return;
+                    }
+                }
+                _ => return,
+            }
         }
     }
 
     /// Ends a rotation that this process recorded but will not send, because it could not tell whether the record was
-    /// kept. `false` if it is not such a rotation, or its end cannot be recorded.
-    pub(crate) async fn end_own_intent(&self, row: RotationRow, why: &str) -> bool {
+    /// kept; one that is recorded as sent only if it is `unsent`. `false` if it is not such a rotation.
+    pub(crate) async fn end_own_intent(
+        &self,
+        row: RotationRow,
+        why: &str,
+        unsent: Option<RotationId>,
+    ) -> Result<bool, DirectoryError> {
         let is_own = row.process.is_some() && row.process.as_deref() == process::this();
-        if !is_own || row.rotation.state != State::Intended {
-            return is_own && row.rotation.state == State::NotApplied;
-        }
+        let event = match row.rotation.state {
+            State::Intended if is_own => Event::Orphaned,
+            State::Sent if unsent == Some(row.id) => UNSENT,
+            state => return Ok(is_own && state == State::NotApplied),
+        };
         let id = row.user_group_id.clone();
         let mut under_way = UnderWay {
             id: &id,
@@ -329,8 +388,8 @@ impl Operations {
             warnings: Vec::new(),
         };
         let step = self.unsent_step(&under_way, why.to_owned());
-        let ended = self.advance(&mut under_way, Event::Orphaned, step).await;
-        ended.is_ok()
+        self.advance(&mut under_way, event, step).await?;
+        Ok(true)
     }
 
     /// The refusal for a token that is not the one that was meant, with who replaced it, if that was done from here.

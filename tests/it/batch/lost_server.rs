@@ -157,6 +157,8 @@ async fn what_may_have_been_recorded_before_sending_stops_no_run() {
     for (number, (method, point, not_applied)) in [
         ("POST", Failpoint::GetAnswered, 0),
         ("POST", Failpoint::BeforeIntent, 1),
+        // That it is about to be sent.
+        ("POST", Failpoint::IntentDurable, 1),
         // The claim of the second group, and that the first update is about to be sent.
         ("PUT", Failpoint::ItemEnded, 0),
         ("PUT", Failpoint::GetDurable, 0),
