@@ -117,6 +117,15 @@ impl Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RunId(pub i64);
 
+impl RunId {
+    /// The number of a new run. Without randomness, two runs may be taken for one.
+    pub(crate) fn random() -> Self {
+        let mut number = [0; 8];
+        let _ = getrandom::fill(&mut number);
+        Self(i64::from_le_bytes(number))
+    }
+}
+
 /// A run of a batch by some process, and its last heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRun {

@@ -1,10 +1,16 @@
 //! Who is changing which group right now: open intents, hand-offs included, whose process may still be working on them.
 
-use std::{fmt, time::Duration};
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{LazyLock, Mutex, PoisonError},
+    time::Duration,
+};
 
-use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow, handoff::has_ended};
+use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow};
 use crate::{
     config::{Profile, guard},
+    directory::{HandOffTaker, RunId},
     domain::{
         active_change::{ActiveChange, ChangeKind},
         handoff::HandOffState,
@@ -129,6 +135,41 @@ impl Operations {
     pub fn is_change_of_colleague(&self, change: &Mutation) -> bool {
         change.by != self.operator() && self.is_change_in_progress(change)
     }
+}
+
+/// The hand-offs that this process runs.
+static RUNNING: LazyLock<Mutex<HashSet<RunId>>> = LazyLock::new(Mutex::default);
+
+/// A hand-off that runs until this is dropped.
+pub(super) struct Running(RunId);
+
+impl Running {
+    pub(super) fn begin() -> Self {
+        let run = RunId::random();
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(run);
+        Self(run)
+    }
+
+    pub(super) fn id(&self) -> RunId {
+        self.0
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&self.0);
+    }
+}
+
+/// Whether the run of a hand-off certainly is over.
+fn has_ended(taker: &HandOffTaker) -> bool {
+    if taker.process.is_some() && taker.process.as_deref() == process::this() {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        return !running.contains(&taker.run);
+    }
+    taker.process.as_deref().and_then(process::has_ended) == Some(true)
 }
 
 /// Who is handing a new token off, or may be.

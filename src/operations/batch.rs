@@ -13,7 +13,6 @@ mod scheduled;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 pub use resume::Resumption;
-pub(super) use runs::random_run;
 pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};

@@ -5,23 +5,16 @@
 mod command;
 mod scrub;
 
-use std::{
-    cmp::Reverse,
-    collections::HashSet,
-    ffi::OsStr,
-    fmt,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use std::{cmp::Reverse, ffi::OsStr, fmt, time::Duration};
 
 use super::{
-    Done, Failure, Guarded, JUST_ROTATED, Operations, UnknownIdPolicy, Warning,
-    at_work::hand_off_window, batch::random_run,
+    Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
+    at_work::{Running, hand_off_window},
 };
 use crate::{
     config::HandOffCommand,
     directory::{
-        DirectoryError, HandOffStep, HandOffTaker, PlaceId, RotationFilter, RotationId,
-        RotationRow, RunId,
+        DirectoryError, HandOffStep, HandOffTaker, PlaceId, RotationFilter, RotationId, RotationRow,
     },
     domain::{
         group::UserGroupId,
@@ -59,41 +52,14 @@ const DELIVERED_LATE: &str = "delivered, but a later rotation has replaced the t
 const OVERTAKEN: &str =
     "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token";
 
+/// What a colleague handed off less than this ago, by the directory's own clock, is not handed off again.
+const JUST_HANDED_OFF: Duration = Duration::from_mins(1);
+
 /// A token to hand off, and the rotation it belongs to.
 struct HandOffRequest<'a> {
     row: &'a RotationRow,
     group: &'a KnownGroup,
     token: &'a Token,
-}
-
-/// The hand-offs that this process runs.
-static RUNNING: LazyLock<Mutex<HashSet<RunId>>> = LazyLock::new(Mutex::default);
-
-/// A hand-off that runs until this is dropped.
-struct Running(RunId);
-
-impl Running {
-    fn begin(run: RunId) -> Self {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(run);
-        Self(run)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.remove(&self.0);
-    }
-}
-
-/// Whether the run of a hand-off certainly is over.
-pub(super) fn has_ended(taker: &HandOffTaker) -> bool {
-    if taker.process.is_some() && taker.process.as_deref() == process::this() {
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        return !running.contains(&taker.run);
-    }
-    taker.process.as_deref().and_then(process::has_ended) == Some(true)
 }
 
 /// The command was not run.
@@ -231,7 +197,7 @@ impl Operations {
             .filter(|taker| taker.by != self.operator() && row.handoff.state == HandOffState::Done);
         let ago = of_others.and_then(HandOffTaker::ago);
         if let Some((taker, left)) =
-            of_others.zip(ago.and_then(|ago| JUST_ROTATED.checked_sub(ago)))
+            of_others.zip(ago.and_then(|ago| JUST_HANDED_OFF.checked_sub(ago)))
         {
             return Err(not_handed_off(format!(
                 "{}. To repeat it, try again in {} s",
@@ -244,9 +210,9 @@ impl Operations {
 
     /// Takes the hand-off of a rotation as it was read; the error is why it could not be taken, as text.
     async fn take(&self, row: &RotationRow, moved_to: Option<String>) -> Result<Running, String> {
-        let running = Running::begin(random_run());
+        let running = Running::begin();
         let taker = HandOffTaker {
-            run: running.0,
+            run: running.id(),
             by: self.operator().to_owned(),
             process: process::this().map(str::to_owned),
             limit: hand_off_window(self.profile()),
@@ -345,7 +311,7 @@ impl Operations {
         let (done, late) = (entry(&handoff), entry(&overtaken));
         let written =
             self.directory()
-                .end_hand_off((row.id, running.0), handoff.clone(), done, late);
+                .end_hand_off((row.id, running.id()), handoff.clone(), done, late);
         let handoff = match written.await {
             Ok(true) => handoff,
             Ok(false) => overtaken,

@@ -124,7 +124,8 @@ record!(Contents, "contents" {
 const OPEN: &str = concat!(
     "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile FROM rotations WHERE ",
     open_states!(),
-    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(sent_at, started_at), boot_clock, process, profile \
+    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), \
+      COALESCE(handoff_clock, boot_clock), COALESCE(handoff_process, process), profile \
      FROM rotations WHERE handoff = 'pending' \
      UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile FROM mutations \
      WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"

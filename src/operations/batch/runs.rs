@@ -156,19 +156,11 @@ impl Operations {
     }
 }
 
-/// The number of a new run.
-pub(in crate::operations) fn random_run() -> RunId {
-    let mut number = [0; 8];
-    // Without randomness, two runs may be taken for one.
-    let _ = getrandom::fill(&mut number);
-    RunId(i64::from_le_bytes(number))
-}
-
 /// A run of this process that begins now.
 pub(super) fn new_run(operations: &Operations) -> BatchRun {
     let now = operations.now();
     BatchRun {
-        id: random_run(),
+        id: RunId::random(),
         by: operations.operator().to_owned(),
         process: process::this().map(str::to_owned),
         is_paused: false,
