@@ -24,7 +24,7 @@ use self::{
     commands::{Cli, contract, tree},
     error::CliError,
     input::{
-        dashes, not_there,
+        dashes, forgotten, not_there,
         secrets::{self, Suspect},
     },
     output::{
@@ -65,6 +65,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     let cli = matches.and_then(|matches| {
         words = tree::words(&matches);
         unexpected::record_command(&words);
+        forgotten::record_command(&words, &command, std::env::args_os().skip(1));
         suspects = secrets::suspects(&matches, &command);
         Cli::from_arg_matches(&matches)
     });

@@ -3,6 +3,7 @@
 
 mod columns;
 mod csv;
+mod drawn;
 mod ids;
 mod json;
 pub mod pairs;

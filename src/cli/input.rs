@@ -3,6 +3,7 @@
 pub(super) mod confirm;
 pub(super) mod dashes;
 pub(super) mod fields;
+pub(super) mod forgotten;
 pub(super) mod listing;
 pub(super) mod not_there;
 pub(super) mod secrets;

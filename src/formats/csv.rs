@@ -1,7 +1,7 @@
 //! Comma-separated values according to RFC 4180, parsed one byte at a time. An unquoted empty cell means that there is
 //! no value; a quoted one is an empty text. The separator is that of the header ([`super::table`]).
 
-use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
+use super::{Column, Columns, GroupRow, Parts, columns, drawn, no_such_columns};
 use crate::{
     domain::{
         annotation::AnnotationChange,
@@ -82,6 +82,18 @@ impl Record {
         self.error.is_none()
             && self.cells.len() == header.len()
             && self.cells.iter().zip(header).all(is_named)
+    }
+
+    /// Whether it has one cell only.
+    pub(super) fn is_alone(&self) -> bool {
+        self.cells.len() == 1
+    }
+
+    /// Whether it is a line of dashes or of the number of rows, as in tables that are drawn.
+    pub(super) fn is_drawn(&self) -> bool {
+        let line = self.names().join("|");
+        let is_quoted = self.cells.iter().any(|cell| cell.quoted);
+        !is_quoted && (drawn::is_rule(&line) || drawn::is_count(&line))
     }
 
     /// Its cells without the blanks around them.

@@ -6,13 +6,13 @@ use std::collections::{HashMap, hash_map::Entry};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Column, csv::Record, table::Table};
+use super::{Column, csv::Record, drawn, table::Table};
 use crate::{
     domain::{group::UserGroupId, text::Skeletons},
     intake::{
         kind::{self, Kind},
         signs,
-        text::LineCount,
+        text::{self, LineCount},
     },
 };
 
@@ -75,16 +75,34 @@ fn short_hash(text: &str) -> ShortHash {
 /// An id as text, with the line or entry where it is, counted from 1.
 pub(super) type Found = (usize, String);
 
-/// The ids of a decoded text that is JSON or a table with a column of ids; `None` if it is a plain list.
+/// The ids of a decoded text that is JSON or a table with a column of ids, and what was read differently from plain CSV;
+/// `None` if it is a plain list.
 ///
 /// # Errors
 ///
 /// What is wrong with it, without quoting it.
-pub fn ids_in(text: &str) -> Result<Option<Vec<Found>>, String> {
+pub fn ids_in(text: &str) -> Result<Option<(Vec<Found>, Option<String>)>, String> {
     match kind::of(text) {
-        Kind::Array | Kind::Objects => json(text).map(Some),
-        Kind::Lines => Ok(table(text)),
+        Kind::Array | Kind::Objects => json(text).map(|ids| Some((ids, None))),
+        Kind::Lines => match table(text) {
+            Some(ids) => Ok(Some(ids)),
+            None => why_no_list(text).map_or(Ok(None), Err),
+        },
     }
+}
+
+/// Why a text is no plain list either: a table that is drawn for reading.
+fn why_no_list(text: &str) -> Option<String> {
+    let mut lines = text::lines(text).filter(|line| !line.trim().is_empty());
+    let first = lines.next()?;
+    let why = drawn::why_unreadable(first);
+    let is_drawn = first.trim().starts_with('|') && first.trim().ends_with('|')
+        || [Some(first), lines.next()]
+            .into_iter()
+            .flatten()
+            .any(|line| line.contains(['|', '+']) && drawn::is_rule(line));
+    let no_ids = "it is a table without a column user_group_id or id";
+    why.or(is_drawn.then_some(no_ids)).map(str::to_owned)
 }
 
 fn json(text: &str) -> Result<Vec<Found>, String> {
@@ -123,7 +141,7 @@ fn id(entry: Value, number: usize) -> Result<String, String> {
     }
 }
 
-fn table(text: &str) -> Option<Vec<Found>> {
+fn table(text: &str) -> Option<(Vec<Found>, Option<String>)> {
     let mut table = Table::of_ids();
     let (mut ids, mut lines) = (Vec::new(), LineCount::default());
     let mut take = |table: &Table, record: Option<Record>, line: usize| {
@@ -141,5 +159,6 @@ fn table(text: &str) -> Option<Vec<Found>> {
     }
     let last = table.end().ok()?;
     take(&table, last, lines.begin);
-    table.header().is_some().then_some(ids)
+    let remarks = table.remarks();
+    table.header().is_some().then_some((ids, remarks))
 }

@@ -4,6 +4,7 @@
 use super::{
     Column,
     csv::{Header, Record, RecordSplitter},
+    drawn,
 };
 use crate::domain::text::counted;
 
@@ -23,6 +24,8 @@ pub(super) struct Table {
     names: Vec<String>,
     /// Only the ids are wanted, whatever other columns there are.
     is_of_ids: bool,
+    /// It is drawn for reading, as Markdown and psql do.
+    is_drawn: bool,
 }
 
 #[derive(Debug)]
@@ -54,6 +57,8 @@ struct Remarks {
     empty_columns: usize,
     empty_rows: usize,
     headers: usize,
+    /// Lines of dashes and of the number of rows, in a table that is drawn with vertical bars.
+    drawn: usize,
 }
 
 impl Table {
@@ -117,6 +122,7 @@ impl Table {
             empty_columns,
             empty_rows,
             headers,
+            drawn,
         } = self.remarks;
         let mut parts: Vec<String> = separator
             .map(|name| format!("the cells are separated by a {name}"))
@@ -127,6 +133,7 @@ impl Table {
             (empty_columns, "empty column"),
             (empty_rows, "empty row"),
             (headers, "repeated header"),
+            (drawn, "drawn line"),
         ];
         let skipped: Vec<_> = skipped
             .iter()
@@ -139,15 +146,17 @@ impl Table {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Skips a record whose cells are all empty, unless the table has one column only; and the header of a second table,
-    /// which would be a group.
+    /// Skips a record whose cells are all empty, unless the table has one column only; and what would be a group: the header of
+    /// a second table, and lines of dashes.
     fn with_content(&mut self, record: Option<Record>) -> Option<Record> {
         let record = record?;
         let is_empty = record.is_empty();
         let is_header = record.repeats(&self.names);
+        let is_drawn = self.is_drawn && !is_empty && record.is_drawn();
         self.remarks.empty_rows += usize::from(is_empty);
         self.remarks.headers += usize::from(is_header);
-        (!is_empty && !is_header).then_some(record)
+        self.remarks.drawn += usize::from(is_drawn);
+        (!is_empty && !is_header && !is_drawn).then_some(record)
     }
 
     /// Takes a line before the body.
@@ -169,6 +178,13 @@ impl Table {
             head.separator = Some(separator);
             return Ok(());
         }
+        if text.contains(['|', '+']) && drawn::is_rule(text) {
+            self.remarks.drawn += 1;
+            return Ok(());
+        }
+        if let Some(why) = drawn::why_unreadable(text) {
+            return Err(why.to_owned());
+        }
         if text.trim_start_matches('"').starts_with('#') {
             self.remarks.comments += 1;
             return Ok(());
@@ -181,14 +197,24 @@ impl Table {
         let Some(record) = splitter.end() else {
             return Ok(());
         };
-        splitter.trims = record.is_spaced();
+        // A column alone begins with a blank.
+        let is_alone = record.is_alone() && line.first() == Some(&b' ');
+        self.is_drawn = separator == b'|' || is_alone;
+        splitter.trims =
+            is_alone || record.is_spaced() || separator == b'|' && drawn::cells(text).is_some();
         self.names = record.names();
         let header = if self.is_of_ids {
             Header::of_ids(&record).ok_or_else(String::new)?
         } else {
             Header::parse(record)?
         };
-        self.remarks.empty_columns = header.unnamed();
+        // Bars around the table are no columns.
+        let around = [text.starts_with('|'), text.ends_with('|')];
+        let around = around
+            .into_iter()
+            .filter(|is| *is && separator == b'|')
+            .count();
+        self.remarks.empty_columns = header.unnamed().saturating_sub(around);
         let named = SEPARATORS
             .iter()
             .skip(1)

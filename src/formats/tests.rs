@@ -301,3 +301,78 @@ fn columns_are_chosen_or_added() {
         assert!(wrong.contains(words), "{wrong}");
     }
 }
+
+/// As a chat, psql, mysql and Markdown show a table.
+#[test]
+fn a_table_between_bars_is_read_without_its_lines() {
+    let rows = |id: &str, name: &str| format!("{id}={name}");
+    for (text, remarks) in [
+        (
+            "| id | name |\n|----|:----:|\n| a | Acme |\n| b | B |\n",
+            "1 drawn line",
+        ),
+        ("|id|name|\n|-|-|\n|a|Acme|\n|b|B|", "1 drawn line"),
+        ("id|name\n--|--\na|Acme\nb|B", "1 drawn line"),
+        (
+            " id | name \n----+------\n a  | Acme\n b  | B\n(2 rows)\n\n",
+            "2 drawn lines",
+        ),
+        (
+            "+----+------+\n| id | name |\n+----+------+\n| a  | Acme |\n| b  | B    |\n+----+------+\n2 rows in set (0.00 sec)\n",
+            "4 drawn lines",
+        ),
+    ] {
+        for piece in [1, 7, text.len()] {
+            let (found, done) = read_all(text.as_bytes(), piece);
+            let said = done.expect("it is read").unwrap_or_default();
+            assert!(said.contains("by a vertical bar"), "{text}: {said}");
+            assert!(
+                said.contains(remarks) && !said.contains("column"),
+                "{text}: {said}"
+            );
+            let found = found.into_iter().map(|read| read.row.expect("a row"));
+            let found =
+                found.map(|row| rows(row.id.as_str(), &row.fields.name.unwrap_or_default()));
+            assert_eq!(found.collect::<Vec<_>>(), ["a=Acme", "b=B"], "{text}");
+        }
+    }
+    let alone = " user_group_id \n---------------\n a\n b\n(2 rows)\n";
+    let (found, _) = read(alone.as_bytes(), 9);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|read| read.row.is_ok()), "{found:?}");
+    // A group may be called so where no lines are drawn.
+    let (found, done) = read(b"user_group_id\n---\n", 9);
+    assert!(
+        done.is_ok() && found.len() == 1 && found[0].row.is_ok(),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_table_that_is_drawn_for_reading_alone_is_refused_as_one() {
+    for (text, words) in [
+        (
+            "ID        NAME   TOKEN\nacme-eu   Acme   ab12\n",
+            "-o csv, or -o name",
+        ),
+        ("NAME   ID\nAcme   acme-eu\n", "-o csv, or -o name"),
+        ("\u{2502} id \u{2502} name \u{2502}\n", "drawn with lines"),
+        (
+            "\u{250c}\u{2500}\u{2500}\u{2510}\n\u{2502} id \u{2502}\n",
+            "drawn with lines",
+        ),
+    ] {
+        let (found, done) = read(text.as_bytes(), 5);
+        assert!(found.is_empty(), "{found:?}");
+        let why = done.expect_err("refused");
+        assert!(why.contains(words), "{why}");
+        assert_eq!(ids_in(text), Err(why), "{text}");
+    }
+    let why = ids_in("| group | name |\n|---|---|\n| a | b |\n").expect_err("refused");
+    assert!(why.contains("without a column user_group_id"), "{why}");
+    let (ids, _) = ids_in("| ID | Name |\n|---|---|\n| a | b |\n")
+        .expect("read")
+        .expect("a table");
+    assert_eq!(ids, [(3, "a".to_owned())]);
+    assert_eq!(ids_in("acme-eu\nID  x\n"), Ok(None), "a plain list");
+}

@@ -210,7 +210,7 @@ fn in_quotes(word: &str) -> String {
 }
 
 /// The option with the name that is nearest, or the short one. One that takes a value may have it attached.
-fn meant(name: &str, options: &[&Arg]) -> Option<String> {
+pub(super) fn meant(name: &str, options: &[&Arg]) -> Option<String> {
     let mut letters = name.chars();
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         let mut shorts = options.iter().filter_map(|option| option.get_short());
@@ -224,7 +224,7 @@ fn meant(name: &str, options: &[&Arg]) -> Option<String> {
 }
 
 /// The option of exactly this name.
-fn exactly(word: &str, options: &[&Arg]) -> Option<String> {
+pub(super) fn exactly(word: &str, options: &[&Arg]) -> Option<String> {
     let plain = undashed(word);
     let name = plain.split(['=', ' ']).next()?;
     let option = meant(name, options)?;

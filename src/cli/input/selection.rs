@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 
-use super::listing::Listing;
+use super::{forgotten, listing::Listing};
 use crate::{
     cli::{args::Selection, error::CliError, output, session::Session},
     domain::{
@@ -124,7 +124,10 @@ impl Source {
             begins_as_json(&list).map_err(|why| wrong(&why))?;
         }
         let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
-        let ids = if let Some(numbered) = of_groups {
+        let ids = if let Some((numbered, remarks)) = of_groups {
+            if let Some(remarks) = remarks {
+                output::context(&format!("{name}: {remarks}"));
+            }
             let typed = numbered.into_iter().map(|(number, id)| {
                 let id = UserGroupId::written(id).map(|id| (number, id));
                 id.map_err(|error| wrong(&format!("line {number}: {error}")))
@@ -247,20 +250,26 @@ pub(crate) async fn ensure_groups(
     }
     session.say_elsewhere().await?;
     let known = operations.known_ids().await?;
-    let named = unknown
-        .iter()
-        .take(NAMED)
-        .map(|id| match alike(id, &known, 3) {
-            None => format!("\"{id}\""),
-            Some(near) => format!("\"{id}\" (did you mean {near}?)"),
-        });
+    let named = unknown.iter().take(NAMED).map(|id| {
+        let near = alike(id, &known, 3);
+        let option = if ids.first() == Some(id) {
+            forgotten::option(id.as_str())
+        } else {
+            forgotten::option_or_value(id.as_str())
+        };
+        let meant: Vec<_> = option.into_iter().chain(near).collect();
+        match meant.join(", or ") {
+            none if none.is_empty() => format!("\"{id}\""),
+            meant => format!("\"{id}\" (did you mean {meant}?)"),
+        }
+    });
     let named: Vec<_> = named.collect();
     let more = match unknown.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {}", counted(more, "other ID")),
     };
     let are = if unknown.len() == 1 { "is" } else { "are" };
-    Err(CliError::Usage(format!(
+    Err(CliError::Guarded(format!(
         "{}{more} {are} not in the directory of this profile; {undone}",
         named.join(", ")
     )))

@@ -1,0 +1,186 @@
+//! Words that are taken as IDs, although an option was meant: one behind `--`, one without its dashes, or a value whose option
+//! was forgotten, as in `label acme-eu vip`, or without quotes, as in `rotate acme-eu --reason leaked in a log`.
+
+use std::{ffi::OsString, sync::OnceLock};
+
+use clap::{Arg, Command};
+
+use super::dashes::{exactly, meant};
+use crate::domain::{annotation::Label, proposal::quoted};
+
+/// The options of the current command, and a text that was given without quotes.
+static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
+
+/// Options whose value is often several words.
+const TEXTS: [&str; 2] = ["--reason", "--name"];
+
+/// The option with all its words, and those behind the first, which is its value.
+#[derive(Debug, PartialEq, Eq)]
+struct Unquoted {
+    meant: String,
+    words: Vec<String>,
+}
+
+impl Unquoted {
+    fn of(words: &[String]) -> Option<Self> {
+        let at = words
+            .iter()
+            .position(|word| TEXTS.contains(&word.as_str()))?;
+        let value = words[at + 1..].iter();
+        let value: Vec<_> = value
+            .take_while(|word| !word.starts_with('-'))
+            .cloned()
+            .collect();
+        let (_, rest) = value.split_first()?;
+        (!rest.is_empty()).then(|| Self {
+            meant: format!("{} {}", words[at], quoted(&value.join(" "))),
+            words: rest.to_vec(),
+        })
+    }
+}
+
+/// Options whose value may stand where an ID is expected, and what such a value looks like.
+const VALUES: [(&str, fn(&str) -> bool); 5] = [
+    ("add", |word| Label::parse(word).is_ok()),
+    ("map", |word| has_key(word, |c| c.is_ascii_digit())),
+    ("property", |word| has_key(word, |_| true)),
+    ("reason", |word| word.contains(char::is_whitespace)),
+    ("token-out", |word| word.contains(['.', '/'])),
+];
+
+fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
+    let key = word.split_once('=').map_or("", |(key, _)| key);
+    !key.is_empty() && key.chars().all(of)
+}
+
+/// Remembers the options of the command with this name, its own and the global ones, and what was typed.
+pub(crate) fn record_command(name: &str, root: &Command, typed: impl Iterator<Item = OsString>) {
+    let typed = typed.map(|word| word.to_string_lossy().into_owned());
+    let typed: Vec<_> = typed.collect();
+    TYPED.get_or_init(|| (options(name, root), Unquoted::of(&typed)));
+}
+
+/// The option of the current command that an unknown ID is spelt like.
+pub(crate) fn option(id: &str) -> Option<String> {
+    option_of(&TYPED.get()?.0, id)
+}
+
+/// As [`option`], or the option that takes this as its value, with the value. For an ID that follows another one.
+pub(crate) fn option_or_value(id: &str) -> Option<String> {
+    let (options, _) = TYPED.get()?;
+    let text = || text(id).or_else(|| value_of(options, id));
+    option_of(options, id).or_else(text)
+}
+
+/// The option whose text lacks quotes, if this is a word of it.
+pub(crate) fn text(id: &str) -> Option<String> {
+    let unquoted = TYPED.get()?.1.as_ref()?;
+    let is_of_it = unquoted.words.iter().any(|word| word == id);
+    is_of_it.then(|| unquoted.meant.clone())
+}
+
+fn option_of(options: &[Arg], id: &str) -> Option<String> {
+    let options: Vec<&Arg> = options.iter().collect();
+    let name = id.trim_start_matches('-');
+    let is_dashed = name != id;
+    let option = if is_dashed {
+        meant(name.split('=').next().unwrap_or_default(), &options)
+    } else {
+        exactly(id, &options).filter(|_| name.len() > 1)
+    };
+    option.map(|option| format!("the option {option}"))
+}
+
+fn value_of(options: &[Arg], id: &str) -> Option<String> {
+    let takes = |name: &str| {
+        let mut options = options.iter();
+        let option = options.find(|option| option.get_long() == Some(name));
+        option.is_some_and(|option| option.get_action().takes_values())
+    };
+    let mut values = VALUES.iter();
+    let (name, _) = values.find(|(name, is_like)| takes(name) && is_like(id))?;
+    Some(format!("--{name} {}", quoted(id)))
+}
+
+fn options(words: &str, root: &Command) -> Vec<Arg> {
+    let mut options: Vec<Arg> = root.get_arguments().cloned().collect();
+    let mut command = root;
+    for word in words.split(' ') {
+        let Some(below) = command.find_subcommand(word) else {
+            break;
+        };
+        options.extend(below.get_arguments().cloned());
+        command = below;
+    }
+    options.retain(|option| !option.is_positional());
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::commands::tree::command;
+
+    #[test]
+    fn a_word_that_is_an_option_is_taken_for_one() {
+        for (words, id, meant) in [
+            ("rotate", "--dry-run", "--dry-run"),
+            ("rotate", "dry-run", "--dry-run"),
+            ("rotate", "--dryrun", "--dry-run"),
+            ("rotate", "-y", "-y"),
+            ("get", "--json", "--json"),
+            ("get", "--token-out=f", "--token-out"),
+            ("favourite", "add", "--add"),
+            ("history diff", "--now", "--now"),
+        ] {
+            let found = option_of(&options(words, &command()), id);
+            assert_eq!(found, Some(format!("the option {meant}")), "{words} {id}");
+        }
+        for (words, id) in [("rotate", "acme"), ("rotate", "y"), ("show", "dry-run")] {
+            let found = option_of(&options(words, &command()), id);
+            assert_eq!(found, None, "{words} {id}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_quotes_is_found_with_all_its_words() {
+        let of = |line: &str| {
+            let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            Unquoted::of(&words).map(|found| found.meant)
+        };
+        for (line, meant) in [
+            (
+                "rotate acme --reason leaked in a log --yes",
+                "--reason 'leaked in a log'",
+            ),
+            ("update acme --name Acme Europe", "--name 'Acme Europe'"),
+        ] {
+            assert_eq!(of(line).as_deref(), Some(meant), "{line}");
+        }
+        for line in [
+            "rotate acme --reason leaked",
+            "rotate a b",
+            "rotate a --reason --yes",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_behind_an_id_may_be_the_value_of_a_forgotten_option() {
+        for (words, id, meant) in [
+            ("label", "vip", "--add vip"),
+            ("update", "40=213", "--map '40=213'"),
+            ("update", "seats=25", "--property 'seats=25'"),
+            ("rotate", "leaked in a log", "--reason 'leaked in a log'"),
+            ("get", "acme.token", "--token-out acme.token"),
+        ] {
+            let found = value_of(&options(words, &command()), id);
+            assert_eq!(found.as_deref(), Some(meant), "{words} {id}");
+        }
+        for (words, id) in [("favourite", "vip"), ("get", "acme"), ("show", "a=b")] {
+            let found = value_of(&options(words, &command()), id);
+            assert_eq!(found, None, "{words} {id}");
+        }
+    }
+}
