@@ -6,8 +6,8 @@ use std::{collections::HashMap, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{csv, table};
-use crate::intake::{json_key::RESERVED, text};
+use super::{csv, drawn, table};
+use crate::intake::{json_key::RESERVED, pairs::second_key, text};
 
 /// Separators between the two ids of a line; the first one in the line counts, and at the same position the one that is
 /// first in this list.
@@ -26,6 +26,10 @@ pub enum NoPairs {
         "line {0} of the paste looks like column titles, not like IDs; nothing was added: remove the line"
     )]
     Titles(usize),
+    #[error(
+        "line {0} of the paste has more than one pair; nothing was added: write one on each line, or one value as JSON"
+    )]
+    Several(usize),
     #[error("the paste begins like JSON, but is not an object of strings; nothing was added")]
     Object,
     #[error("entry {0} of the pasted object is not a string or a number; nothing was added")]
@@ -91,14 +95,30 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
         .enumerate()
         .filter(|(at, line)| !is_nothing(*at, line))
         .peekable();
+    let is_drawn = lines
+        .peek()
+        .is_some_and(|(_, line)| drawn::cells(line).is_some());
+    let read_line = |line: &str| {
+        if is_drawn {
+            drawn_line(line)
+        } else {
+            read_line(line)
+        }
+    };
     let first = lines.peek().and_then(|(_, line)| read_line(line));
     if first.is_some_and(|(key, value)| is_header(&key, &value)) {
         lines.next();
     }
     let first = lines.peek().map_or(0, |(index, _)| *index);
-    let pairs: Vec<_> = lines
-        .map(|(index, line)| read_line(line).ok_or(NoPairs::Line(index + 1)))
-        .collect::<Result<_, _>>()?;
+    let pair = |(index, line): (usize, &str)| {
+        let pair = read_line(line).ok_or(NoPairs::Line(index + 1))?;
+        let is_plain = !is_drawn && !line.contains(['"', '\t']);
+        match second_key(&pair.1, &["=", ": ", "->", "→"]).filter(|_| is_plain) {
+            Some(_) => Err(NoPairs::Several(index + 1)),
+            None => Ok(pair),
+        }
+    };
+    let pairs: Vec<_> = lines.map(pair).collect::<Result<_, _>>()?;
     if are_titles(&pairs) {
         return Err(NoPairs::Titles(first + 1));
     }
@@ -108,10 +128,24 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
     Ok(pairs)
 }
 
-/// An empty line, a comment, and the separator that a spreadsheet names in the first line.
+/// The two cells of a line between vertical bars.
+fn drawn_line(line: &str) -> Option<(String, String)> {
+    match drawn::cells(line)?[..] {
+        [key, value] if !key.is_empty() && !key.starts_with(RESERVED) && !value.is_empty() => {
+            Some((key.to_owned(), value.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// An empty line, a comment, a line of a table without a row, and the separator that a spreadsheet names in the first line.
 fn is_nothing(at: usize, line: &str) -> bool {
     let line = line.trim();
-    line.is_empty() || line.starts_with('#') || at == 0 && table::named_separator(line).is_some()
+    line.is_empty()
+        || line.starts_with('#')
+        || drawn::is_rule(line)
+        || drawn::is_count(line)
+        || at == 0 && table::named_separator(line).is_some()
 }
 
 /// Whether these are the titles of two columns, as this console, the service and spreadsheets write them.
@@ -231,6 +265,20 @@ mod tests {
         pairs.iter().map(owned).collect()
     }
 
+    /// As Markdown and psql draw a table.
+    #[test]
+    fn rows_between_bars_are_pairs() {
+        let pairs = [("40", "213"), ("7", "a b")];
+        let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        for text in [
+            "| schema | source |\n|---|---|\n| 40 | 213 |\n| 7 | a b |\n",
+            " schema_id | source_id \n-----------+-----------\n        40 | 213\n         7 | a b\n(2 rows)\n",
+            "+----+-----+\n| 40 | 213 |\n|  7 | a b |\n+----+-----+",
+        ] {
+            assert_eq!(read(text), Ok(pairs.to_vec()), "{text}");
+        }
+    }
+
     #[test]
     fn pairs_are_read_in_many_spellings() {
         for text in [
@@ -293,6 +341,9 @@ mod tests {
     fn what_is_no_pairs_says_where() {
         for (text, why) in [
             ("40 213\nhello\n", NoPairs::Line(2)),
+            ("40=213,41=5", NoPairs::Several(1)),
+            ("7=1\n40: 213; 41: 5", NoPairs::Several(2)),
+            ("| 40 | 213 | x |", NoPairs::Line(1)),
             ("Acme Europe GmbH", NoPairs::Line(1)),
             ("=213", NoPairs::Line(1)),
             ("$serde_json::private::Number = 5", NoPairs::Line(1)),

@@ -3,6 +3,17 @@
 
 use super::signs;
 
+/// The key of another pair in a value, behind a comma or semicolon, as in `213,41=5`. `signs` may stand between key and value.
+pub fn second_key<'t>(value: &'t str, signs: &[&str]) -> Option<&'t str> {
+    let mut parts = value.split([',', ';']).skip(1);
+    parts.find_map(|part| {
+        let ends = signs.iter().filter_map(|sign| part.find(sign));
+        let key = part[..ends.min()?].trim();
+        let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c == '"');
+        is_key.then_some(key)
+    })
+}
+
 /// Splits at the first `=`. Both sides must be there.
 pub fn pair(text: &str) -> Result<(&str, &str), String> {
     let named = |(column, sign)| format!("column {column}: {sign}");

@@ -22,7 +22,10 @@ use crate::{
         text::{visible, with_state},
     },
     formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
-    intake::{pairs::pair, text},
+    intake::{
+        pairs::{pair, second_key},
+        text,
+    },
     operations::Failure,
     search::suggest::similar,
 };
@@ -270,6 +273,13 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
             "--map: {why}; expected a schema ID, =, and a data source ID: --map 40=213"
         ))
     })?;
+    if let Some(second) = second_key(source, &["="]) {
+        let (one, two) = (visible(schema), visible(second));
+        return Err(usage(&format!(
+            "--map {one}: this looks like two rows; nothing was sent. Two rows: --map {one}=ID --map {two}=ID. As one value, \
+             write it as JSON: --mapping FILE"
+        )));
+    }
     Ok((schema.to_owned(), source.to_owned()))
 }
 
@@ -280,6 +290,13 @@ fn property(text: &str) -> Result<(String, Value), CliError> {
         ))
     })?;
     let value = strict_json::value(value).map_err(|error| {
+        if let Some(second) = second_key(value, &["="]) {
+            let (one, two) = (visible(key), visible(second));
+            return usage(&format!(
+                "--property {one}: this looks like two properties; nothing was sent. Two properties: --property {one}=JSON \
+                 --property {two}=JSON. As one value, write it as a JSON string"
+            ));
+        }
         usage(&format!(
             "--property {}: {error}; strings need quotes: --property '{}=\"gold\"'",
             visible(key),
@@ -389,6 +406,9 @@ mod tests {
             (&["=1"], &[]),
             (&["40="], &[]),
             (&["40=1", "40=2"], &[]),
+            (&["40=213,41=5"], &[]),
+            (&["40 = 213; 41 = 5"], &[]),
+            (&[], &["a=1,b=2"]),
             (&[], &["tier"]),
             (&[], &["tier=gold"]),
             (&[], &["a=1", "a=2"]),
@@ -402,6 +422,14 @@ mod tests {
             let is_refused = matches!(edits(&fields), Err(CliError::Usage(_)));
             assert!(is_refused, "{map:?} {property:?}");
         }
+        for one in ["40=a,b", "40=213;", "40=x, y z=1"] {
+            assert!(map_row(one).is_ok(), "{one}");
+        }
+        let two = map_row("40=213,41=5").expect_err("two rows").to_string();
+        assert!(two.contains("--map 40=ID --map 41=ID"), "{two}");
+        assert!(property("a=\"1,b=2\"").is_ok(), "a string has its quotes");
+        let two = property("a=1,b=2").expect_err("two").to_string();
+        assert!(two.contains("--property a=JSON --property b=JSON"), "{two}");
         let nothing = Edits {
             unmap: vec!["1".into()],
             ..Edits::default()

@@ -240,6 +240,7 @@ fn a_paste_that_is_no_pairs_changes_nothing_and_says_why() {
             "40 canary\nhello",
             "{\"a\": canary",
             "{\"a\": 1, \"a\": 2}",
+            "40=213,41=5",
             " \n",
         ] {
             let PastedPairs::Refused(why) = editor.insert(text) else {
