@@ -503,18 +503,24 @@ impl Operations {
                     id.command("get", "--exists")
                 )));
             }
-            let known = self.known_ids().await.map_err(Failure::NothingSent)?;
-            return Err(Failure::NotKnown {
-                id: id.clone(),
-                near: similar(id.as_str(), &known, 3)
-                    .into_iter()
-                    .cloned()
-                    .collect(),
-                undone: "nothing was sent",
-                may_create,
-            });
+            return Err(self.not_known(id, "nothing was sent").await);
         }
         Ok(())
+    }
+
+    /// That the directory does not know this id, with the known ids nearest to it; `undone` says what was not done.
+    pub(crate) async fn not_known(&self, id: &UserGroupId, undone: &'static str) -> Failure {
+        let known = match self.known_ids().await {
+            Ok(known) => known,
+            Err(error) => return Failure::NothingSent(error),
+        };
+        let near = similar(id.as_str(), &known, 3).into_iter();
+        Failure::NotKnown {
+            id: id.clone(),
+            near: near.cloned().collect(),
+            undone,
+            may_create: self.permitted(Guarded::Create).is_ok(),
+        }
     }
 
     /// Refuses to change a group that was last seen in another environment (hazard 11), unless the operator vouches

@@ -149,7 +149,7 @@ where
 }
 
 /// Advice that only the command line can give.
-fn advice(failure: &Failure) -> Cow<'static, str> {
+pub(super) fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown {
             id,

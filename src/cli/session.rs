@@ -12,7 +12,8 @@ use jiff::Timestamp;
 
 use super::{
     args::Global,
-    error::CliError,
+    error::{CliError, advice},
+    input::forgotten,
     output::{self, exchanges, proposals, shape::Object},
     process::{exit::Exit, signals::Signals},
 };
@@ -30,7 +31,7 @@ use crate::{
         text::{counted, visible},
     },
     operations::{
-        Cancel, ClaimHolder, Clock, Failure, Guarded, Operations, PlaceId, PlaceProblem,
+        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem,
         UnknownIdPolicy, open_directory,
     },
 };
@@ -308,19 +309,29 @@ impl Session {
     }
 
     /// The error, or that its unknown ID is a token or a variable: a token is not repeated, and no group is proposed for it.
+    /// One that is spelt like an option is first proposed as that.
     async fn or_mistake(&self, error: CliError) -> CliError {
         let CliError::Failed { failure } = &error else {
             return error;
         };
-        let Failure::NotKnown { id, .. } = failure.bare() else {
+        let Failure::NotKnown { id, undone, .. } = failure.bare() else {
             return error;
         };
         match self.operations.no_mistake_as_id(id).await {
             Err(mistake @ (Failure::HoldsSecret { .. } | Failure::Refusal { .. })) => {
-                mistake.into()
+                return mistake.into();
             }
-            Ok(()) | Err(_) => error,
+            Ok(()) | Err(_) => {}
         }
+        let meant = match forgotten::option(id.as_str()) {
+            Some(option) => format!("did you mean {option}?"),
+            None if id.as_str().starts_with("--") => "this command has no such option".into(),
+            None => return error,
+        };
+        CliError::Guarded(format!(
+            "\"{id}\" is not in the directory of this profile; {undone}; {meant}{}",
+            advice(failure.bare())
+        ))
     }
 
     /// Says that nothing is known with this key, although another key of its address knows groups: every group looks new.
@@ -379,12 +390,10 @@ impl Session {
             *said = undone;
             self.say_elsewhere().await?;
         }
-        Ok(known?.ok_or_else(|| Failure::NotKnown {
-            id: id.clone(),
-            near: Vec::new(),
-            undone,
-            may_create: self.operations.permitted(Guarded::Create).is_ok(),
-        })?)
+        match known? {
+            Some(group) => Ok(group),
+            None => Err(self.operations.not_known(id, undone).await.into()),
+        }
     }
 
     /// Prints where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`. With `--quiet` only before a

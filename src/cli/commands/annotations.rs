@@ -179,12 +179,7 @@ async fn changed(
     }
     let known = operations.show_by_ids(ids.clone()).await?;
     if let Some((id, _)) = ids.iter().zip(known).find(|(_, known)| known.is_none()) {
-        let failure = Failure::NotKnown {
-            id: id.clone(),
-            near: Vec::new(),
-            undone: "nothing was shown",
-            may_create: operations.permitted(Guarded::Create).is_ok(),
-        };
+        let failure = operations.not_known(id, "nothing was shown").await;
         return Err(session.or_bind_first(failure).await.into());
     }
     let found = operations.annotations_of(ids.clone()).await?;

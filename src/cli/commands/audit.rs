@@ -1,9 +1,12 @@
 //! `audit`: what was done in a team's directory, as its database recorded it.
 
+use std::collections::BTreeSet;
+
 use super::prelude::*;
 use crate::{
+    cli::input::selection::alike,
     config::directory_of,
-    directory::{AuditFilter, Audited},
+    directory::{AuditFilter, Audited, Directory},
     domain::when::Time,
 };
 
@@ -39,12 +42,34 @@ impl Run for Audit {
             who: self.by,
             since: self.since.map(|since| since.at(Clock::System.now())),
         };
+        let id = filter.user_group_id.clone();
         let lines = directory.audit(filter).await?;
+        if let Some(id) = id.filter(|_| lines.is_empty()) {
+            ensure_known(&directory, &id).await?;
+        }
         let none = "no matching changes";
         let header = ["TIME", "BY", "FROM", "ENVIRONMENT", "ID", "WHAT"];
         let text = || human::rows(header, lines.iter().map(row), None);
         output::list(global.json, &lines, object, none, text)
     }
+}
+
+/// Refuses an ID that no environment knows: a mistyped one must not look like a group that nothing was ever done to. It is
+/// not repeated, because it may be a token.
+async fn ensure_known(directory: &Directory, id: &UserGroupId) -> Result<(), CliError> {
+    let mut known = BTreeSet::new();
+    for place in directory.places().await? {
+        known.extend(directory.known_ids(place.id).await?);
+    }
+    if known.contains(id) {
+        return Ok(());
+    }
+    let known: Vec<_> = known.into_iter().collect();
+    let near = alike(id, &known, 3);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    Err(CliError::Guarded(format!(
+        "this ID is not in the directory; nothing was shown{near}"
+    )))
 }
 
 shape! {

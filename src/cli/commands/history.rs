@@ -24,6 +24,7 @@ use crate::{
     operations::Mutation as OpenChange,
 };
 
+const UNSHOWN: &str = "nothing was shown";
 /// How many entries are printed first, before the later ones.
 const FIRST_ENTRIES: u32 = 10;
 
@@ -155,6 +156,9 @@ async fn run(session: &Session, arguments: History) -> Result<Exit, CliError> {
 async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exit, CliError> {
     let mut changes = session.operations.open_changes().await?;
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
+    if let Some(id) = id.filter(|_| changes.is_empty()) {
+        session.known_here(id, UNSHOWN).await?;
+    }
     let place = session.place_for_json().await?;
     let value = |change: &OpenChange| json::change(change, place.as_deref());
     let none = "no open creates or updates";
@@ -272,7 +276,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
         // A mistyped id must not look like a group that nothing was ever done to.
-        session.known_here(&id, "nothing was shown").await?;
+        session.known_here(&id, UNSHOWN).await?;
     }
     if is_empty && !session.say_elsewhere().await? && !session.json {
         output::say(if is_narrowed || of.is_some() {
@@ -300,6 +304,9 @@ async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError>
             Ok(last.len() < limit)
         })
         .await?;
+    if let Some(id) = arguments.id.as_ref().filter(|_| last.is_empty()) {
+        session.known_here(id, UNSHOWN).await?;
+    }
     last.truncate(limit);
     last.reverse();
     last.retain(|line| feed.is_new(line.number));

@@ -132,11 +132,10 @@ async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
 /// Returns the place of that name.
 pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
     let places = operations.places().await?;
-    let found = places.into_iter().find(|place| place.name == name);
-    found.ok_or_else(|| {
-        let name = visible(name).into_owned();
-        Failure::from(PlaceProblem::NoPlace { name }).into()
-    })
+    match places.iter().find(|place| place.name == name) {
+        Some(place) => Ok(place.clone()),
+        None => Err(Failure::from(PlaceProblem::no_place(name, &places)).into()),
+    }
 }
 
 /// Prints the place as it is after a change.

@@ -88,6 +88,55 @@ const MEANT: [(&str, &str); 10] = [
     ),
 ];
 
+/// A word too many behind a command, and the option or quotes that it needs.
+#[rustfmt::skip] // A table: one command a line.
+const EXTRA: [(&str, &str); 15] = [
+    ("list", "to find groups: groupdesk list --filter WORDS; to show one: groupdesk show ID"),
+    ("create", "to name the group, quote the name: groupdesk create ID --name 'NAME'"),
+    ("edit", "to change several groups: groupdesk update --filter WORDS"),
+    ("copy", "to copy to another profile: groupdesk copy ID --to PROFILE; to another ID: --as-id ID"),
+    ("note", "to write a note of several words, quote them: groupdesk note ID 'TEXT'"),
+    ("history", "for several groups: groupdesk history --filter WORDS; for one user: --by WHO"),
+    ("audit", "for one database role: groupdesk audit --by NAME"),
+    ("rotations abandon", "to give a reason, quote it: groupdesk rotations abandon NUMBER --reason 'TEXT'"),
+    ("export", "to select groups: groupdesk export --filter WORDS"),
+    ("import", "to read several files, put them into a folder: groupdesk apply DIR"),
+    ("apply", "to read several files, put them into a folder: groupdesk apply DIR"),
+    ("profile add", "to give the URL: groupdesk profile add NAME --base-url URL"),
+    ("profile bind", "to choose an environment: groupdesk profile bind NAME --same-environment ENVIRONMENT"),
+    ("environment acknowledge", "to give a reason, quote it: groupdesk environment acknowledge NAME --reason 'TEXT'"),
+    ("serve keys create", "to choose the environment of the key: groupdesk serve keys create --environment NAME"),
+];
+
+/// A number where a command is expected.
+const NUMBERS: [(&str, &str); 3] = [
+    ("batches", "to show a batch: groupdesk batches show BATCH"),
+    (
+        "rotations",
+        "to check a rotation: groupdesk rotations check NUMBER",
+    ),
+    (
+        "serve",
+        "to choose the port: groupdesk serve --listen 127.0.0.1:8474",
+    ),
+];
+
+/// A name where a command is expected.
+const NAMES: [(&str, &str); 3] = [
+    (
+        "profile",
+        "to show a profile: groupdesk profile show NAME; to use one: groupdesk -P NAME list",
+    ),
+    (
+        "environment",
+        "to show an environment: groupdesk environment show NAME",
+    ),
+    (
+        "rotations",
+        "for the rotations of a group: groupdesk history ID --operation rotate",
+    ),
+];
+
 /// What to use instead of what the command line could not read, if an earlier version had that or people call a command so.
 pub(crate) fn instead(error: &Error) -> Option<String> {
     let is_unread = matches!(
@@ -113,10 +162,19 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
     if let Some((_, _, instead)) = found {
         return Some(format!("it was removed; {instead}"));
     }
-    if error.kind() == ErrorKind::UnknownArgument && usage.starts_with("list ") && is_word(unread) {
-        return Some(
-            "to find groups: groupdesk list --filter WORDS; to show one: groupdesk show ID".into(),
-        );
+    let is_extra = |command: &str| {
+        let rest = usage.strip_prefix(command);
+        rest.is_some_and(|rest| rest.starts_with(' ')) && is_word(unread)
+    };
+    let table = match error.kind() {
+        ErrorKind::UnknownArgument => &EXTRA[..],
+        // The parser has something near.
+        _ if error.get(ContextKind::SuggestedSubcommand).is_some() => &[],
+        _ if unread.bytes().all(|byte| byte.is_ascii_digit()) => &NUMBERS[..],
+        _ => &NAMES[..],
+    };
+    if let Some((_, instead)) = table.iter().find(|(command, _)| is_extra(command)) {
+        return Some((*instead).to_owned());
     }
     let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.starts_with('[');
     let mut meant = MEANT.iter().filter(|_| is_command);
@@ -209,6 +267,20 @@ mod tests {
             ("delete acme-eu", "cannot delete"),
             ("search acme", "list --filter"),
             ("list acme", "list --filter"),
+            ("create acme Acme", "--name 'NAME'"),
+            ("copy acme eu-live", "--to PROFILE"),
+            ("note acme call first", "note ID 'TEXT'"),
+            ("history acme 20", "--filter WORDS"),
+            ("rotations abandon 12 because", "--reason 'TEXT'"),
+            ("profile add live https://a.example", "--base-url URL"),
+            ("serve keys create live", "--environment NAME"),
+            ("batches 12", "batches show BATCH"),
+            ("rotations 12", "rotations check NUMBER"),
+            ("profile live", "profile show NAME"),
+            ("environment live", "environment show NAME"),
+            ("serve 8474", "--listen"),
+            ("serve keys revok", ""),
+            ("create acme --nme x", ""),
             ("list --acme", ""),
             ("mapping acme", "update ID"),
             ("compare a b", "diff ID --with"),
@@ -216,7 +288,8 @@ mod tests {
             ("batches undo", ""),
             ("lst", ""),
             ("batches edit 12", ""),
-            ("environment view live", ""),
+            ("environment view live", "environment show NAME"),
+            ("rotations acme-eu", "history ID"),
             ("update a --probe b", ""),
         ] {
             for name in ["groupdesk", "/opt/bin/gd"] {

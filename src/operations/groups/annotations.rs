@@ -12,9 +12,7 @@ use crate::{
         draft::Draft,
         group::UserGroupId,
     },
-    operations::{
-        DraftSaved, Failure, Guarded, KeptDraft, Operations, profiles::places::not_bound,
-    },
+    operations::{DraftSaved, Failure, KeptDraft, Operations, profiles::places::not_bound},
     search::{ListView, SavedView, Views},
 };
 
@@ -60,13 +58,7 @@ impl Operations {
         let known = known.map_err(Failure::NothingSent)?;
         let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
         if let Some((id, _)) = unknown {
-            let id = id.clone();
-            return Err(Failure::NotKnown {
-                id,
-                near: vec![],
-                undone: "nothing was saved",
-                may_create: self.permitted(Guarded::Create).is_ok(),
-            });
+            return Err(self.not_known(id, "nothing was saved").await);
         }
         if let Some(note) = &change.note {
             self.no_secret_in_text("note", note).await?;

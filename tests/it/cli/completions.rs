@@ -231,6 +231,27 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
 }
 
 #[tokio::test]
+async fn a_forgotten_option_is_proposed_before_a_group_of_that_name() {
+    let (home, _service) = knowing_acme(Vec::new()).await;
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (3, "label acme vip", "\"vip\" (did you mean --add vip?) is not in the directory"),
+        (3, "favourite acme add", "did you mean the option --add?"),
+        (3, "rotate acme 'leaked in a log' --yes", "did you mean --reason 'leaked in a log'?"),
+        (3, "get acme acme.token", "did you mean --token-out acme.token"),
+        (3, "rotate acme --reason leaked in log --yes", "did you mean --reason 'leaked in log'"),
+        (2, "update acme --name Acme Europe --yes", "did you mean --name 'Acme Europe'?"),
+        (2, "update acme 40=213", "did you mean --map '40=213'?"),
+        (2, "note acme call first", "groupdesk note ID 'TEXT'"),
+        (2, "batches 12", "groupdesk batches show BATCH"),
+        (3, "rotate --yes -- --dry-run", "nothing was sent; did you mean the option --dry-run?\nTo create the group"),
+        (3, "rotate --yes -- --all", "nothing was sent; this command has no such option\nTo create the group"),
+        (3, "get -- --all", "did you mean the option --refresh-all?"),
+        (3, "rotate acme --yes -- --dry-run", "(did you mean the option --dry-run?)"),
+    ]).await;
+}
+
+#[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
     let (home, _service) = knowing_acme(Vec::new()).await;
     let (live, acme) = ("did you mean \"live\"?", "did you mean \"acme\"?");
@@ -248,7 +269,14 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (3, "rotate acmee --yes", acme),
         (3, "history acmee", acme),
         (3, "update acmee --name x --yes", acme),
-        (2, "rotate acmee nobody-at-all --yes", both),
+        (3, "rotate acmee nobody-at-all --yes", both),
+        (3, "note acmee", acme),
+        (3, "note acmee text", acme),
+        (3, "label acmee", acme),
+        (3, "favourite acmee --add", acme),
+        (3, "history --open acmee", acme),
+        (3, "history --follow acmee", acme),
+        (3, "history diff acmee", acme),
         (2, "rotate --filter 'acme tga:customer' --yes", "tga:customer: did you mean tag:?"),
         (2, "rotate --filter state:opne --yes", "state:opne: open, intended"),
         (2, "get --refersh-all", "'--refresh-all'"),

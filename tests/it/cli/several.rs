@@ -48,7 +48,7 @@ async fn several_groups_are_shown_in_the_order_they_were_named() {
     #[rustfmt::skip] // A table: one command a line.
     home.each(&[
         // All or none of the groups named by a person.
-        (2, "show acme-eu globx", "did you mean \"globex\"?"),
+        (3, "show acme-eu globx", "did you mean \"globex\"?"),
         (2, "show", ""),
         (2, "show acme-eu --from ids.txt", ""),
         (2, "show --from ids.txt --filter acme", ""),
@@ -260,7 +260,7 @@ async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
         (2, &update("--property tier=gold --yes"), "strings need quotes"),
         (2, &update("--map 7=1 --if-unchanged --yes"), "work for one group only"),
         (2, &update("--map 7=1 --token-out t --yes"), "work for one group only"),
-        (2, "update nobody no-one --map 7=1 --yes", "\"nobody\", \"no-one\" are not in the directory"),
+        (3, "update nobody no-one --map 7=1 --yes", "\"nobody\", \"no-one\" are not in the directory"),
         (2, "update acme-eu acme-us --unmap ' ' --yes", ""),
     ]).await;
     assert_eq!(home.json(0, "batches list").await, json!([]));

@@ -6,7 +6,7 @@ use crate::{
         args::{AgainBatch, Update},
         commands::prelude::*,
         input::{
-            fields,
+            fields, forgotten,
             selection::{Given, Selected},
         },
         output::json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
@@ -94,6 +94,19 @@ pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
         )));
     }
     prepare::no_curl(&arguments.mutation)?;
+    let mut words = arguments.groups.ids.iter().skip(1);
+    let meant = |id: &UserGroupId| {
+        if arguments.is_nothing() {
+            forgotten::option_or_value(id.as_str())
+        } else {
+            forgotten::text(id.as_str())
+        }
+    };
+    if let Some(option) = words.find_map(meant) {
+        return Err(CliError::Usage(format!(
+            "update needs a change of one row; {UNDONE}; did you mean {option}?"
+        )));
+    }
     let (unmap, remove) = (&arguments.unmap, &arguments.remove_property);
     let only_where = arguments.many.if_value.as_deref();
     fields::bulk_change(&arguments.fields, unmap, remove, only_where)

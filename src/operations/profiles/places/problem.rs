@@ -1,8 +1,8 @@
 //! Why nothing is sent before an operator has decided something about the place, with the command to type.
 
 use crate::{
-    config::{Profile, scrub::shown},
-    directory::{Alarm, Question, Refusal},
+    config::{Profile, nearest, scrub::shown},
+    directory::{Alarm, Place, Question, Refusal},
     domain::{
         group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible, when,
     },
@@ -70,10 +70,11 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "environment {} not found; nothing was changed. For a list: groupdesk environment list",
-        shown(name)
+        "environment {} not found; nothing was changed{} For a list: groupdesk environment list",
+        shown(name),
+        near.as_ref().map_or_else(|| ".".to_owned(), |near| format!("; did you mean {}?", shown(near)))
     )]
-    NoPlace { name: String },
+    NoPlace { name: String, near: Option<String> },
     #[error("the new name {why}; nothing was changed")]
     BadName { why: String },
     #[error("environment \"{name}\" already exists; nothing was changed")]
@@ -81,6 +82,15 @@ pub enum PlaceProblem {
 }
 
 impl PlaceProblem {
+    /// That none of these places has this name.
+    pub fn no_place(name: &str, places: &[Place]) -> Self {
+        let near = nearest(name, places.iter().map(|place| place.name.as_str()));
+        Self::NoPlace {
+            name: name.to_owned(),
+            near: near.map(str::to_owned),
+        }
+    }
+
     pub(in crate::operations) fn asked(profile: &Profile, question: Question) -> Self {
         Self::Asked {
             profile: profile.name.clone(),

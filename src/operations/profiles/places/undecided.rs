@@ -68,7 +68,7 @@ impl Operations {
         let places = self.places().await.map_err(Failure::NothingSent)?;
         match places.iter().find(|known| known.name == place) {
             Some(place) => self.acknowledge(place, reason).await,
-            None => Err(PlaceProblem::NoPlace { name: place.into() }.into()),
+            None => Err(PlaceProblem::no_place(place, &places).into()),
         }
     }
 
