@@ -329,6 +329,8 @@ async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit,
     if exists {
         // This read could create the group (hazard 1).
         session.say_where();
+        let yes = arguments.reading.yes;
+        mutations::ask_before_reading(session, &id, known.as_ref(), yes).await?;
     }
     let mut file = mutations::token_file(&token)?;
     let read = Box::pin(session.operations.look_up(&id, assurance));

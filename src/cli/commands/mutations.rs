@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(crate) use {
-    create::{Copy, Create},
+    create::{Copy, Create, ask_before_reading, may_be_mistyped},
     update::{How, may_update, read_first, send},
 };
 

@@ -31,6 +31,9 @@ use crate::{
 };
 
 const UNDONE: &str = "nothing was sent";
+/// How many groups that resemble others are named, and with how many of them.
+const NAMED: usize = 5;
+const NEAR: usize = 3;
 /// An unknown id among several is more likely a mistake than a group to create.
 const UNDONE_OF_SEVERAL: &str = "nothing was sent. --exists reads several groups only if the directory has them. To read \
     another one: groupdesk get ID --exists";
@@ -105,6 +108,7 @@ async fn prepare(
     }
     if !plan.ids.is_empty() {
         if options.keep_going || plan.unseen() > 0 {
+            say_what_resembles(session, &plan).await?;
             confirm(session, options.yes, &plan).await?;
         }
         operations.ready().await?;
@@ -163,6 +167,29 @@ async fn resumed(
         )),
         _ => Ok(None),
     }
+}
+
+/// Names groups that reading may create and that resemble known ones, as `create` does.
+async fn say_what_resembles(session: &Session, plan: &Refresh) -> Result<(), CliError> {
+    if plan.unseen() == 0 {
+        return Ok(());
+    }
+    let known = session.operations.known_ids().await?;
+    let groups = session.operations.show_all(&plan.ids).await?;
+    let unseen = groups
+        .into_iter()
+        .flatten()
+        .filter(|group| !group.is_seen());
+    let odd = unseen.filter_map(|group| {
+        let near = selection::alike(&group.id, &known, NEAR)?;
+        Some((group.id, near))
+    });
+    for (id, near) in odd.take(NAMED) {
+        output::context(&format!(
+            "! \"{id}\" was never seen in the service; similar known IDs: {near}"
+        ));
+    }
+    Ok(())
 }
 
 /// Reading is level 0 of docs/design/console.md. Reads that may create many groups ask as a bulk create does.

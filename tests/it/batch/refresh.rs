@@ -231,6 +231,8 @@ async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
 
     let (code, _, err) = scene.human(&["--exists"]).await;
     assert_eq!(code, 3, "it could create them: {err}");
+    let near = "\"never-1\" was never seen in the service; similar known IDs: \"never-2\"";
+    assert_has(&err, near);
     let (code, _, err) = scene.human(&["--exists", "--yes", "--read-only"]).await;
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("read-only"), "{err}");

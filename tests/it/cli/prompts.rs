@@ -127,3 +127,37 @@ async fn undoing_in_production_asks_for_words() {
         }
     }
 }
+
+/// `--exists` vouches for an ID, so only one that looks mistyped is asked about, as `create` names it.
+#[tokio::test]
+async fn a_read_that_may_create_a_mistyped_id_asks_first() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let (similar, creates) = (
+        "! similar known IDs: \"acme-eu\"",
+        "If it does not exist, this creates it",
+    );
+    let get = "get acme-eux --exists";
+    let ran = home.exits(3, get).await;
+    ran.says(similar).says("confirmation required");
+    for line in [get, "update acme-eux --name x --exists"] {
+        let (shown, code) = answer_with_line(&home, line, "n\n");
+        assert_has(&shown, similar);
+        assert_has(&shown, creates);
+        assert_eq!(code, Some(3), "{shown}");
+    }
+    let (shown, code) = answer_with_line(&home, "rotate acme-eux --exists", "n\n");
+    assert_has(&shown, similar);
+    assert_has(&shown, creates);
+    assert_eq!(code, Some(3), "{shown}");
+    home.exits(3, "show acme-eux")
+        .await
+        .says("not in the directory");
+    // What resembles nothing is read at once.
+    home.run("get zzz-new --exists")
+        .await
+        .says("CREATED")
+        .hides(similar);
+    let ran = home.run(&format!("{get} --yes")).await;
+    ran.says(similar).says("CREATED");
+}

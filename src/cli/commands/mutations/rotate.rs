@@ -1,6 +1,6 @@
 //! `rotate`: asks, rotates once, writes the new token where it was requested, and confirms it by reading it back.
 
-use super::{Rotated, answer, assurance, token_file, write_token};
+use super::{Rotated, answer, assurance, may_be_mistyped, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
@@ -127,18 +127,23 @@ async fn rotate(
     // Before anything is shown: what somebody rotates from here on, this command leaves alone.
     let noted = session.operations.last_number().await?;
     let known = session.operations.known(&id, assurance).await?;
-    let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
+    let seen = pasted.or_else(|| Some(known.as_ref()?.fingerprint.as_ref()?.value));
     mutation
         .no_curl("a rotation cannot be printed as a curl command, because its body is a token")?;
     review.begin()?;
     if mutation.dry_run {
         return dry_rotation(session, &id, seen);
     }
-    let fingerprint = word(seen);
-    let mut file = token_file(&token)?;
-    let what = format!(
-        "Rotate the token of \"{id}\" (fingerprint {fingerprint})? The old token stops working at once."
+    let mut what = format!(
+        "Rotate the token of \"{id}\" (fingerprint {})? The old token stops working at once.",
+        word(seen)
     );
+    if assurance == UnknownIdPolicy::Exists
+        && let Some(consequence) = may_be_mistyped(session, &id, known.as_ref()).await?
+    {
+        what = format!("{what} {consequence}");
+    }
+    let mut file = token_file(&token)?;
     let about = (Guarded::Rotate, &id);
     review.ask_about(about, Weight::default(), &what).await?;
     let target = Target {

@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use super::{answer, assurance, reading, token_file};
+use super::{answer, ask_before_reading, assurance, reading, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
@@ -117,6 +117,9 @@ pub(crate) async fn may_update(
         )));
     }
     review.begin()?;
+    if how.assurance == UnknownIdPolicy::Exists {
+        ask_before_reading(session, id, known.as_ref(), how.mutation.yes).await?;
+    }
     Ok(known)
 }
 
