@@ -4,6 +4,7 @@
 //! the kind of file. Then come the parsers of small texts: durations, pairs, addresses to listen on and lists of ids.
 //! The house rules find readers outside it.
 
+pub mod command;
 pub mod decoder;
 pub mod duration;
 pub mod fault;

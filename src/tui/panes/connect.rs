@@ -122,8 +122,11 @@ impl View for Connect {
             }
         }
         match action {
-            Action::NextField => self.form.0.go(true),
-            Action::PreviousField => self.form.0.go(false),
+            Action::NextField | Action::PreviousField => {
+                let names = context.profiles.iter().map(|profile| profile.name.as_str());
+                self.form.check_left(names);
+                self.form.0.go(action == Action::NextField);
+            }
             Action::Review => self.test(context),
             Action::WriteFile => self.write(context),
             Action::Refresh if matches!(self.stage, Stage::Checked(_)) => self.test(context),

@@ -4,15 +4,17 @@
 
 pub mod group;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
     config::{
+        Environment,
         address::DEFAULT_PATH,
         new_profile::{Field, NewProfile},
         profile::KeySource,
     },
     domain::{EnvironmentTag, Token},
+    intake::command,
     tui::kit::{Form, TextField},
 };
 
@@ -73,7 +75,7 @@ const FIELDS: [(ConnectRow, &str, &str, &str); 11] = [
     (ConnectRow::Source, "API key from", "", ""),
     (ConnectRow::Variable, "variable", "", "the name of an environment variable that contains the key, not the key itself"),
     (ConnectRow::File, "file", "", "a file only you can read (chmod 600); the key is its first line"),
-    (ConnectRow::Command, "command", "", "its first line is the key; no shell: pass show eu-live"),
+    (ConnectRow::Command, "command", "", "its first line is the key; no shell: pass show 'eu live'"),
     (ConnectRow::Entry, "entry name", "", "a name for the entry; empty: the name of the profile"),
     (ConnectRow::Key, "API key", "", ""),
     (ConnectRow::CaFile, "CA file", "", "PEM: extra CA certificates; usually empty"),
@@ -121,6 +123,45 @@ impl ConnectForm {
         self.0.show(ConnectRow::Key, source == ConnectRow::Entry);
     }
 
+    /// Shows at the field that is left what is wrong with it; `names` are those of the profiles that there are. What is missing,
+    /// and what depends on files, is said when the connection is tested.
+    pub(crate) fn check_left<'n>(&mut self, mut names: impl Iterator<Item = &'n str>) {
+        let row = self.0.key();
+        let text = self.0.typed(row).trim().to_owned();
+        let wrong = match row {
+            _ if text.is_empty() => None,
+            ConnectRow::Name if names.any(|name| name == text) => {
+                Some("a profile of this name exists; choose another name".to_owned())
+            }
+            ConnectRow::Command => command::words(&text).err().map(str::to_owned),
+            ConnectRow::Name | ConnectRow::BaseUrl | ConnectRow::Path | ConnectRow::Variable => {
+                let mut alone = NewProfile {
+                    name: "name".into(),
+                    base_url: "https://example.com".into(),
+                    path: None,
+                    environment: None,
+                    api_key: KeySource::Env("KEY".into()),
+                    read_only: false,
+                    ca_file: None,
+                };
+                match row {
+                    ConnectRow::Name => alone.name = text,
+                    ConnectRow::BaseUrl => alone.base_url = text,
+                    ConnectRow::Path => alone.path = Some(text),
+                    _ => alone.api_key = KeySource::Env(text),
+                }
+                let checked = alone.check(Path::new("/"), &Environment::default());
+                checked
+                    .err()
+                    .and_then(|problems| Some(problems.into_iter().next()?.1))
+            }
+            _ => None,
+        };
+        if let (Some(field), Some(wrong)) = (self.0.field(), wrong) {
+            field.error = Some(wrong);
+        }
+    }
+
     /// Returns the input as a profile; `None` when something is missing, which is then shown at its field.
     pub(crate) fn wanted(&mut self) -> Option<NewProfile> {
         let source = self.source();
@@ -137,6 +178,13 @@ impl ConnectForm {
             self.0.refuse(missing);
             return None;
         }
+        let argv = match command::words(self.0.typed(ConnectRow::Command)) {
+            Err(why) if source == ConnectRow::Command => {
+                self.0.refuse([(source, why.to_owned())]);
+                return None;
+            }
+            argv => argv.unwrap_or_default(),
+        };
         let trimmed = |row| self.0.typed(row).trim().to_owned();
         let filled = |row| Some(trimmed(row)).filter(|text| !text.is_empty());
         let (name, place) = (trimmed(ConnectRow::Name), trimmed(source));
@@ -151,9 +199,7 @@ impl ConnectForm {
             api_key: match source {
                 ConnectRow::Variable => KeySource::Env(place),
                 ConnectRow::File => KeySource::File(PathBuf::from(place)),
-                ConnectRow::Command => {
-                    KeySource::Command(place.split_whitespace().map(str::to_owned).collect())
-                }
+                ConnectRow::Command => KeySource::Command(argv),
                 _ if place.is_empty() => KeySource::Keyring(name.clone()),
                 _ => KeySource::Keyring(place),
             },

@@ -133,6 +133,44 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     assert_eq!(fresh.proxy.methods(), [""; 0]);
 }
 
+/// As in every form: before all of it is reviewed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_shown_when_its_field_is_left() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console.keys("<enter>https://a.example<tab>").await;
+    console.shows("looks like an address");
+    console.keys("<shift-tab>x").await;
+    console.hides("looks like an address");
+    console.keys("<tab>ftp://a.example<shift-tab>").await;
+    console.shows("must begin with https://");
+    // Nothing is missing yet.
+    console.keys("<tab><tab><tab><tab><tab><tab>").await;
+    console.hides("enter the source");
+    console
+        .keys("<shift-tab><shift-tab><right><right><tab>")
+        .await;
+    console.keys("pass show 'eu live<tab>").await;
+    console.shows("a quote is not closed");
+    console.keys("<shift-tab><end>'<tab>").await;
+    console.hides("a quote is not closed");
+    assert_eq!(fresh.proxy.methods(), [""; 0]);
+}
+
+/// No shell takes the quotes away.
+#[tokio::test(flavor = "multi_thread")]
+async fn quotes_hold_the_words_of_a_key_command_together() {
+    let fresh = Fresh::new().await;
+    let mut console = fresh.open(false).await;
+    console.keys("<enter>eu<tab>").await;
+    console.paste(&fresh.proxy.base_url()).await;
+    console
+        .keys("<tab><tab><left><tab><right><right><tab>")
+        .await;
+    console.keys("echo 'a b'<ctrl-s>").await;
+    console.shows("command = [\"echo\", \"a b\"]");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_key_and_an_unreachable_service_are_explained() {
     let fresh = Fresh::new().await;
