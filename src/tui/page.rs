@@ -20,6 +20,9 @@ use crate::{
     },
 };
 
+/// Why a page with an open confirmation is not left.
+pub(super) const CONFIRMATION_LOST: &str = "what was typed for the confirmation would be lost";
+
 /// How a pane handled a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Click {
@@ -155,7 +158,7 @@ pub trait View {
     fn unsaved(&self) -> Option<String> {
         let is_sent = self.pending().iter().any(|pending| pending.is_waiting());
         let is_typed = self.confirm().is_some_and(Confirm::has_input);
-        (is_typed && !is_sent).then(|| "what was typed for the confirmation would be lost".into())
+        (is_typed && !is_sent).then(|| CONFIRMATION_LOST.into())
     }
     /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {

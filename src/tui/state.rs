@@ -18,7 +18,7 @@ pub mod time_format;
 pub use self::{
     batch::{BatchRow, BatchRun},
     command::{Asked, BatchAim, ColumnsChange, Command, EditSource, PaneRequest, Proposal, Then},
-    confirm::{Confirm, ConfirmationLevel, Level, Places, Step, Weight},
+    confirm::{Confirm, ConfirmationLevel, KeptReason, Level, Places, Step, Weight},
     context::{Context, Navigation, Running},
     drafts::{DraftOrigin, UnsentDraft},
     exchanges::Exchange,

@@ -12,8 +12,8 @@ use crate::{
         batch::{Resumption, RunCommand},
     },
     tui::{
-        page::prompt::Prompt,
-        state::{BatchAim, BatchRun, Places},
+        page::{CONFIRMATION_LOST, prompt::Prompt},
+        state::{BatchAim, BatchRun, KeptReason, Places},
     },
 };
 
@@ -57,7 +57,7 @@ pub struct BatchPane {
     /// The batch whose groups are tried again.
     retries: Option<BatchId>,
     /// The reason to begin with, when the groups are checked again.
-    reason: String,
+    reason: KeptReason,
     stage: Stage,
     cursor: Cursor,
     failed_only: bool,
@@ -108,7 +108,7 @@ impl BatchPane {
             ids,
             include_recent: false,
             retries: None,
-            reason: String::new(),
+            reason: KeptReason::default(),
             stage,
             cursor: Cursor::default(),
             failed_only: false,
@@ -306,6 +306,15 @@ impl View for BatchPane {
             Stage::Resume(_, confirm) => Some(confirm),
             Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
         }
+    }
+
+    fn unsaved(&self) -> Option<String> {
+        // While the groups are checked again, nothing is asked.
+        let is_typed = match self.confirm() {
+            Some(confirm) => confirm.has_input(),
+            None => !matches!(self.stage, Stage::Run(_)) && self.reason.is_typed(),
+        };
+        is_typed.then(|| CONFIRMATION_LOST.into())
     }
 
     fn carry_out(&mut self, context: &mut Context) {

@@ -18,7 +18,7 @@ use crate::{
     tui::{
         page::prompt::Prompt,
         state::{
-            ChangedField, JobError, Places,
+            ChangedField, JobError, KeptReason, Places,
             live::{last_learnt, news_between},
         },
     },
@@ -69,7 +69,7 @@ pub struct TokenPane {
     saved: Option<String>,
     hand_off_progress: HandOffProgress,
     /// The reason as it was typed last; a check that begins again has it.
-    reason: String,
+    reason: KeptReason,
     scroll: Cursor,
 }
 
@@ -93,7 +93,7 @@ impl TokenPane {
             file: Prompt::default(),
             saved: None,
             hand_off_progress: HandOffProgress::Nowhere,
-            reason: String::new(),
+            reason: KeptReason::default(),
             scroll: Cursor::default(),
         }
     }
@@ -198,7 +198,7 @@ impl View for TokenPane {
             }
             Action::Back | Action::Enter => {
                 if let Stage::Check { confirm, .. } = &self.stage {
-                    self.reason = confirm.reason().unwrap_or_default();
+                    self.reason = confirm.kept_reason();
                     context.mention("Nothing was sent");
                     self.read(context);
                 } else {

@@ -67,6 +67,29 @@ impl Places {
     }
 }
 
+/// A reason that is asked for again: its text, and what it began with, which nobody typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeptReason {
+    given: String,
+    text: String,
+}
+
+impl KeptReason {
+    /// That of what is done again.
+    pub fn given(text: &str) -> Self {
+        let text = text.to_owned();
+        Self {
+            given: text.clone(),
+            text,
+        }
+    }
+
+    /// Whether a page that is left would lose it.
+    pub fn is_typed(&self) -> bool {
+        self.text.trim() != self.given.trim()
+    }
+}
+
 #[derive(Debug)]
 struct Reason {
     field: TextField,
@@ -168,16 +191,25 @@ impl Confirm {
         self.verb = verb;
     }
 
-    /// Asks for a reason as well, which may stay empty; begins with the given one.
+    /// Asks for a reason as well, which may stay empty; begins with this one.
     #[must_use]
-    pub fn with_reason(mut self, reason: &str) -> Self {
-        let field = TextField::new(OPTIONAL, reason).with_longest(MAX_REASON_LEN);
+    pub fn with_reason(mut self, reason: &KeptReason) -> Self {
+        let field = TextField::new(OPTIONAL, &reason.text).with_longest(MAX_REASON_LEN);
         self.reason = Some(Reason {
             field,
-            given: reason.to_owned(),
+            given: reason.given.clone(),
             needed: None,
         });
         self
+    }
+
+    /// The reason, for when it is asked for again.
+    pub fn kept_reason(&self) -> KeptReason {
+        let reason = self.reason.as_ref();
+        reason.map_or_else(KeptReason::default, |reason| KeptReason {
+            given: reason.given.clone(),
+            text: reason.field.text().trim().to_owned(),
+        })
     }
 
     /// Asks for a reason first; `missing` is said if there is none.
@@ -227,8 +259,7 @@ impl Confirm {
 
     /// Whether a reason or words are typed.
     pub fn has_input(&self) -> bool {
-        let is_typed = |reason: &Reason| reason.field.text().trim() != reason.given.trim();
-        self.reason.as_ref().is_some_and(is_typed) || !self.typed.is_empty()
+        self.kept_reason().is_typed() || !self.typed.is_empty()
     }
 
     pub fn verb(&self) -> Option<&'static str> {
@@ -450,11 +481,17 @@ mod tests {
     #[test]
     fn only_what_was_typed_is_input() {
         let places = Places::key(Focus::ConfirmTyped);
-        let mut confirm = Confirm::new(places, Level::Words, None).with_reason("leaked");
+        let given = KeptReason::given("leaked");
+        let mut confirm = Confirm::new(places, Level::Words, None).with_reason(&given);
         assert!(!confirm.has_input());
         confirm.on_reason = true;
         let field = confirm.field().expect("the reason");
         field.set_text("leaked twice");
         assert!(confirm.has_input());
+        // Nor is it less so when it is asked for again.
+        let places = Places::key(Focus::ConfirmTyped);
+        let again = Confirm::new(places, Level::Words, None).with_reason(&confirm.kept_reason());
+        assert!(again.has_input());
+        assert_eq!(again.reason().as_deref(), Some("leaked twice"));
     }
 }

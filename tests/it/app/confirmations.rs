@@ -274,6 +274,36 @@ fn a_reason_stays_when_the_check_is_made_again() {
     );
 }
 
+/// Another profile would lose it: while the check is made again, when that has failed, and when it is asked for again.
+#[test]
+fn a_reason_is_kept_from_another_profile_also_while_the_check_is_made_again() {
+    let planned = || {
+        Outcome::Planned(Plan {
+            at: BEGIN,
+            noted: 0,
+            ready: vec![id("acme-eu")],
+            skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
+        })
+    };
+    let mut scene = Scene::on(TESTING);
+    let must_stay = |scene: &mut Scene| {
+        let other = Navigation::SwitchTo(ProfileIndex(PRODUCTION));
+        scene.app.context.navigate(other);
+        scene.msg(Msg::Tick);
+        scene.says("Not switched: what was typed for the confirmation would be lost");
+        scene.later(10);
+    };
+    scene.open("*T", planned());
+    scene.keys("<shift-tab>leaked<f7>");
+    must_stay(&mut scene);
+    // Also if the check is made once more before it has ended.
+    scene.lose();
+    must_stay(&mut scene);
+    scene.open("r", planned());
+    scene.shows("leaked");
+    must_stay(&mut scene);
+}
+
 #[test]
 fn a_reason_that_is_needed_is_asked_for_and_enter_leads_on() {
     for (mut scene, asked, typed) in [

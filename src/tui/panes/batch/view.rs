@@ -26,7 +26,7 @@ use crate::{
             widest,
         },
         panes::bulk_edit,
-        state::{BatchAim, BatchRow, BatchRun, EditSource, batch::report},
+        state::{BatchAim, BatchRow, BatchRun, EditSource, KeptReason, batch::report},
     },
 };
 
@@ -355,8 +355,9 @@ impl BatchPane {
             *self = Self::open_with(id, self.aim, self.include_recent, context);
             return;
         }
-        let reason = self.confirm().and_then(Confirm::reason);
-        self.reason = reason.unwrap_or_default();
+        if let Some(confirm) = self.confirm() {
+            self.reason = confirm.kept_reason();
+        }
         let ticket = context.start(Job::PlanBulk {
             ids: self.ids.clone(),
             include_recent: self.include_recent,
@@ -371,7 +372,7 @@ impl BatchPane {
         match (&run.kind, run.batch) {
             (BatchKind::Rotate, _) => {
                 let (ids, batch) = (run.to_retry(), run.batch);
-                let reason = run.reason.clone().unwrap_or_default();
+                let reason = KeptReason::given(run.reason.as_deref().unwrap_or_default());
                 *self = Self::checking(ids, batch, context);
                 self.reason = reason;
             }

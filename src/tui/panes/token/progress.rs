@@ -14,7 +14,10 @@ use crate::{
     operations::{Call, Done, ExchangeKind, Guarded},
     tui::{
         kit::paint::columns,
-        state::{ConfirmationLevel, Exchange, JobError, Level, Weight, activity::spinner_frame},
+        state::{
+            ConfirmationLevel, Exchange, JobError, KeptReason, Level, Weight,
+            activity::spinner_frame,
+        },
     },
 };
 
@@ -266,7 +269,7 @@ impl TokenPane {
         }
         self.stage = match &self.stage {
             Stage::Rotating(_) => {
-                self.reason.clear();
+                self.reason = KeptReason::default();
                 context.say(Severity::Done, describe(done));
                 let confirming = (done.ending == Ending::Rotated)
                     .then(|| context.start(Job::Confirm(Box::new(done.clone()))));
