@@ -1,5 +1,7 @@
 //! A key that is not proven yet, and an unresolved alarm: what is allowed, and what is forgotten.
 
+use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
 use super::*;
 
 #[tokio::test]
@@ -55,4 +57,30 @@ async fn only_the_profile_with_the_alarm_resets_the_tag_of_the_place() {
     assert_eq!(count.expect("written"), 0);
     assert_eq!(testing().await.tag, None);
     assert!(scene.known().await.environment_tag.is_none());
+}
+
+/// No command is run for it.
+#[tokio::test]
+async fn a_key_is_missed_only_where_it_can_be_looked_for() {
+    let scene = Scene::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, ran) = (folder.path().join("key"), folder.path().join("ran"));
+    let lacks = async |source: KeySource| {
+        let of = scene.installation();
+        let of = of.with(|profile| profile.api_key = source).unbound();
+        of.lacks_key().await
+    };
+    let of_file = || KeySource::File(file.clone());
+    assert!(lacks(KeySource::Unset).await);
+    assert!(lacks(KeySource::Env("NOT_SET".into())).await);
+    assert!(lacks(of_file()).await, "there is no file");
+    fs::write(&file, "a-key\n").expect("written");
+    let allow = |mode| fs::set_permissions(&file, Permissions::from_mode(mode)).expect("set");
+    allow(0o644);
+    assert!(lacks(of_file()).await, "others can read it");
+    allow(0o600);
+    assert!(!lacks(of_file()).await);
+    let touch = ["touch".to_owned(), ran.display().to_string()];
+    assert!(!lacks(KeySource::Command(touch.into())).await);
+    assert!(!ran.exists());
 }

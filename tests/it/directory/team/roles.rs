@@ -3,11 +3,16 @@
 use std::collections::BTreeSet;
 
 use groupdesk::{
+    config::{
+        Environment,
+        profile::{KeySource, Profile},
+    },
     directory::{
         AuditFilter, BatchOptions, BatchRun, NewBatch, Role, RunId, ServerFault, TeamFault, grant,
         members, revoke, set_up,
     },
     domain::batch::BatchKind,
+    operations::{Clock, Operations},
 };
 
 use super::*;
@@ -223,6 +228,21 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     };
     let (viewer, operator) = (open("viewer"), open("operator"));
     assert_eq!(viewer.role(), Some(Role::Viewer));
+    // A viewer sends nothing, so no key is missed.
+    let without_key = |directory: &Directory| {
+        let profile = Profile::new("eu", "http://127.0.0.1:9", KeySource::Unset);
+        let environment = Environment::default();
+        let directory = directory.clone();
+        Operations::new(
+            profile,
+            environment,
+            directory,
+            "vera".into(),
+            Clock::System,
+        )
+    };
+    assert!(!without_key(&viewer).lacks_key().await);
+    assert!(without_key(&operator).lacks_key().await);
     assert_eq!(operator.user(), Some("viewed_operator_person"));
     let place = place(&viewer, "eu");
     assert_eq!(viewer.groups(place).await.expect("read").len(), 1);
