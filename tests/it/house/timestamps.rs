@@ -52,6 +52,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
     ("src/domain/known.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
     ("src/operations/answer/observe.rs", 1, DIRECTORY),
+    ("src/operations/at_work.rs", 1, DIRECTORY),
     ("src/operations/attention/gathering.rs", 1, "what is shown as news, for days"),
     ("src/operations/batch/resume.rs", 1, "how much is asked of the same person on the same machine; what is sent is the same"),
     ("src/operations/batch/runs.rs", 1, DIRECTORY),
