@@ -109,7 +109,15 @@ async fn what_may_be_recorded_as_sent_is_ended_when_the_database_is_back() {
         let proxy = FaultyProxy::before(world.address()).await;
         let installation = world.installation(Side::Testing);
         let installation = installation.on(&directory.expect("it opens"));
+        let is_armed = Arc::new(AtomicBool::new(false));
+        let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
         let console = installation.through(proxy.base_url()).operations();
+        let console = console.watched(move |at| {
+            if at == point && armed.swap(false, Ordering::SeqCst) {
+                plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
+            }
+        });
+        let console = console.keeping_outcomes();
         let acme = id("acme");
         world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
         let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
@@ -119,12 +127,7 @@ async fn what_may_be_recorded_as_sent_is_ended_when_the_database_is_back() {
             ..base.clone()
         };
         let edit = Edit::whole(&base, &wanted);
-        let (plan, is_armed) = (Arc::clone(&cutter.plan), AtomicBool::new(true));
-        let console = console.keeping_outcomes().watched(move |at| {
-            if at == point && is_armed.swap(false, Ordering::SeqCst) {
-                plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
-            }
-        });
+        is_armed.store(true, Ordering::SeqCst);
         let changing = {
             let (console, acme) = (console.clone(), acme.clone());
             tokio::spawn(async move {
