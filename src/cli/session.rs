@@ -31,8 +31,8 @@ use crate::{
         text::{counted, visible},
     },
     operations::{
-        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem,
-        UnknownIdPolicy, open_directory,
+        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem, UnknownIdPolicy,
+        open_directory,
     },
 };
 

@@ -1,29 +1,18 @@
-//! A command on one line, run without a shell: words between blanks, which quotes hold together.
+//! A command on one line, run without a shell.
 
-/// The words of a command.
+/// Its words: between blanks, or as the configuration has them. Quotes are not read, which would leave them in the words.
 ///
 /// # Errors
 ///
-/// A quote is not closed.
+/// It has quotes, and is no list of words; what to write.
 pub fn words(line: &str) -> Result<Vec<String>, &'static str> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for sign in line.chars() {
-        match quote {
-            Some(open) if open == sign => quote = None,
-            None if sign.is_whitespace() => words.extend(word.take()),
-            None if matches!(sign, '"' | '\'') => {
-                // Nothing between quotes is a word, too.
-                word.get_or_insert_default();
-                quote = Some(sign);
-            }
-            Some(_) | None => word.get_or_insert_default().push(sign),
-        }
+    let line = line.trim();
+    if !line.starts_with('[') && !line.contains(['"', '\'', '\\']) {
+        return Ok(line.split_whitespace().map(str::to_owned).collect());
     }
-    words.extend(word);
-    match quote {
-        None => Ok(words),
-        Some(_) => Err("a quote is not closed"),
-    }
+    serde_json::from_str(line).map_err(|_| {
+        "a command with quotes is expected as in the configuration file: [\"pass\", \"show\", \"eu live\"]"
+    })
 }
 
 #[cfg(test)]
@@ -31,20 +20,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_hold_words_together() {
-        for (line, expected) in [
-            ("pass show eu", &["pass", "show", "eu"][..]),
-            ("  pass  'eu live' ", &["pass", "eu live"]),
-            ("get \"it's\" --key='a b'", &["get", "it's", "--key=a b"]),
-            ("a '' b", &["a", "", "b"]),
-            ("a\\b", &["a\\b"]),
-            ("", &[]),
+    fn a_typed_command_with_quotes_is_read_as_the_configuration_has_it() {
+        let read = |line: &str| words(line).ok();
+        let expected = ["pass", "show", "eu live"].map(str::to_owned).to_vec();
+        assert_eq!(read(r#"["pass", "show", "eu live"]"#), Some(expected));
+        assert_eq!(read(" echo  a-key "), read(r#"["echo", "a-key"]"#));
+        for line in [
+            r#"pass show "eu live""#,
+            "pass show 'eu'",
+            r"pass eu\ live",
+            "[pass]",
         ] {
-            let expected: Vec<_> = expected.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(words(line), Ok(expected), "{line}");
-        }
-        for line in ["pass 'eu", "\"", "it's"] {
-            assert!(words(line).is_err(), "{line}");
+            assert_eq!(read(line), None, "{line}");
         }
     }
 }

@@ -142,7 +142,7 @@ fn ids_are_found_in_whatever_other_programs_write() {
         {"user_group_id":"acme"}⏎{"user_group_id":"00123"}⏎    | 1 | 2
         "#,
     ) {
-        let found = ids_in(&text).expect("readable").expect(&text);
+        let (found, _) = ids_in(&text).expect("readable").expect(&text);
         let found = found
             .iter()
             .map(|(line, id)| (line.to_string(), id.as_str()));

@@ -75,7 +75,7 @@ const FIELDS: [(ConnectRow, &str, &str, &str); 11] = [
     (ConnectRow::Source, "API key from", "", ""),
     (ConnectRow::Variable, "variable", "", "the name of an environment variable that contains the key, not the key itself"),
     (ConnectRow::File, "file", "", "a file only you can read (chmod 600); the key is its first line"),
-    (ConnectRow::Command, "command", "", "its first line is the key; no shell: pass show 'eu live'"),
+    (ConnectRow::Command, "command", "", "its first line is the key; no shell: pass show eu-live"),
     (ConnectRow::Entry, "entry name", "", "a name for the entry; empty: the name of the profile"),
     (ConnectRow::Key, "API key", "", ""),
     (ConnectRow::CaFile, "CA file", "", "PEM: extra CA certificates; usually empty"),

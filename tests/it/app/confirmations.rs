@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use groupdesk::tui::state::Navigation;
+
 use super::{batches::resuming, prelude::*};
 
 fn resume(level: Level) -> Scene {

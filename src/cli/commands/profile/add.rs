@@ -20,6 +20,7 @@ use crate::{
         scrub::looks_like_a_key,
     },
     domain::group::EnvironmentTag,
+    intake::command,
     operations::{BindingAnswer, Connector, Finding, NotAdded, PlaceProblem, Probe},
 };
 
@@ -331,24 +332,12 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
         }
         "command" => {
             let line = questions::line("Command, for example pass show eu-live:").await?;
-            KeySource::Command(words(&line)?)
+            let words = command::words(&line);
+            let words = words.map_err(|why| CliError::Usage(format!("{why}; nothing was saved")));
+            KeySource::Command(words?)
         }
         "keyring" => KeySource::Keyring(profile.to_owned()),
         other => return Err(CliError::Usage(no_source(other).into())),
-    })
-}
-
-/// The words of a typed command: between blanks, or as the configuration has them. Quotes are not read, which would leave them
-/// in the words.
-fn words(line: &str) -> Result<Vec<String>, CliError> {
-    let is_list = line.starts_with('[');
-    if !is_list && !line.contains(['"', '\'', '\\']) {
-        return Ok(line.split_whitespace().map(str::to_owned).collect());
-    }
-    serde_json::from_str(line).map_err(|_| {
-        CliError::Usage(
-            "a command with quotes is expected as in the configuration file: [\"pass\", \"show\", \"eu live\"]; nothing was saved".into(),
-        )
     })
 }
 
@@ -416,22 +405,6 @@ mod tests {
         if let Some(home) = std::env::home_dir() {
             let file = key_file(Path::new("~/eu.key"), "the API key file").expect("a path");
             assert_eq!(file, KeySource::File(home.join("eu.key")));
-        }
-    }
-
-    #[test]
-    fn a_typed_command_with_quotes_is_read_as_the_configuration_has_it() {
-        let read = |line: &str| words(line).ok();
-        let expected = ["pass", "show", "eu live"].map(str::to_owned).to_vec();
-        assert_eq!(read(r#"["pass", "show", "eu live"]"#), Some(expected));
-        assert_eq!(read(" echo  a-key "), read(r#"["echo", "a-key"]"#));
-        for line in [
-            r#"pass show "eu live""#,
-            "pass show 'eu'",
-            r"pass eu\ live",
-            "[pass]",
-        ] {
-            assert_eq!(read(line), None, "{line}");
         }
     }
 
