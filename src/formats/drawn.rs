@@ -42,9 +42,7 @@ pub(super) fn why_unreadable(first: &str) -> Option<&'static str> {
     let is_line = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
     let is_boxed = first.trim_start().starts_with(is_line);
     if is_boxed || first.contains(" \u{2502} ") || first.contains(" \u{2503} ") {
-        return Some(
-            "it is a table drawn with lines, for reading: export it as CSV, or with groupdesk list -o csv",
-        );
+        return Some("it is a table drawn with lines, for reading: export it as CSV");
     }
     let titles: Vec<_> = first.trim().split("  ").map(str::trim).collect();
     let is_list = titles.len() > 1
@@ -52,7 +50,7 @@ pub(super) fn why_unreadable(first: &str) -> Option<&'static str> {
         && titles.contains(&"ID")
         && !first.contains(char::is_lowercase);
     is_list.then_some(
-        "it is a table of aligned columns, for reading: use groupdesk list -o csv, or -o name for IDs alone",
+        "it is a table of aligned columns, for reading: use groupdesk export, or groupdesk list -o name for IDs",
     )
 }
 

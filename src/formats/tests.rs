@@ -353,9 +353,9 @@ fn a_table_that_is_drawn_for_reading_alone_is_refused_as_one() {
     for (text, words) in [
         (
             "ID        NAME   TOKEN\nacme-eu   Acme   ab12\n",
-            "-o csv, or -o name",
+            "list -o name for IDs",
         ),
-        ("NAME   ID\nAcme   acme-eu\n", "-o csv, or -o name"),
+        ("NAME   ID\nAcme   acme-eu\n", "list -o name for IDs"),
         ("\u{2502} id \u{2502} name \u{2502}\n", "drawn with lines"),
         (
             "\u{250c}\u{2500}\u{2500}\u{2510}\n\u{2502} id \u{2502}\n",

@@ -1,6 +1,7 @@
 //! `create`, `update` and `rotate`: read, show what will happen, ask, send once, and report the outcome.
 
 mod create;
+mod mistyped;
 mod rotate;
 mod update;
 
@@ -10,7 +11,8 @@ use crate::{
 };
 
 pub(crate) use {
-    create::{Copy, Create, ask_before_reading, may_be_mistyped},
+    create::{Copy, Create},
+    mistyped::ask_before_reading,
     update::{How, may_update, read_first, send},
 };
 

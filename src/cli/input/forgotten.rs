@@ -6,7 +6,7 @@ use std::{ffi::OsString, sync::OnceLock};
 use clap::{Arg, Command};
 
 use super::dashes::{exactly, meant};
-use crate::domain::{annotation::Label, proposal::quoted};
+use crate::domain::annotation::Label;
 
 /// The options of the current command, and a text that was given without quotes.
 static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
@@ -14,38 +14,34 @@ static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
 /// Options whose value is often several words.
 const TEXTS: [&str; 2] = ["--reason", "--name"];
 
-/// The option with all its words, and those behind the first, which is its value.
+/// The option, and the words behind the first, which is its value.
 #[derive(Debug, PartialEq, Eq)]
 struct Unquoted {
-    meant: String,
+    option: &'static str,
     words: Vec<String>,
 }
 
 impl Unquoted {
     fn of(words: &[String]) -> Option<Self> {
-        let at = words
-            .iter()
-            .position(|word| TEXTS.contains(&word.as_str()))?;
-        let value = words[at + 1..].iter();
-        let value: Vec<_> = value
-            .take_while(|word| !word.starts_with('-'))
-            .cloned()
-            .collect();
-        let (_, rest) = value.split_first()?;
-        (!rest.is_empty()).then(|| Self {
-            meant: format!("{} {}", words[at], quoted(&value.join(" "))),
-            words: rest.to_vec(),
+        let option = |word: &String| TEXTS.into_iter().find(|text| text == word);
+        let mut found = words.iter().enumerate();
+        let (at, option) = found.find_map(|(at, word)| Some((at, option(word)?)))?;
+        let rest = words.iter().skip(at + 2);
+        let rest = rest.take_while(|word| !word.starts_with('-'));
+        Some(Self {
+            option,
+            words: rest.cloned().collect(),
         })
     }
 }
 
 /// Options whose value may stand where an ID is expected, and what such a value looks like.
 const VALUES: [(&str, fn(&str) -> bool); 5] = [
-    ("add", |word| Label::parse(word).is_ok()),
-    ("map", |word| has_key(word, |c| c.is_ascii_digit())),
-    ("property", |word| has_key(word, |_| true)),
-    ("reason", |word| word.contains(char::is_whitespace)),
-    ("token-out", |word| word.contains(['.', '/'])),
+    ("--add", |word| Label::parse(word).is_ok()),
+    ("--map", |word| has_key(word, |c| c.is_ascii_digit())),
+    ("--property", |word| has_key(word, |_| true)),
+    ("--reason", |word| word.contains(char::is_whitespace)),
+    ("--token-out", |word| word.contains(['.', '/'])),
 ];
 
 fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
@@ -65,18 +61,16 @@ pub(crate) fn option(id: &str) -> Option<String> {
     option_of(&TYPED.get()?.0, id)
 }
 
-/// As [`option`], or the option that takes this as its value, with the value. For an ID that follows another one.
-pub(crate) fn option_or_value(id: &str) -> Option<String> {
-    let (options, _) = TYPED.get()?;
-    let text = || text(id).or_else(|| value_of(options, id));
-    option_of(options, id).or_else(text)
+/// The option that takes this as its value. For an ID that follows another one.
+pub(crate) fn value(id: &str) -> Option<&'static str> {
+    value_of(&TYPED.get()?.0, id)
 }
 
 /// The option whose text lacks quotes, if this is a word of it.
-pub(crate) fn text(id: &str) -> Option<String> {
+pub(crate) fn text(id: &str) -> Option<&'static str> {
     let unquoted = TYPED.get()?.1.as_ref()?;
     let is_of_it = unquoted.words.iter().any(|word| word == id);
-    is_of_it.then(|| unquoted.meant.clone())
+    is_of_it.then_some(unquoted.option)
 }
 
 fn option_of(options: &[Arg], id: &str) -> Option<String> {
@@ -91,15 +85,15 @@ fn option_of(options: &[Arg], id: &str) -> Option<String> {
     option.map(|option| format!("the option {option}"))
 }
 
-fn value_of(options: &[Arg], id: &str) -> Option<String> {
+fn value_of(options: &[Arg], id: &str) -> Option<&'static str> {
     let takes = |name: &str| {
         let mut options = options.iter();
-        let option = options.find(|option| option.get_long() == Some(name));
+        let option = options.find(|option| option.get_long() == name.strip_prefix("--"));
         option.is_some_and(|option| option.get_action().takes_values())
     };
     let mut values = VALUES.iter();
     let (name, _) = values.find(|(name, is_like)| takes(name) && is_like(id))?;
-    Some(format!("--{name} {}", quoted(id)))
+    Some(*name)
 }
 
 fn options(words: &str, root: &Command) -> Vec<Arg> {
@@ -146,37 +140,35 @@ mod tests {
     fn a_text_without_quotes_is_found_with_all_its_words() {
         let of = |line: &str| {
             let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
-            Unquoted::of(&words).map(|found| found.meant)
+            let found = Unquoted::of(&words);
+            found.map(|found| (found.option, found.words.join(" ")))
         };
-        for (line, meant) in [
+        for (line, option, rest) in [
             (
                 "rotate acme --reason leaked in a log --yes",
-                "--reason 'leaked in a log'",
+                "--reason",
+                "in a log",
             ),
-            ("update acme --name Acme Europe", "--name 'Acme Europe'"),
+            ("update acme --name Acme Europe", "--name", "Europe"),
+            ("rotate acme --reason leaked", "--reason", ""),
+            ("rotate acme --reason --yes", "--reason", ""),
         ] {
-            assert_eq!(of(line).as_deref(), Some(meant), "{line}");
+            assert_eq!(of(line), Some((option, rest.to_owned())), "{line}");
         }
-        for line in [
-            "rotate acme --reason leaked",
-            "rotate a b",
-            "rotate a --reason --yes",
-        ] {
-            assert_eq!(of(line), None, "{line}");
-        }
+        assert_eq!(of("rotate a b"), None);
     }
 
     #[test]
     fn a_word_behind_an_id_may_be_the_value_of_a_forgotten_option() {
         for (words, id, meant) in [
-            ("label", "vip", "--add vip"),
-            ("update", "40=213", "--map '40=213'"),
-            ("update", "seats=25", "--property 'seats=25'"),
-            ("rotate", "leaked in a log", "--reason 'leaked in a log'"),
-            ("get", "acme.token", "--token-out acme.token"),
+            ("label", "vip", "--add"),
+            ("update", "40=213", "--map"),
+            ("update", "seats=25", "--property"),
+            ("rotate", "leaked in a log", "--reason"),
+            ("get", "acme.token", "--token-out"),
         ] {
             let found = value_of(&options(words, &command()), id);
-            assert_eq!(found.as_deref(), Some(meant), "{words} {id}");
+            assert_eq!(found, Some(meant), "{words} {id}");
         }
         for (words, id) in [("favourite", "vip"), ("get", "acme"), ("show", "a=b")] {
             let found = value_of(&options(words, &command()), id);

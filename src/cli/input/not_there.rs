@@ -90,13 +90,12 @@ const MEANT: [(&str, &str); 10] = [
 
 /// A word too many behind a command, and the option or quotes that it needs.
 #[rustfmt::skip] // A table: one command a line.
-const EXTRA: [(&str, &str); 15] = [
+const EXTRA: [(&str, &str); 14] = [
     ("list", "to find groups: groupdesk list --filter WORDS; to show one: groupdesk show ID"),
     ("create", "to name the group, quote the name: groupdesk create ID --name 'NAME'"),
     ("edit", "to change several groups: groupdesk update --filter WORDS"),
     ("copy", "to copy to another profile: groupdesk copy ID --to PROFILE; to another ID: --as-id ID"),
     ("note", "to write a note of several words, quote them: groupdesk note ID 'TEXT'"),
-    ("history", "for several groups: groupdesk history --filter WORDS; for one user: --by WHO"),
     ("audit", "for one database role: groupdesk audit --by NAME"),
     ("rotations abandon", "to give a reason, quote it: groupdesk rotations abandon NUMBER --reason 'TEXT'"),
     ("export", "to select groups: groupdesk export --filter WORDS"),
@@ -122,7 +121,11 @@ const NUMBERS: [(&str, &str); 3] = [
 ];
 
 /// A name where a command is expected.
-const NAMES: [(&str, &str); 3] = [
+const NAMES: [(&str, &str); 4] = [
+    (
+        "history",
+        "for several groups: groupdesk history --filter WORDS; for what an entry changed: groupdesk history diff ID",
+    ),
     (
         "profile",
         "to show a profile: groupdesk profile show NAME; to use one: groupdesk -P NAME list",
@@ -139,10 +142,12 @@ const NAMES: [(&str, &str); 3] = [
 
 /// What to use instead of what the command line could not read, if an earlier version had that or people call a command so.
 pub(crate) fn instead(error: &Error) -> Option<String> {
-    let is_unread = matches!(
-        error.kind(),
-        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
-    );
+    let is_unread = match error.kind() {
+        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand => true,
+        // A second ID of `history` is taken for a subcommand.
+        ErrorKind::ArgumentConflict => error.get(ContextKind::InvalidSubcommand).is_some(),
+        _ => false,
+    };
     let unread = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let unread = unread.into_iter().find_map(|kind| error.get(kind));
     let Some(ContextValue::String(unread)) = unread.filter(|_| is_unread) else {
@@ -270,7 +275,7 @@ mod tests {
             ("create acme Acme", "--name 'NAME'"),
             ("copy acme eu-live", "--to PROFILE"),
             ("note acme call first", "note ID 'TEXT'"),
-            ("history acme 20", "--filter WORDS"),
+            ("history acme globex", "--filter WORDS"),
             ("rotations abandon 12 because", "--reason 'TEXT'"),
             ("profile add live https://a.example", "--base-url URL"),
             ("serve keys create live", "--environment NAME"),

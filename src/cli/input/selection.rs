@@ -10,6 +10,7 @@ use crate::{
     domain::{
         dash::begins_long,
         group::UserGroupId,
+        proposal::quoted,
         text::{counted, has_variable, oddities, with_state},
     },
     formats::{begins_as_json, ids_in, is_json},
@@ -251,14 +252,13 @@ pub(crate) async fn ensure_groups(
     session.say_elsewhere().await?;
     let known = operations.known_ids().await?;
     let named = unknown.iter().take(NAMED).map(|id| {
+        let is_first = ids.first() == Some(id);
         let near = alike(id, &known, 3);
-        let option = if ids.first() == Some(id) {
-            forgotten::option(id.as_str())
-        } else {
-            forgotten::option_or_value(id.as_str())
-        };
-        let meant: Vec<_> = option.into_iter().chain(near).collect();
-        match meant.join(", or ") {
+        let value = forgotten::value(id.as_str()).filter(|_| !is_first);
+        let value = value.map(|option| format!("{option} {}", quoted(id.as_str())));
+        let meant = [forgotten::option(id.as_str()), near, value];
+        let meant: Vec<_> = meant.into_iter().flatten().collect();
+        match meant.join("? Or ") {
             none if none.is_empty() => format!("\"{id}\""),
             meant => format!("\"{id}\" (did you mean {meant}?)"),
         }
@@ -269,8 +269,12 @@ pub(crate) async fn ensure_groups(
         more => format!(" and {}", counted(more, "other ID")),
     };
     let are = if unknown.len() == 1 { "is" } else { "are" };
+    let text = unknown.iter().find_map(|id| forgotten::text(id.as_str()));
+    let text = text.map_or_else(String::new, |option| {
+        format!(". Put the text of {option} in quotes")
+    });
     Err(CliError::Guarded(format!(
-        "{}{more} {are} not in the directory of this profile; {undone}",
+        "{}{more} {are} not in the directory of this profile; {undone}{text}",
         named.join(", ")
     )))
 }

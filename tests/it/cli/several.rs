@@ -102,7 +102,7 @@ async fn nothing_is_done_if_one_of_several_typed_ids_is_unknown() {
         "label acme acmee",
         "favourite acme acmee --add",
     ] {
-        let ran = home.exits(2, line).await;
+        let ran = home.exits(3, line).await;
         ran.prints("").says("did you mean \"acme\"?");
     }
     #[rustfmt::skip] // A table: one command a line.

@@ -94,17 +94,18 @@ pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
         )));
     }
     prepare::no_curl(&arguments.mutation)?;
-    let mut words = arguments.groups.ids.iter().skip(1);
-    let meant = |id: &UserGroupId| {
-        if arguments.is_nothing() {
-            forgotten::option_or_value(id.as_str())
-        } else {
-            forgotten::text(id.as_str())
-        }
-    };
-    if let Some(option) = words.find_map(meant) {
+    // Nothing of these words is repeated: they were not looked up yet.
+    let others = || arguments.groups.ids.iter().skip(1).map(UserGroupId::as_str);
+    if let Some(option) = others().find_map(forgotten::text) {
         return Err(CliError::Usage(format!(
-            "update needs a change of one row; {UNDONE}; did you mean {option}?"
+            "a word of {option} is read as another ID; {UNDONE}. Put the text of {option} in quotes"
+        )));
+    }
+    let mut values = others().filter_map(forgotten::value);
+    let value = values.find(|option| ["--map", "--property"].contains(option));
+    if let Some(option) = value.filter(|_| arguments.is_nothing()) {
+        return Err(CliError::Usage(format!(
+            "update needs a change; {UNDONE}. Put {option} before the change"
         )));
     }
     let (unmap, remove) = (&arguments.unmap, &arguments.remove_property);

@@ -1,6 +1,6 @@
 //! `rotate`: asks, rotates once, writes the new token where it was requested, and confirms it by reading it back.
 
-use super::{Rotated, answer, assurance, may_be_mistyped, token_file, write_token};
+use super::{Rotated, answer, assurance, mistyped::may_be_mistyped, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,

@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use super::{answer, ask_before_reading, assurance, reading, token_file};
+use super::{answer, assurance, mistyped::ask_before_reading, reading, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
