@@ -15,7 +15,7 @@ mod table;
 mod write;
 
 pub use columns::{Column, Columns, chosen};
-pub use ids::{Ids, ids_in};
+pub use ids::{Ids, ids_below, ids_in};
 pub use parts::Parts;
 pub use plan::{Plan, RowAction, RowPlan};
 pub use reader::{Reader, RowResult, begins_as_json, is_json, shown_id};
@@ -87,11 +87,6 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-/// The message about an unknown column, with the one that may have been meant.
-fn no_such_column(name: &str) -> String {
-    no_such_columns(&[name.to_owned()]).unwrap_or_default()
-}
-
 /// Columns and fields of a list that are no values of a group.
 const OF_LISTS: [&str; 13] = [
     "tag",
@@ -109,8 +104,11 @@ const OF_LISTS: [&str; 13] = [
     "environment",
 ];
 
+/// What only the header of a table can name.
+const OF_TABLES: &str = ", map:SCHEMA, prop:KEY";
+
 /// The message about unknown columns: all of them, and once which there are. `None` without any.
-fn no_such_columns(names: &[String]) -> Option<String> {
+fn no_such_columns(names: &[String], more: &str) -> Option<String> {
     if names.is_empty() {
         return None;
     }
@@ -125,7 +123,7 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     let mut described = Vec::new();
     let (of_list, others): (Vec<_>, Vec<_>) = names
         .iter()
-        .partition(|name| OF_LISTS.contains(&name.as_str()));
+        .partition(|name| OF_LISTS.contains(&&*name.to_ascii_lowercase()));
     if !of_list.is_empty() {
         let listed: Vec<_> = of_list.iter().map(|name| format!("\"{name}\"")).collect();
         let (column, it) = if listed.len() == 1 {
@@ -152,8 +150,8 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     described.dedup();
     if is_any_unmeant {
         described.push(format!(
-            "expected {}, map:SCHEMA or prop:KEY",
-            known.join(", ")
+            "expected one of {}{more}",
+            known.join(", ").replacen(',', " (or id),", 1)
         ));
     }
     Some(described.join("; "))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::no_such_column;
+use super::no_such_columns;
 use crate::domain::{
     annotation::{self, AnnotationChange, InvalidAnnotation, Label},
     word_enum::word_enum,
@@ -23,6 +23,16 @@ word_enum! {
 }
 
 impl Column {
+    /// The column of this name in the header of a table; spreadsheets and people write it in capitals.
+    pub(super) fn of_header(name: &str) -> Option<Self> {
+        Self::named(&name.trim().to_ascii_lowercase())
+    }
+
+    /// A list calls that of the ids `id`.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::parse(name).or_else(|| (name == "id").then_some(Self::Id))
+    }
+
     /// What stands beside the group, in the directory alone.
     fn is_annotation(self) -> bool {
         matches!(self, Self::Note | Self::Labels | Self::Favourite)
@@ -50,7 +60,8 @@ impl Columns {
     pub fn parse(text: &str) -> Result<Self, String> {
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
         let columns = chosen(words, vec![Column::Id], Self::default().0, |name| {
-            Column::parse(name).ok_or_else(|| no_such_column(name))
+            let none = || no_such_columns(&[name.to_owned()], "").unwrap_or_default();
+            Column::named(name).ok_or_else(none)
         });
         columns.map(Self)
     }
@@ -99,9 +110,14 @@ pub(super) fn cell(
     match column {
         Column::Note => note(annotation, text)?,
         Column::Labels => annotation.labels = Some(Label::parse_all(text).map_err(describe)?),
-        _ => annotation.favourite = Some(text.parse().map_err(|_| "write true or false")?),
+        _ => annotation.favourite = Some(truth(text).ok_or("write true or false")?),
     }
     Ok(())
+}
+
+/// True or false, also as a spreadsheet writes them.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    text.trim().to_ascii_lowercase().parse().ok()
 }
 
 /// Sets a value from a JSON value.

@@ -1,7 +1,7 @@
 //! Comma-separated values according to RFC 4180, parsed one byte at a time. An unquoted empty cell means that there is
 //! no value; a quoted one is an empty text. The separator is that of the header ([`super::table`]).
 
-use super::{Column, Columns, GroupRow, Parts, columns, drawn, no_such_columns};
+use super::{Column, Columns, GroupRow, OF_TABLES, Parts, columns, drawn, no_such_columns};
 use crate::{
     domain::{
         annotation::AnnotationChange,
@@ -241,9 +241,9 @@ impl Slot {
     /// `map:40` or `prop:tier`.
     fn part(name: &str) -> Option<Self> {
         let (kind, key) = name.split_once(':')?;
-        let (kind, key) = (kind.trim(), key.trim());
+        let (kind, key) = (kind.trim().to_ascii_lowercase(), key.trim());
         let key = (!key.is_empty() && !key.starts_with(RESERVED)).then(|| key.to_owned())?;
-        match kind {
+        match &*kind {
             "map" => Some(Self::Map(key)),
             "prop" => Some(Self::Property(key)),
             _ => None,
@@ -280,13 +280,7 @@ impl Header {
                 columns.push(Slot::Unnamed);
                 continue;
             }
-            // A list calls it so.
-            let name = if name == "id" {
-                Column::Id.as_str()
-            } else {
-                name
-            };
-            let column = || Column::parse(name).map(Slot::Column);
+            let column = || Column::of_header(name).map(Slot::Column);
             match Slot::part(name).or_else(column) {
                 Some(slot) if columns.contains(&slot) => {
                     problems.push(format!("the column {} appears twice", visible(name)));
@@ -295,7 +289,7 @@ impl Header {
                 None => unknown.push(name.to_owned()),
             }
         }
-        problems.extend(no_such_columns(&unknown));
+        problems.extend(no_such_columns(&unknown, OF_TABLES));
         let mut wholes: Vec<Column> = columns.iter().filter_map(Slot::whole).collect();
         wholes.retain(|whole| columns.contains(&Slot::Column(*whole)));
         if let Some(whole) = wholes.first() {
@@ -319,21 +313,18 @@ impl Header {
         self.0.iter().filter(|slot| **slot == Slot::Unnamed).count()
     }
 
-    /// A header of which only the ids are wanted; `None` if it has none.
-    pub(super) fn of_ids(record: &Record) -> Option<Self> {
-        // A list of ids may begin with a group that is called "id".
-        let is_table = record.cells.len() > 1;
-        let slots = record.cells.iter().map(|cell| {
-            let name = String::from_utf8_lossy(&cell.bytes);
-            match name.trim() {
-                "user_group_id" => Slot::Column(Column::Id),
-                name if is_table && name.eq_ignore_ascii_case("id") => Slot::Column(Column::Id),
-                _ => Slot::Ignored,
-            }
-        });
-        let header = Self(slots.collect());
-        let ids = header.0.iter().filter(|slot| **slot != Slot::Ignored);
-        (ids.count() == 1).then_some(header)
+    /// A header of which only the ids are wanted; `None` if it has none. `is_certain`: it is no group that is called "id".
+    pub(super) fn of_ids(record: &Record, is_certain: bool) -> Option<Self> {
+        let names = record.names();
+        let only = |wanted: &str| {
+            let mut at = (0..names.len()).filter(|at| names[*at].eq_ignore_ascii_case(wanted));
+            at.next().filter(|_| at.next().is_none())
+        };
+        let id = || only("id").filter(|_| is_certain || names.len() > 1);
+        let at = only(Column::Id.as_str()).or_else(id)?;
+        let mut slots = vec![Slot::Ignored; names.len()];
+        slots[at] = Slot::Column(Column::Id);
+        Some(Self(slots))
     }
 
     /// The id of a record, as text.

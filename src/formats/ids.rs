@@ -84,7 +84,7 @@ pub(super) type Found = (usize, String);
 pub fn ids_in(text: &str) -> Result<Option<(Vec<Found>, Option<String>)>, String> {
     match kind::of(text) {
         Kind::Array | Kind::Objects => json(text).map(|ids| Some((ids, None))),
-        Kind::Lines => match table(text) {
+        Kind::Lines => match table(text, false) {
             Some(ids) => Ok(Some(ids)),
             None => why_no_list(text).map_or(Ok(None), Err),
         },
@@ -103,6 +103,11 @@ fn why_no_list(text: &str) -> Option<String> {
             .any(|line| line.contains(['|', '+']) && drawn::is_rule(line));
     let no_ids = "it is a table without a column user_group_id or id";
     why.or(is_drawn.then_some(no_ids)).map(str::to_owned)
+}
+
+/// The ids below a header "id", which is no group.
+pub fn ids_below(text: &str) -> Option<Vec<Found>> {
+    table(text, true).map(|(ids, _)| ids)
 }
 
 fn json(text: &str) -> Result<Vec<Found>, String> {
@@ -141,8 +146,8 @@ fn id(entry: Value, number: usize) -> Result<String, String> {
     }
 }
 
-fn table(text: &str) -> Option<(Vec<Found>, Option<String>)> {
-    let mut table = Table::of_ids();
+fn table(text: &str, is_certain: bool) -> Option<(Vec<Found>, Option<String>)> {
+    let mut table = Table::of_ids(is_certain);
     let (mut ids, mut lines) = (Vec::new(), LineCount::default());
     let mut take = |table: &Table, record: Option<Record>, line: usize| {
         let id = record.zip(table.header());

@@ -174,14 +174,19 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let mut fields = DesiredFields::default();
     let mut annotation = AnnotationChange::default();
     let (mut wrong, mut unknown) = (Vec::new(), Vec::new());
+    let has_id = object.contains_key(Column::Id.as_str());
     for (key, value) in object {
-        match (Column::parse(&key), value) {
+        let column = Column::named(&key).filter(|_| !has_id || key != "id");
+        match (column, value) {
+            (None, _) if key == "id" => {
+                wrong.push("id and user_group_id cannot be combined; remove one of them".into());
+            }
             (None, _) => unknown.push(key),
             (Some(Column::Id), Value::String(text)) => match UserGroupId::written(text) {
                 Ok(parsed) => id = Some(parsed),
                 Err(error) => wrong.push(error.to_string()),
             },
-            (Some(Column::Id), _) => wrong.push("user_group_id must be a string in quotes".into()),
+            (Some(Column::Id), _) => wrong.push(format!("{key} must be a string in quotes")),
             (Some(_), Value::Null) => {}
             (Some(Column::Name), Value::String(name)) => fields.name = Some(name),
             (Some(Column::Name), _) => wrong.push("name must be a string".into()),
@@ -203,7 +208,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             }
         }
     }
-    wrong.extend(no_such_columns(&unknown));
+    wrong.extend(no_such_columns(&unknown, ""));
     match id {
         Some(id) if wrong.is_empty() => GroupRow {
             id,

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::strict_json;
+use super::{columns, strict_json};
 use crate::domain::{
     change::DesiredFields,
     facts::Field,
@@ -82,6 +82,8 @@ fn value(cell: &str, known: Option<&Value>) -> Value {
     let text = || Value::String(cell.to_owned());
     match known {
         Some(Value::String(_)) => text(),
+        // A spreadsheet writes them in capitals.
+        Some(Value::Bool(_)) => columns::truth(cell).map_or_else(text, Value::Bool),
         _ => strict_json::value(cell).unwrap_or_else(|_| text()),
     }
 }
@@ -96,7 +98,8 @@ mod tests {
         let known = DesiredFields {
             name: None,
             mapping: strict_json::mapping(r#"{"7":"40","40":"1"}"#).ok(),
-            properties: strict_json::properties(r#"{"tier":"25","seats":5,"x":[1]}"#).ok(),
+            properties: strict_json::properties(r#"{"tier":"25","seats":5,"x":[1],"sso":true}"#)
+                .ok(),
         };
         let pairs = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter();
@@ -111,6 +114,7 @@ mod tests {
                 ("seats", "6"),
                 ("new", "gold"),
                 ("on", "true"),
+                ("sso", "FALSE"),
             ]),
         };
         let mut fields = DesiredFields::default();
@@ -123,7 +127,7 @@ mod tests {
         assert_eq!(mapping(&fields), r#"{"7":"40","40":"213"}"#);
         assert_eq!(
             properties,
-            r#"{"tier":"30","seats":6,"x":[1],"new":"gold","on":true}"#
+            r#"{"tier":"30","seats":6,"x":[1],"sso":false,"new":"gold","on":true}"#
         );
         let mut of_new = DesiredFields::default();
         parts.complete(&id, &mut of_new, None).expect("completed");

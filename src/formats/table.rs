@@ -22,8 +22,8 @@ pub(super) struct Table {
     remarks: Remarks,
     /// The names in the header.
     names: Vec<String>,
-    /// Only the ids are wanted, whatever other columns there are.
-    is_of_ids: bool,
+    /// Only the ids are wanted, whatever other columns there are; and whether a line "id" is surely a header.
+    of_ids: Option<bool>,
     /// It is drawn for reading, as Markdown and psql do.
     is_drawn: bool,
 }
@@ -62,10 +62,11 @@ struct Remarks {
 }
 
 impl Table {
-    /// A table of which only the ids are wanted. One without a column of ids is an error.
-    pub(super) fn of_ids() -> Self {
+    /// A table of which only the ids are wanted. One without a column of ids is an error. `is_certain`: no group is called
+    /// "id".
+    pub(super) fn of_ids(is_certain: bool) -> Self {
         Self {
-            is_of_ids: true,
+            of_ids: Some(is_certain),
             ..Self::default()
         }
     }
@@ -203,8 +204,8 @@ impl Table {
         splitter.trims =
             is_alone || record.is_spaced() || separator == b'|' && drawn::cells(text).is_some();
         self.names = record.names();
-        let header = if self.is_of_ids {
-            Header::of_ids(&record).ok_or_else(String::new)?
+        let header = if let Some(is_certain) = self.of_ids {
+            Header::of_ids(&record, is_certain).ok_or_else(String::new)?
         } else {
             Header::parse(record)?
         };
@@ -252,7 +253,7 @@ fn separator_of(line: &str) -> u8 {
     let plain = |cell: &str| cell.trim_matches([' ', '"']).to_owned();
     let has_id = |separator: u8| {
         let mut cells = cells(separator);
-        cells.any(|cell| Column::parse(&plain(cell)) == Some(Column::Id))
+        cells.any(|cell| Column::of_header(&plain(cell)) == Some(Column::Id))
     };
     let candidates = SEPARATORS.iter().map(|(separator, _)| *separator);
     let best = candidates.rev().max_by_key(|separator| {

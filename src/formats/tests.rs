@@ -152,6 +152,8 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
         {ID:"a","note":"x\u0000"}⏎                     | 1 | 1 | note: it contains a NUL
         {ID:"a","favourite":1}⏎                        | 1 | 1 | favourite: it must be true or false
         {ID:7}⏎                                        | 1 | 1 | must be a string
+        {ID:"a","id":"b"}⏎                             | 1 | 1 | id and user_group_id cannot be combined
+        {ID:"a","map:40":"7"}⏎                         | 1 | 1 | unknown column "map:40"; expected one of user_group_id (or id), name, mapping, properties, note, labels, favourite$
         {ID:"a","team_id":1,"x":2,"y":3}               | 1 | 1 | the column "team_id" of a list cannot be imported; remove it, or write the file with groupdesk export; unknown column "x"; unknown column "y"; expected
         {ID:"a",ID:"b"}                                | 1 | 1 | appears twice
         {ID:"a"⏎{ID:"b"}⏎                              | 1 | 1 | ends too early
@@ -189,10 +191,33 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
                 panic!("{text:?}: {rows:?}");
             };
             assert_eq!((at, on), (&number, &line), "{text:?}: {why}");
-            assert!(why.contains(&reason), "{text:?}: {why}");
+            // `$`: that is its end.
+            assert!(format!("{why}$").contains(&reason), "{text:?}: {why}");
             assert!(!why.contains("canary"), "{why}");
         }
     }
+}
+
+/// People and spreadsheets write them in capitals; other programs call the ID `id`.
+#[test]
+fn columns_and_truth_are_read_in_any_case() {
+    for text in [
+        "ID;Name;MAP:40;Favourite\na;A;1;TRUE\n",
+        "USER_GROUP_ID,name,map:40,FAVOURITE\na,A,1,True\n",
+    ] {
+        let (rows, done) = read(text.as_bytes(), 5);
+        assert_eq!((rows.len(), done), (1, Ok(())), "{rows:?}");
+        let row = rows[0].row.as_ref().expect("good");
+        assert_eq!(row.id, id("a"));
+        assert_eq!(row.fields, only_name("A"));
+        assert_eq!(row.parts.map, [("40".to_owned(), "1".to_owned())]);
+        assert_eq!(row.annotation.favourite, Some(true));
+    }
+    let (rows, _) = read(b"{\"id\":\"a\"}\n", 5);
+    assert_eq!(rows[0].row.as_ref().map(|row| &row.id), Ok(&id("a")));
+    let (_, done) = read(b"user_group_id,seats\n", 5);
+    let why = done.expect_err("refused");
+    assert!(why.ends_with("favourite, map:SCHEMA, prop:KEY"), "{why}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
         proposal::quoted,
         text::{counted, has_variable, oddities, with_state},
     },
-    formats::{begins_as_json, ids_in, is_json},
+    formats::{begins_as_json, ids_below, ids_in, is_json},
     intake::{fault::Fault, ids, text},
     operations::{Failure, RotationId, RotationRow},
     search::suggest::similar,
@@ -125,15 +125,11 @@ impl Source {
             begins_as_json(&list).map_err(|why| wrong(&why))?;
         }
         let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
-        let ids = if let Some((numbered, remarks)) = of_groups {
+        let ids = if let Some((found, remarks)) = of_groups {
             if let Some(remarks) = remarks {
                 output::context(&format!("{name}: {remarks}"));
             }
-            let typed = numbered.into_iter().map(|(number, id)| {
-                let id = UserGroupId::written(id).map(|id| (number, id));
-                id.map_err(|error| wrong(&format!("line {number}: {error}")))
-            });
-            Ids::OfGroups(typed.collect::<Result<_, _>>()?)
+            Ids::OfGroups(numbered(found).map_err(|why| wrong(&why))?)
         } else {
             Ids::List(list)
         };
@@ -173,6 +169,14 @@ impl Source {
     }
 }
 
+fn numbered(found: Vec<(usize, String)>) -> Result<Vec<Numbered>, String> {
+    let typed = found.into_iter().map(|(number, id)| {
+        let id = UserGroupId::written(id).map(|id| (number, id));
+        id.map_err(|error| format!("line {number}: {error}"))
+    });
+    typed.collect()
+}
+
 fn wrong(name: &str, why: &dyn Display, undone: &str) -> CliError {
     CliError::Usage(format!("{name}: {}", with_state(&why.to_string(), undone)))
 }
@@ -180,10 +184,18 @@ fn wrong(name: &str, why: &dyn Display, undone: &str) -> CliError {
 /// The ids of a plain list.
 async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbered>, CliError> {
     let lines: Vec<_> = ids::lines(list).collect();
+    // What `list -o csv --columns id` begins with, unless a group is called so.
+    let is_header = |line: &ids::Line<'_>| line.plain.eq_ignore_ascii_case("id");
+    let header = lines.first().filter(|line| is_header(line));
     let is_odd = |line: &ids::Line<'_>| {
         let is_plain = line.raw == line.plain && line.parts().count() == 1;
         let is_mistyped = begins_long(line.raw) || has_variable(line.raw);
-        !is_plain || line.is_comment() || is_mistyped || !oddities(line.plain).is_empty()
+        let is_header = header.is_some_and(|header| header.number == line.number);
+        !is_plain
+            || is_header
+            || line.is_comment()
+            || is_mistyped
+            || !oddities(line.plain).is_empty()
     };
     let odd = lines.iter().filter(|line| is_odd(line));
     let odd = odd.flat_map(|line| line.parts().chain([line.raw, line.plain]));
@@ -191,6 +203,11 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
     let odd = odd.into_iter().collect();
     let known = session.operations.show_by_ids(odd).await?.into_iter();
     let known: HashSet<_> = known.flatten().map(|group| group.id).collect();
+    let is_known = |text: &str| UserGroupId::parse(text).is_ok_and(|id| known.contains(&id));
+    let header = header.filter(|line| !is_known(line.raw) && !is_known(line.plain));
+    if let Some(found) = header.and_then(|_| ids_below(list)) {
+        return numbered(found).map_err(CliError::Usage);
+    }
     let mut found = Vec::new();
     for line in &lines {
         let raw = UserGroupId::parse(line.raw).ok();
@@ -205,8 +222,11 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
         let parts = line.parts().filter_map(|id| UserGroupId::parse(id).ok());
         let parts: Vec<_> = parts.collect();
         let plain = UserGroupId::parse(line.plain).ok();
-        let is_one = plain.is_some_and(|id| known.contains(&id));
-        if !is_one && !parts.is_empty() && parts.iter().all(|id| known.contains(id)) {
+        if let Some(id) = plain.filter(|id| known.contains(id)) {
+            found.push((line.number, id));
+            continue;
+        }
+        if !parts.is_empty() && parts.iter().all(|id| known.contains(id)) {
             found.extend(parts.into_iter().map(|id| (line.number, id)));
             continue;
         }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{MAX_ROW_BYTES, Reader, begins_as_json, ids_in, is_json, read, read_all, table};
+use super::{
+    MAX_ROW_BYTES, Reader, begins_as_json, ids_below, ids_in, is_json, read, read_all, table,
+};
 
 #[test]
 fn a_table_is_read_by_what_its_header_shows() {
@@ -137,6 +139,10 @@ fn ids_are_found_in_whatever_other_programs_write() {
         r#"
         user_group_id;name;age⏎acme;x;1⏎⏎00123;y;2⏎            | 2 | 4
         id,prop:tier⏎acme,gold⏎00123,⏎                         | 2 | 3
+        ID;Name⏎acme;x⏎00123;⏎                                 | 2 | 3
+        User_Group_ID,Name⏎acme,x⏎00123,⏎                      | 2 | 3
+        USER_GROUP_ID⏎acme⏎00123⏎                              | 2 | 3
+        id,user_group_id⏎17,acme⏎18,00123⏎                     | 2 | 3
         [{"user_group_id":"acme","token_age":1},{"user_group_id":"00123"}] | 1 | 2
         ["acme",⏎"00123"]                                      | 1 | 2
         {"user_group_id":"acme"}⏎{"user_group_id":"00123"}⏎    | 1 | 2
@@ -151,6 +157,10 @@ fn ids_are_found_in_whatever_other_programs_write() {
     for text in ["acme\n00123\n", "id\nacme\n", "acme, inc\n"] {
         assert_eq!(ids_in(text), Ok(None), "{text}");
     }
+    // Whether "id" is a group, only the directory can tell.
+    let below = ids_below("ID\n\"a \"\"b\"\"\"\n00123\n");
+    let found = |line: usize, id: &str| (line, id.to_owned());
+    assert_eq!(below, Some(vec![found(2, "a \"b\""), found(3, "00123")]));
     assert!(ids_in("[{\"user_group_id\":7}]").is_err());
     assert!(ids_in("{\"user_group_id\":").is_err());
 }
