@@ -17,6 +17,7 @@ pub mod pem;
 pub mod proxy;
 pub mod secret;
 pub mod signs;
+pub mod spreadsheet;
 pub mod text;
 
 #[cfg(test)]

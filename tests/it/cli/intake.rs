@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{
-    program::{Home, Ran, has},
+    program::{Home, Ran, each, has},
     prompts::answer_with_line,
 };
 use crate::support::{
@@ -153,7 +153,7 @@ async fn a_plan_says_first_what_a_person_must_know() {
         assert_has(head[0], "create 201, update 1");
         assert_eq!(head[1], "! 1 name becomes empty, 1 note is removed");
         assert_has(head[2], "new ID");
-        assert_eq!(head[3], "! 1 cell contains what only a spreadsheet writes");
+        assert_eq!(head[3], "! a spreadsheet may have changed 1 cell");
         ran.says("\"acme-eux\" is new and resembles known IDs: \"acme-eu\"");
         ran.says("the name \"#REF!\" is an error of a spreadsheet");
         ran.shows("182 rows more; --verbose shows all");
@@ -198,7 +198,105 @@ async fn single_rows_that_become_empty_are_counted_and_ask_one_level_more() {
     // A cell counts once, and what the directory knows is not of the file.
     home.write("short.csv", "user_group_id,map:7\nacme-eu,1.2E+11\n");
     let ran = home.run("apply short.csv --dry-run").await;
-    ran.shows("! 1 cell contains what only a spreadsheet writes");
+    ran.shows("! a spreadsheet may have changed 1 cell");
+}
+
+/// A mapping or properties of a file replace the known ones as a whole: what they lack is lost.
+#[tokio::test]
+async fn rows_and_properties_that_a_file_lacks_are_counted_and_ask_one_level_more() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let known = home.json(0, "show acme-eu").await;
+    let [rows, properties] = ["mapping", "properties"].map(|field| {
+        let keys = known[field].as_object().expect("an object");
+        keys.len()
+    });
+    assert!(rows > 1 && properties > 1, "{known}");
+    let table =
+        "user_group_id,mapping,properties\nacme-eu,\"{\"\"99\"\":\"\"1\"\"}\",\"{\"\"x\"\":1}\"\n";
+    home.write("other.csv", table);
+    let words =
+        format!("{rows} mapping rows are removed, {properties} single properties are removed");
+    for command in ["import other.csv --update", "apply other.csv"] {
+        home.exits(0, &format!("{command} --dry-run"))
+            .await
+            .shows(&format!("! {words}\n"));
+        let lines = home
+            .run(&format!("{command} --dry-run --json"))
+            .await
+            .lines();
+        let sum = lines.last().expect("a sum");
+        has!(sum["emptied"], {"mapping_rows": 0, "mapping_rows_removed": rows, "single_properties_removed": properties});
+        let verb = command.split(' ').next().expect("a word");
+        let (shown, code) = answer_with_line(&home, command, &format!("{verb} 1 in testing\n"));
+        assert_eq!(code, Some(3), "{shown}");
+        assert_has(&shown, "and lose values");
+    }
+    assert_eq!(home.json(0, "show acme-eu").await, known);
+}
+
+/// A header of one word is one, unless a group is called so.
+#[tokio::test]
+async fn a_list_of_one_column_selects_its_groups() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let listed = home.exits(0, "list -o csv --columns id").await;
+    home.write("one.csv", &listed.out);
+    let all = listed.out.lines().count() - 1;
+    let show = "show --from one.csv --json";
+    let shown = home.json(0, "show --from one.csv").await;
+    assert_eq!(shown.as_array().map(Vec::len), Some(all), "{shown}");
+    home.write(
+        "one.csv",
+        &listed.out.replacen("id\n", "USER_GROUP_ID\n", 1),
+    );
+    assert_eq!(home.exits(0, show).await.json(), shown);
+    home.exits(0, "create ID --yes").await;
+    home.write("one.csv", "ID\nacme-eu\n");
+    assert_eq!(
+        each(&home.exits(0, show).await.json(), "user_group_id"),
+        ["ID", "acme-eu"]
+    );
+    // As jq writes them.
+    home.write("new.csv", "id\n$HOME\n");
+    home.exits(0, "import new.csv --create --yes").await;
+    home.write("one.csv", "\"$HOME\"\n\"acme-eu\"\n");
+    assert_eq!(
+        each(&home.exits(0, show).await.json(), "user_group_id"),
+        ["$HOME", "acme-eu"]
+    );
+}
+
+#[tokio::test]
+async fn what_a_spreadsheet_may_have_changed_is_counted() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    home.exits(
+        0,
+        "create Mar-25 --property sso=true --property seats=5 --yes",
+    )
+    .await;
+    home.write(
+        "new.csv",
+        "ID,map:40\nMar-26,213\n#WERT!,1\nMar-25,12-Mar\nTRUE,213.0\n",
+    );
+    let ran = home.run("import new.csv --create --update --dry-run").await;
+    ran.shows("! a spreadsheet may have changed 5 cells")
+        .says("row 1: the ID \"Mar-26\" is a date that a spreadsheet may have made")
+        .says("row 2: the ID \"#WERT!\" is an error of a spreadsheet")
+        .says("row 3: the mapping \"12-Mar\" is a date")
+        .says("row 4: the mapping \"213.0\" is a number");
+    // True and false in capitals stay what they are; a text in their place is counted.
+    home.write(
+        "types.csv",
+        "id,prop:sso,prop:seats\nMar-25,FALSE,\"0,5\"\n",
+    );
+    let ran = home.exits(0, "apply types.csv --dry-run").await;
+    ran.shows("! a spreadsheet may have changed 1 cell")
+        .says("the property \"0,5\" is not a number, unlike the known value");
+    let lines = home.run("apply types.csv --dry-run --json").await.lines();
+    assert_eq!(lines[0]["request"]["properties"]["sso"], json!(false));
+    assert_eq!(lines[0]["spreadsheet_cells"], json!(["property"]));
 }
 
 #[tokio::test]

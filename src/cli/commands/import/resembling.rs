@@ -1,8 +1,8 @@
-//! What is shown before a file is imported: new ids that resemble known ones and cells that only a spreadsheet
-//! writes, because nobody can delete the groups that they create (hazard 1 of docs/design/service.md); and what the rows would empty,
-//! as a file does by accident in which every cell is quoted.
+//! What is shown before a file is imported: new ids that resemble known ones and cells that a spreadsheet may have
+//! changed, because nobody can delete the groups that they create (hazard 1 of docs/design/service.md); and what the rows would empty
+//! or remove, as a file does by accident in which every cell is quoted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::{
         text::skeleton,
     },
     formats::{GroupRow, RowPlan},
+    intake::spreadsheet,
     search::suggest::similar,
 };
 
@@ -29,7 +30,7 @@ const COMPARED: usize = 2_000_000;
 pub(crate) struct Oddities {
     /// The known ids that its new id resembles.
     pub(crate) resembles: Vec<String>,
-    /// Its fields with something that only a spreadsheet writes.
+    /// Its fields with something that a spreadsheet may have changed.
     pub(crate) spreadsheet: Vec<&'static str>,
 }
 
@@ -37,7 +38,7 @@ shape! {
     pub(super) ODDITIES = "", "";
     pub(super) fn of_row(odd: &Oddities) {
         maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; only present if there are any";
-        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with values that only a spreadsheet writes, such as #N/A or 1.2E+11; only present if there are any";
+        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with values that a spreadsheet may have changed, such as #N/A, 1.2E+11 or Mar-26; only present if there are any";
     }
 
     pub(super) ODD = "", "";
@@ -45,7 +46,7 @@ shape! {
     pub(super) fn odd(losses: &Losses, resembling: &Resembling, cells: &SpreadsheetCells) {
         "emptied": {EMPTIED} = emptied(losses), "number of known values that become empty or are removed";
         "resembling": number = resembling.count, "new IDs that resemble known ones";
-        "spreadsheet_cells": number = cells.0, "cells with values that only a spreadsheet writes";
+        "spreadsheet_cells": number = cells.0, "cells that a spreadsheet may have changed";
     }
 }
 
@@ -117,27 +118,48 @@ fn plain_form(id: &str) -> String {
     letters.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Counts cells that only a spreadsheet writes.
+/// Counts cells that a spreadsheet may have changed.
 #[derive(Default)]
 pub(crate) struct SpreadsheetCells(pub(crate) usize);
 
 impl SpreadsheetCells {
-    /// Reports such cells of a row, and returns their fields.
-    pub(crate) fn check(&mut self, number: usize, row: &GroupRow) -> Vec<&'static str> {
+    /// Reports such cells of a row, and returns their fields. `known` are the values of its group if the service has
+    /// it; then its ID was not changed.
+    pub(crate) fn check(
+        &mut self,
+        number: usize,
+        row: &GroupRow,
+        known: Option<&DesiredFields>,
+    ) -> Vec<&'static str> {
         let mut fields = Vec::new();
+        let id = known.is_none().then_some(("ID", row.id.as_str()));
         // Single rows were laid over what is known, which is not of the file.
         let mapping = row.fields.mapping.iter().flatten();
         let mapping = mapping.filter(|_| row.parts.map.is_empty());
-        let properties = row.parts.properties.iter();
-        let texts = [("ID", row.id.as_str())]
+        let texts = id
             .into_iter()
             .chain(row.fields.name.as_deref().map(|name| ("name", name)))
             .chain(row.annotation.note.as_deref().map(|note| ("note", note)))
             .chain(mapping.flat_map(|(key, value)| [("mapping", &**key), ("mapping", &**value)]))
-            .chain(row.parts.map.iter().map(|(_, cell)| ("mapping", &**cell)))
-            .chain(properties.map(|(_, cell)| ("property", &**cell)));
-        for (field, text) in texts {
-            let Some(what) = spreadsheet(text) else {
+            .chain(row.parts.map.iter().map(|(_, cell)| ("mapping", &**cell)));
+        let texts = texts.map(|(field, text)| {
+            let what = spreadsheet::broken(text).or_else(|| match field {
+                "ID" | "mapping" => spreadsheet::converted(text),
+                _ => None,
+            });
+            (field, text, what)
+        });
+        let of = |fields: Option<&'_ DesiredFields>, key: &str| {
+            let properties = fields?.properties.as_ref()?;
+            properties.get(key).cloned()
+        };
+        let properties = row.parts.properties.iter().map(|(key, cell)| {
+            let values = (of(known, key), of(Some(&row.fields), key));
+            let what = spreadsheet::broken(cell).or_else(|| changed_type(values, cell));
+            ("property", &**cell, what)
+        });
+        for (field, text, what) in texts.chain(properties) {
+            let Some(what) = what else {
                 continue;
             };
             self.0 += 1;
@@ -153,39 +175,25 @@ impl SpreadsheetCells {
     }
 
     pub(crate) fn in_words(&self) -> Option<String> {
-        let cells = if self.0 == 1 {
-            "cell contains"
-        } else {
-            "cells contain"
-        };
-        (self.0 > 0).then(|| format!("! {} {cells} what only a spreadsheet writes", self.0))
+        let cells = counted(self.0, "cell");
+        (self.0 > 0).then(|| format!("! a spreadsheet may have changed {cells}"))
     }
 }
 
-/// What a spreadsheet wrote in the place of the value.
-fn spreadsheet(text: &str) -> Option<&'static str> {
-    const ERRORS: [&str; 10] = [
-        "#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NULL!", "#NUM!", "#SPILL!", "#CALC!",
-        "#BEZUG!",
-    ];
-    let text = text.trim();
-    if ERRORS.iter().any(|error| text.eq_ignore_ascii_case(error)) {
-        return Some("an error of a spreadsheet");
+/// What is odd about the cell of a single property, given its known and its new value.
+fn changed_type(values: (Option<Value>, Option<Value>), cell: &str) -> Option<&'static str> {
+    match values {
+        _ if cell.is_empty() => None,
+        (_, Some(Value::Null)) => None,
+        (Some(Value::Bool(_)), Some(new)) if !new.is_boolean() => {
+            Some("neither true nor false, unlike the known value")
+        }
+        (Some(Value::Number(_)), Some(new)) if !new.is_number() => {
+            Some("not a number, unlike the known value")
+        }
+        (None, Some(Value::String(_))) => spreadsheet::truth(cell),
+        _ => None,
     }
-    if text.len() > 1 && text.bytes().all(|byte| byte == b'#') {
-        return Some("a cell that was too narrow for its value");
-    }
-    let (number, exponent) = text.split_once(['E', 'e'])?;
-    let is_number =
-        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<_> = number.split(['.', ',']).collect();
-    let is_short = match parts[..] {
-        [whole] => is_number(whole) && whole.len() == 1,
-        [whole, rest] => is_number(whole) && whole.len() == 1 && is_number(rest),
-        _ => false,
-    };
-    let exponent = exponent.strip_prefix('+')?;
-    (is_short && is_number(exponent)).then_some("a number that a spreadsheet shortened")
 }
 
 /// How many values become empty or are removed.
@@ -195,8 +203,8 @@ pub(super) struct Losses {
     mappings: usize,
     properties: usize,
     /// Rows of a mapping, and single properties, of groups that keep others.
-    rows: usize,
-    values: usize,
+    rows: Keys,
+    values: Keys,
     notes: usize,
     labels: usize,
 }
@@ -212,9 +220,9 @@ impl Losses {
         let [was, is] = [base, wanted].map(|all| all.properties.as_ref().map(Properties::is_empty));
         self.properties += usize::from(is_lost(was, is));
         let [was, is] = [base, wanted].map(|all| all.mapping.as_ref());
-        self.rows += count_emptied(was, is, String::is_empty);
+        self.rows.count(was, is, String::is_empty);
         let [was, is] = [base, wanted].map(|all| all.properties.as_ref());
-        self.values += count_emptied(was, is, is_nothing);
+        self.values.count(was, is, is_nothing);
         self.annotations(annotations);
     }
 
@@ -245,19 +253,29 @@ impl Losses {
         };
         let groups = |count: usize| counted(count, "group");
         let properties = format!("the properties of {} become empty", groups(self.properties));
-        let property = verb(self.values, "property becomes", "properties become");
-        let notes = counted(self.notes, "note");
-        let are = verb(self.notes, "is", "are");
+        let single =
+            |count: usize| format!("{count} single {}", verb(count, "property", "properties"));
+        let values = self.values.emptied;
+        let become_of_value = verb(values, "becomes", "become");
+        let removed = |count: usize, what: String| {
+            (
+                count,
+                format!("{what} {} removed", verb(count, "is", "are")),
+            )
+        };
+        let (rows, no_values) = (self.rows.removed, self.values.removed);
         let parts = [
             become_empty(self.names, "name"),
             become_empty(self.mappings, "mapping"),
-            become_empty(self.rows, "mapping row"),
+            become_empty(self.rows.emptied, "mapping row"),
+            removed(rows, counted(rows, "mapping row")),
             (self.properties, properties),
             (
-                self.values,
-                format!("{} single {property} empty", self.values),
+                values,
+                format!("{} {become_of_value} empty", single(values)),
             ),
-            (self.notes, format!("{notes} {are} removed")),
+            removed(no_values, single(no_values)),
+            removed(self.notes, counted(self.notes, "note")),
             (
                 self.labels,
                 format!("the labels of {} are removed", groups(self.labels)),
@@ -269,22 +287,33 @@ impl Losses {
     }
 }
 
-/// How many keys have an empty value in place of one that says something.
-fn count_emptied<'f, F, V: 'f>(
-    was: Option<&'f F>,
-    is: Option<&'f F>,
-    is_nothing: fn(&V) -> bool,
-) -> usize
-where
-    &'f F: IntoIterator<Item = (&'f String, &'f V)>,
-{
-    let (Some(was), Some(is)) = (was, is) else {
-        return 0;
-    };
-    let said = was.into_iter().filter(|(_, value)| !is_nothing(value));
-    let said: HashSet<_> = said.map(|(key, _)| key).collect();
-    let nothing = is.into_iter().filter(|(_, value)| is_nothing(value));
-    nothing.filter(|(key, _)| said.contains(key)).count()
+/// How many keys have an empty value in place of one that says something, and how many are no longer there.
+#[derive(Default)]
+struct Keys {
+    emptied: usize,
+    removed: usize,
+}
+
+impl Keys {
+    /// A field that loses all of its keys is counted as a whole.
+    fn count<'f, F, V: 'f>(
+        &mut self,
+        was: Option<&'f F>,
+        is: Option<&'f F>,
+        is_nothing: fn(&V) -> bool,
+    ) where
+        &'f F: IntoIterator<Item = (&'f String, &'f V)>,
+    {
+        let (Some(was), Some(is)) = (was, is) else {
+            return;
+        };
+        let is: HashMap<_, _> = is.into_iter().collect();
+        for (key, value) in was {
+            let now = is.get(key).copied();
+            self.removed += usize::from(now.is_none() && !is.is_empty());
+            self.emptied += usize::from(!is_nothing(value) && now.is_some_and(is_nothing));
+        }
+    }
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -301,9 +330,11 @@ shape! {
     pub(super) fn emptied(losses: &Losses) {
         "names": number = losses.names, "names";
         "mappings": number = losses.mappings, "mappings";
-        "mapping_rows": number = losses.rows, "mapping rows whose data source becomes empty";
+        "mapping_rows": number = losses.rows.emptied, "mapping rows whose data source becomes empty";
+        "mapping_rows_removed": number = losses.rows.removed, "mapping rows that are removed from groups that keep others";
         "properties": number = losses.properties, "groups whose properties become empty";
-        "single_properties": number = losses.values, "single properties that become empty";
+        "single_properties": number = losses.values.emptied, "single properties that become empty";
+        "single_properties_removed": number = losses.values.removed, "single properties that are removed from groups that keep others";
         "notes": number = losses.notes, "notes";
         "labels": number = losses.labels, "groups that lose their labels";
     }
@@ -312,20 +343,6 @@ shape! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_only_a_spreadsheet_writes_is_found() {
-        for text in [
-            "#N/A", "#REF!", " #n/a ", "1.2E+11", "1,2E+11", "5E+10", "####",
-        ] {
-            assert!(spreadsheet(text).is_some(), "{text}");
-        }
-        for text in [
-            "#", "E+1", "acme-e+1", "12E+11", "1.2E11", "1e5", "00123", "N/A", "",
-        ] {
-            assert!(spreadsheet(text).is_none(), "{text}");
-        }
-    }
 
     #[test]
     fn zeros_case_and_separators_make_no_other_id() {

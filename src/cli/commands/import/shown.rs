@@ -88,15 +88,17 @@ impl ShownPlan {
         self.kept += usize::from(!annotations.kept.is_empty());
     }
 
-    /// Notices ids that resemble known ones, and cells that only a spreadsheet writes.
+    /// Notices ids that resemble known ones, and cells that a spreadsheet may have changed.
     pub(super) async fn look_at(
         &mut self,
         session: &Session,
         one: &PlannedRow,
     ) -> Result<Oddities, CliError> {
-        let spreadsheet = self.spreadsheet.check(one.number, &one.row);
+        let is_new = one.planned.action == RowAction::Create;
+        let known = (!is_new).then_some(&one.planned.base);
+        let spreadsheet = self.spreadsheet.check(one.number, &one.row, known);
         let mut resembles = Vec::new();
-        if one.planned.action == RowAction::Create && !one.is_known {
+        if is_new && !one.is_known {
             let resembling = &mut self.resembling;
             resembles = resembling.check(session, one.number, &one.row.id).await?;
         }
