@@ -237,6 +237,11 @@ fn only_row(text: &str, id: &UserGroupId, is_json: bool) -> Result<GroupRow, Str
     let mut out = |read: RowResult| reads.push(read);
     reader.push(text.as_bytes(), &mut out)?;
     reader.end(&mut out)?;
+    // A sign too many makes a row of its own.
+    if let Some(wrong) = reads.iter().position(|read| read.row.is_err()) {
+        reads.swap(0, wrong);
+        reads.truncate(1);
+    }
     let count = reads.len();
     let mut reads = reads.into_iter();
     let (Some(only), None) = (reads.next(), reads.next()) else {
@@ -376,6 +381,13 @@ mod tests {
         for (before, line) in [("// changed\n", 1), ("\r\n\n# changed\n", 3)] {
             let why = Edits::of_text(&format!("{before}{group}"), &id).expect_err("refused");
             assert!(why.starts_with(&format!("line {line}: not JSON")), "{why}");
+        }
+        let one_too_many = format!("{group}}}\n");
+        let comment = group.replacen('{', "{ // changed", 1);
+        for (text, line) in [(one_too_many, 5), (comment, 1)] {
+            let why = Edits::of_text(&text, &id).expect_err("refused");
+            assert!(why.starts_with(&format!("line {line}")), "{why}");
+            assert!(why.contains("not JSON"), "{why}");
         }
     }
 
