@@ -161,6 +161,9 @@ fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
     if let Some(place) = secret::first_unusual(line) {
         return Err(Missing::NotAKey(place));
     }
+    if let Some(what) = secret::around(line) {
+        return Err(Missing::NotAlone(what));
+    }
     std::str::from_utf8(line)
         .map(SecretString::from)
         .map_err(|_| Missing::NotAKey(String::new()))
@@ -169,6 +172,24 @@ fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It would be a key that no service knows.
+    #[test]
+    fn a_key_with_what_a_configuration_puts_around_it_is_refused() {
+        for (text, words) in [
+            ("\"canary\"", "in quotes"),
+            ("'canary'\n", "in quotes"),
+            ("GROUPDESK_API_KEY=canary", "an assignment"),
+            ("api_key=canary", "an assignment"),
+            ("{\"key\":\"canary\"}", "JSON"),
+        ] {
+            let why = given(text).expect_err(text);
+            assert!(why.contains(words) && !why.contains("canary"), "{why}");
+        }
+        for text in ["canary", "CANARY==", "Can4=ry", "\"canary", "key"] {
+            assert!(given(text).is_ok(), "{text}");
+        }
+    }
 
     #[test]
     fn a_key_file_is_ours_or_of_root_and_closed_to_others() {

@@ -258,6 +258,8 @@ pub(super) enum Missing {
         "it contains a space or a character that is not valid in a key{0}; pass only the key, without the word Token"
     )]
     NotAKey(String),
+    #[error("it is {0}; pass only the key")]
+    NotAlone(&'static str),
     #[error("its first line is larger than 4 KiB, so it is not an API key")]
     TooLong,
     #[error("{0}")]

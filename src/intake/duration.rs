@@ -11,9 +11,9 @@ pub const AGES: [(&str, u64); 3] = [("h", HOUR), ("d", DAY), ("w", 7 * DAY)];
 
 /// Words that people write for a unit, and its length in days or hours.
 const MEANT: [(&[&str], u64, &str); 6] = [
-    (&["hour", "hours", "hr", "hrs", "H"], 1, "h"),
-    (&["day", "days", "D"], 1, "d"),
-    (&["week", "weeks", "wk", "W"], 1, "w"),
+    (&["hour", "hours", "hr", "hrs"], 1, "h"),
+    (&["day", "days"], 1, "d"),
+    (&["week", "weeks", "wk"], 1, "w"),
     (&["mo", "month", "months", "M"], 30, "d"),
     (&["y", "yr", "year", "years", "Y"], 365, "d"),
     (&["q", "quarter", "quarters"], 91, "d"),
@@ -51,9 +51,9 @@ fn with_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     Some(number.saturating_mul(*each))
 }
 
-/// Reads an age. Zero is an age.
+/// Reads an age. Zero is an age. The unit may be a capital: `90D`.
 pub fn age(text: &str) -> Result<Duration, InvalidAge> {
-    if let Some(seconds) = with_units(text, &AGES) {
+    if let Some(seconds) = with_units(&text.to_ascii_lowercase(), &AGES) {
         return Ok(Duration::from_secs(seconds));
     }
     let (number, unit) = number_and_unit(text).ok_or(InvalidAge::Unreadable)?;
@@ -64,7 +64,9 @@ pub fn age(text: &str) -> Result<Duration, InvalidAge> {
     if unit.is_empty() {
         return Err(InvalidAge::NoUnit(number));
     }
-    let is_written = AGES.iter().find(|(name, _)| *name == unit);
+    let is_written = AGES
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit));
     let is_written = is_written.map(|(name, _)| (1, *name));
     let meant = MEANT.iter().find(|(words, ..)| words.contains(&unit));
     let meant = is_written.or(meant.map(|(_, each, unit)| (*each, *unit)));

@@ -44,6 +44,33 @@ pub fn lines(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.filter(|line| !line.is_empty())
 }
 
+/// What a configuration puts around a key. Nothing of the line is shown.
+pub fn around(line: &[u8]) -> Option<&'static str> {
+    let [first, .., last] = line else {
+        return None;
+    };
+    if first == last && matches!(first, b'"' | b'\'') {
+        return Some("in quotes");
+    }
+    if matches!(first, b'{' | b'[') {
+        return Some("JSON");
+    }
+    let equals = line.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = line.split_at(equals);
+    // A key may end with signs of equality.
+    let has_value = value.iter().any(|byte| *byte != b'=');
+    let is_capital = |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9');
+    let is_word = name
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_of_key = name
+        .last_chunk::<3>()
+        .is_some_and(|end| end.eq_ignore_ascii_case(b"key"));
+    let is_name =
+        first.is_ascii_alphabetic() && (name.iter().all(is_capital) || is_word && is_of_key);
+    (is_name && has_value).then_some("an assignment, such as NAME=KEY")
+}
+
 /// Where a character stands that no key has, in words: ` (column 3: U+00A0)`. `None` for printable ASCII without spaces.
 /// Nothing else of the line is shown.
 pub fn first_unusual(line: &[u8]) -> Option<String> {

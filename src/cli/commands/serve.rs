@@ -83,13 +83,13 @@ pub(crate) struct Serve {
 #[derive(Debug, Subcommand)]
 enum Command {
     Keys(Keys),
-    /// Set up the schema in a PostgreSQL database; --role may then serve from it
+    /// Set up the schema in a PostgreSQL database, or let another role serve from it
     #[command(
-        after_help = "You become the owner of the tables; the role can read and write, but not create tables. A team directory \
-            is a separate schema that the role cannot see."
+        after_help = "You become the owner of the tables; the role can read and write, but not create tables. With --role you can \
+            run it again for another role. A team directory is a separate schema that the role cannot see."
     )]
     Init {
-        /// Database role
+        /// Database role that may serve from the schema
         #[arg(long, value_name = "NAME")]
         role: Option<String>,
     },
@@ -168,10 +168,10 @@ fn drain(text: &str) -> Result<Duration, InvalidDuration> {
 }
 
 fn host(text: &str) -> Result<String, &'static str> {
-    let is_name = is_host_name(text);
+    let is_name = is_host_name(text) && !text.contains('*');
     let name = is_name.then(|| text.to_owned());
     name.ok_or(
-        "expected a name or an address without a port: api.example.com, 192.0.2.7 or [2001:db8::7]",
+        "expected a name or an address without a port or *: api.example.com, 192.0.2.7 or [2001:db8::7]",
     )
 }
 

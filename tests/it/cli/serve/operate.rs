@@ -241,6 +241,7 @@ async fn wrong_options_start_nothing() {
         (&["--metrics", &taken], "--metrics"),
         (&["--rate-limit", "0"], "--rate-limit"),
         (&["--host", "api.example.com:80"], "without a port"),
+        (&["--host", "*"], "without a port or *"),
     ] {
         let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
         all.extend(arguments);
