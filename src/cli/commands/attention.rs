@@ -4,7 +4,7 @@ use super::{batch::again_with, prelude::*};
 use crate::{
     cli::output::json::{PLACE, of_place},
     directory::{BatchOptions, Role},
-    domain::batch::RunnerState,
+    domain::{batch::RunnerState, history::Operation},
     operations::attention::{Concern, ConcernKind},
 };
 
@@ -145,6 +145,15 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
     }
 }
 
+/// Whether a repetition finds out what became of a change: the service returns an existing group unchanged.
+fn may_create(concern: &Concern, at: Option<&Operations>, operation: Operation) -> bool {
+    at.is_some_and(|at| {
+        matches!(operation, Operation::Create | Operation::Get)
+            && at.permitted(Guarded::Create).is_ok()
+            && concern.by.as_deref() == Some(at.operator())
+    })
+}
+
 /// The command that continues with the concern, in the profile of its place.
 fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> String {
     let at = concern.acting().and_then(|at| profiles.get(at));
@@ -177,6 +186,10 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
             )
         }
         ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
+        // A check does not read a group that may not exist.
+        ConcernKind::Change(_, operation, id) if may_create(concern, at, *operation) => {
+            id.command("get", "--exists")
+        }
         ConcernKind::Change(..) => "rotations check".into(),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if !batch.is_run() => {

@@ -389,7 +389,9 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
         };
         report.about(AREA).warning(
             format!("{open}: it is unknown whether they took effect"),
-            instead.unwrap_or("For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`."),
+            instead.unwrap_or(
+                "For a list with the next step of each, run `groupdesk attention --all`.",
+            ),
         );
     }
     if contents.in_progress > 0 {

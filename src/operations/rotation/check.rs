@@ -209,8 +209,11 @@ struct Read {
 }
 
 impl Read {
+    /// A group that may not exist is not read; what to do about its change is reported with that change.
     fn why(&self) -> Option<String> {
-        let failure = self.failure.as_ref().map(Failure::to_string);
+        let is_skipped = |failure: &&Failure| matches!(failure, Failure::NotKnown { .. });
+        let failure = self.failure.as_ref().filter(|failure| !is_skipped(failure));
+        let failure = failure.map(Failure::to_string);
         failure.or_else(|| self.alarm.as_ref().map(Warning::to_string))
     }
 
