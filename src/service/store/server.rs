@@ -14,6 +14,10 @@ const NEWEST: i64 = 2;
 pub(super) const CONNECTIONS: usize = 8;
 
 const ADD_VERSION: &str = "INSERT INTO schema_versions (version) VALUES ($1)";
+/// Whether the schema is that of a service which this user set up.
+const IS_OWN: &str = "SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                      WHERE n.nspname = $1::text AND c.relname = 'schema_versions' \
+                      AND EXISTS (SELECT 1 FROM pg_class k WHERE k.relnamespace = n.oid AND k.relname = 'retired_tokens')";
 const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
 
 /// A schema of a PostgreSQL database. Contains no password.
@@ -61,11 +65,12 @@ impl SharedStorage {
         self.server.needs_tls
     }
 
-    /// Creates the schema in one transaction and grants a database role access to it. Refused if the schema exists
-    /// already. Blocks.
-    pub fn set_up(&self, role: Option<&str>) -> Result<()> {
+    /// Creates the schema in one transaction and grants a database role access to it. For another role its owner is
+    /// only asked to grant that: then the result is false. Any other schema that exists is refused. Blocks.
+    pub fn set_up(&self, role: Option<&str>) -> Result<bool> {
         let schema = quoted(&self.server.schema);
-        let mut text = format!("CREATE SCHEMA {schema}; {BEGIN}");
+        let begin = format!("CREATE SCHEMA {schema}; {BEGIN}");
+        let mut grants = None;
         if let Some(role) = role {
             // "public" would mean every user.
             if role == "public" {
@@ -74,21 +79,29 @@ impl SharedStorage {
                      connects as",
                 ));
             }
-            text += &grants(&schema, &quoted(role));
+            grants = Some(grants_of(&schema, &quoted(role)));
         }
         let store = Store::of_connections(self, Options::default(), 1)?;
+        let name = self.server.schema.clone();
         store.execute_blocking(Access::WriteOnce, move |tx| {
-            tx.batch(&text)?;
-            tx.write(ADD_VERSION, values![NEWEST])?;
-            Ok(())
+            let is_own = tx.one::<bool>(IS_OWN, values![&name])? == Some(true);
+            let is_new = grants.is_none() || !is_own;
+            if is_new {
+                tx.batch(&begin)?;
+                tx.write(ADD_VERSION, values![NEWEST])?;
+            }
+            if let Some(grants) = &grants {
+                tx.batch(grants)?;
+            }
+            Ok(is_new)
         })
     }
 }
 
 /// The rights that the service needs and no more: it neither creates tables nor deletes groups.
-fn grants(schema: &str, role: &str) -> String {
+fn grants_of(schema: &str, role: &str) -> String {
     format!(
-        "; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+        "GRANT USAGE ON SCHEMA {schema} TO {role}; \
          GRANT SELECT ON schema_versions TO {role}; \
          GRANT SELECT, INSERT, UPDATE ON environments, keys, groups, probe TO {role}; \
          GRANT SELECT, INSERT ON retired_tokens TO {role}; \
@@ -123,8 +136,10 @@ const ADVICE: Advice = Advice {
     unclear: "whether it was committed is unknown",
     ca_file: "pass a file with the CA certificate with --storage-ca-file",
     password: "pass a file that contains it with --storage-password-file",
-    set_up: "is not set up for the service, or not for this role. To set it up: groupdesk serve init --storage URL --role NAME",
-    there: "use another one with --storage-schema",
+    set_up: "is not set up for the service, or not for this role. To do it, as the owner of the schema: groupdesk serve init \
+             --storage URL --role NAME",
+    there: "for a role to serve from it, its owner runs groupdesk serve init with --role; for another service, use \
+            --storage-schema",
 };
 
 impl From<ServerFault> for StoreError {

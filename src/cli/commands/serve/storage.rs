@@ -213,20 +213,22 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
             "a database file needs no init; for PostgreSQL, pass --storage postgres://USER@HOST/DATABASE".into(),
         ));
     };
-    shared
+    let is_new = shared
         .set_up(role)
         .map_err(|error| storage.explain(error))?;
     output::note_change();
     let storage = shared.to_string();
     let may = |role| format!("; {} may serve from it", visible(role));
-    let text = || format!("set up {storage}{}", role.map(may).unwrap_or_default());
-    output::either(json, || set_up(&storage, role), text)
+    let done = if is_new { "set up" } else { "already set up:" };
+    let text = || format!("{done} {storage}{}", role.map(may).unwrap_or_default());
+    output::either(json, || set_up(&storage, role, is_new), text)
 }
 
 shape! {
-    pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, made in a database";
-    fn set_up(storage: &str, role: Option<&str>) {
+    pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, in a database";
+    fn set_up(storage: &str, role: Option<&str>, is_new: bool) {
         "storage": text = storage, "its address and schema";
+        "is_new": bool = is_new, "false: it was set up before, and only the role is new";
         "role": text or "only its owner may serve from it" = role, "the role that may also serve from it";
     }
 }

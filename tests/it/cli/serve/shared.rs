@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::program::{Background, DEADLINE, Home},
+    cli::program::{Background, DEADLINE, Home, has},
     support::{
         assertions::assert_lacks,
         postgres::{self, Server},
@@ -55,7 +55,13 @@ impl Shared {
         );
         let home = &shared.home;
         home.exits(0, &init).await.shows("may serve from it");
-        home.exits(2, &init).await.says("nothing was changed");
+        let again = home.exits(0, &format!("{init} --json")).await;
+        has!(again.json(), {"is_new": false});
+        let without = init.split(" --role").next().expect("a command");
+        let again = home.exits(2, without).await;
+        again
+            .says("nothing was changed")
+            .says("serve init with --role");
         Some(shared)
     }
 
@@ -347,6 +353,24 @@ async fn an_unusable_storage_says_what_to_do() {
         (2, &format!("serve --storage {url} --storage-schema nowhere"), "serve init"),
         (2, &format!("{init} no_such_role"), "CREATE ROLE"),
     ]).await;
+    // A role that only serves cannot let others in, and none is let into what is no service.
+    server.execute(
+        "public",
+        "CREATE ROLE late_one LOGIN; CREATE ROLE late_two LOGIN; CREATE SCHEMA not_a_service",
+    );
+    let lets = |user: &str, schema: &str, role: &str| {
+        let url = url.replace("desk@", &format!("{user}@"));
+        format!("serve init --storage {url} --storage-schema {schema} --role {role}")
+    };
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (0, &lets("desk", "lets_in", "late_one"), "set up "),
+        (0, &lets("desk", "lets_in", "late_two"), "already set up: "),
+        (2, &lets("late_one", "lets_in", "late_two"), "nothing was changed"),
+        (2, &lets("desk", "not_a_service", "late_one"), "already has this schema"),
+    ]).await;
+    let may = "SELECT has_table_privilege('late_two', 'lets_in.groups', 'INSERT')";
+    assert_eq!(server.execute("public", may), "t");
     let ran = home.exits(2, &format!("{init} public")).await;
     assert_lacks(&ran.says("every user").err, "CREATE ROLE");
     // Nothing was done by half.
