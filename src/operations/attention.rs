@@ -188,9 +188,15 @@ impl Concern {
 
     /// Whether both concern the same thing, whatever its state.
     pub fn is_about(&self, other: &Self) -> bool {
-        let of = |one: &Self| (discriminant(&one.kind), one.profile, one.kind.number());
-        let (place, group) = (&self.place, self.kind.group());
-        of(self) == of(other) && (place, group) == (&other.place, other.kind.group())
+        let of = |one: &Self| (discriminant(&one.kind), one.place_id, one.kind.number());
+        self.key() == other.key() && of(self) == of(other)
+    }
+
+    /// The profile, the name of the place and the group; for a draft its author as well, because each has their own.
+    fn key(&self) -> (Option<usize>, &str, Option<&UserGroupId>, Option<&str>) {
+        let is_draft = matches!(self.kind, ConcernKind::Draft(..));
+        let author = self.by.as_deref().filter(|_| is_draft);
+        (self.profile, &self.place, self.kind.group(), author)
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use super::{Action, App, Effect, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
 use crate::{
     domain::{StopCause, UserGroupId, counted, text::is_same_person, visible},
-    operations::{DraftSaved, KeptDraft, OtherDraft, batch::RunCommand},
+    operations::{DraftSaved, Guarded, KeptDraft, OtherDraft, batch::RunCommand},
     tui::{
         keymap::Focus,
         panes::attention::draft_is_gone,
@@ -136,37 +136,41 @@ impl App {
         // A form that was opened before they were read has just said whose draft it shows.
         if is_first && !changed.is_empty() && !is_open {
             let text = self.unsent_drafts_text();
-            self.context.say(Severity::Info, text);
+            let text = text.or_else(|| self.drafts_of_others_text());
+            if let Some(text) = text {
+                self.context.say(Severity::Info, text);
+            }
         }
     }
 
     /// Opens the draft that was requested from another profile, once its profile's groups and drafts have been read.
     pub(super) fn open_wanted_draft(&mut self) {
         let context = &mut self.context;
-        let is_there = |(profile, _): &(ProfileIndex, UserGroupId)| {
+        let is_there = |(profile, ..): &(ProfileIndex, UserGroupId, String)| {
             let is_known = context.groups.is_whole() && context.drafts.are_read(*profile);
             *profile == context.current && is_known
         };
         if !context.draft_to_open.as_ref().is_some_and(is_there) {
             return;
         }
-        let Some((_, id)) = context.draft_to_open.take() else {
+        let Some((_, id, by)) = context.draft_to_open.take() else {
             return;
         };
-        if !context.has_draft(&id) {
+        if !context.has_draft(&id, &by) {
             context.say(Severity::Info, draft_is_gone(&id));
             return;
         }
-        if let Some(form) = GroupForm::reopen(&id, context) {
-            context.open_pane(PaneRequest::Edit(Box::new(form)));
+        if GroupForm::open_draft(&id, &by, context) {
             self.navigate();
         }
     }
 
-    /// Returns for example "1 unsent draft: acme-eu (2h ago); e on it opens it".
-    fn unsent_drafts_text(&self) -> String {
+    /// Returns for example "1 unsent draft: acme-eu (2h ago); e on it opens it"; `None` if the operator has none.
+    fn unsent_drafts_text(&self) -> Option<String> {
         let context = &self.context;
-        let drafts = context.drafts.of(context.current);
+        let mut drafts = context.drafts.of(context.current);
+        drafts.retain(|unsent| unsent.is_own);
+        let first = drafts.first()?;
         let draft = |unsent: &&UnsentDraft| {
             let ago = context.ago(unsent.draft.changed_at);
             format!("{} ({ago})", unsent.draft.user_group_id)
@@ -175,19 +179,34 @@ impl App {
         let named = named(drafts.iter().map(draft), NAMED);
         let key = |action| context.keys.key(Focus::List, action);
         let edit = key(Action::Edit);
-        let how = match drafts.as_slice() {
-            [only] if only.draft.creating => {
-                format!("{} and its ID opens it", key(Action::OpenOrCreate))
-            }
-            [_] => format!("{edit} on it opens it"),
-            _ => format!("{edit} opens one"),
+        let (open, is_new) = (key(Action::OpenOrCreate), first.draft.creating);
+        let (how, what) = match drafts.as_slice() {
+            [_] if is_new => (format!("; {open} and its ID opens it"), Guarded::Create),
+            [_] => (format!("; {edit} on it opens it"), Guarded::Update),
+            _ => (format!("; {edit} opens one"), Guarded::Update),
         };
-        format!("{all}: {named}; {how}")
+        let how = Some(how).filter(|_| context.why_forbidden(what).is_none());
+        Some(format!("{all}: {named}{}", how.unwrap_or_default()))
+    }
+
+    /// Returns for example "li@desk7 has a draft of acme-eu (2h ago); others have 1 more draft".
+    fn drafts_of_others_text(&self) -> Option<String> {
+        let context = &self.context;
+        let drafts = context.drafts.of(context.current);
+        let newest = drafts.first()?;
+        let by = visible(context.other_author(newest)?);
+        let id = &newest.draft.user_group_id;
+        let ago = context.ago(newest.draft.changed_at);
+        let more = match drafts.len() - 1 {
+            0 => String::new(),
+            more => format!("; others have {}", counted(more, "more draft")),
+        };
+        Some(format!("{by} has a draft of {id} ({ago}){more}"))
     }
 
     /// What is kept when the console ends: drafts, and a text that the editor left.
     pub fn unsent(&self) -> Option<String> {
-        let kept = self.context.drafts.len() - self.unsaved();
+        let kept = self.context.drafts.own() - self.unsaved();
         let are = if kept == 1 { "is" } else { "are" };
         let drafts = format!("{} {are} kept", counted(kept, "unsent draft"));
         let drafts = (kept > 0).then_some(drafts);
@@ -204,7 +223,7 @@ impl App {
     fn unsaved(&self) -> usize {
         let drafts = &self.context.drafts;
         if self.context.is_ephemeral {
-            drafts.len()
+            drafts.own()
         } else if drafts.is_failing || self.context.outage.is_some() {
             drafts.unsaved()
         } else {

@@ -237,9 +237,9 @@ impl App {
             return;
         }
         let key = (profile, id.clone());
-        let drafts = &mut self.context.drafts;
-        if drafts.get(&key).is_some_and(|unsent| unsent.is(sent)) {
-            drafts.remove(&key);
+        let draft = self.context.drafts.get(&key);
+        if draft.is_some_and(|unsent| unsent.is(sent)) {
+            self.context.remove_draft(&key);
         }
         for pane in &mut self.stack {
             if let Pane::Edit(edit) = pane

@@ -526,7 +526,10 @@ impl<R: Rows> View for ListPage<R> {
         let stays_first = R::FOLLOWS_FIRST && self.cursor.at == 0;
         let shown = self.shown(context);
         let on = self.on.as_ref().filter(|_| !stays_first);
-        let at = on.and_then(|on| shown.iter().position(|row| R::key(row) == *on));
+        // Where two rows cannot be told apart, it stays on the one that it is on.
+        let is_there = |at: &usize| shown.get(*at).map(|row| R::key(row)).as_ref() == on;
+        let here = Some(self.cursor.at).filter(is_there);
+        let at = on.and_then(|on| here.or_else(|| shown.iter().position(|row| R::key(row) == *on)));
         let at = at.unwrap_or(self.cursor.at);
         let at = at.min(shown.len().saturating_sub(1));
         (self.on, self.cursor.at) = (shown.get(at).map(|row| R::key(row)), at);

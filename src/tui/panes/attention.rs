@@ -369,7 +369,10 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
             let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
             open_in(profile, opening, context);
         }
-        ConcernKind::Draft(id, _) => open_draft(profile, id, context),
+        ConcernKind::Draft(id, _) => {
+            let by = row.by.as_deref().unwrap_or_default();
+            open_draft(profile, id, by, context);
+        }
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             let filter = row.kind.filter(limit(profile.0, context));
             context.show_list(profile, &filter.unwrap_or_default());
@@ -379,10 +382,10 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
 }
 
 /// Opens the form of a draft; in another profile, once its groups and drafts have been read after switching.
-fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
+fn open_draft(profile: ProfileIndex, id: &UserGroupId, by: &str, context: &mut Context) {
     if profile != context.current {
         context.navigate(Navigation::SwitchTo(profile));
-        context.draft_to_open = Some((profile, id.clone()));
+        context.draft_to_open = Some((profile, id.clone(), by.to_owned()));
         return;
     }
     let is_known = context.groups.contains(id);
@@ -390,12 +393,11 @@ fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
         context.say(Severity::Info, format!("Draft of {id} not opened: {why}"));
         return;
     }
-    if !context.has_draft(id) {
+    if !context.has_draft(id, by) {
         context.say(Severity::Info, draft_is_gone(id));
     }
-    match GroupForm::reopen(id, context) {
-        Some(form) => context.open_pane(PaneRequest::Edit(Box::new(form))),
-        None => context.show_list(profile, &quoted(id.as_str())),
+    if !GroupForm::open_draft(id, by, context) {
+        context.show_list(profile, &quoted(id.as_str()));
     }
 }
 

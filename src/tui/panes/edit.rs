@@ -9,7 +9,6 @@ mod view;
 use std::sync::OnceLock;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use jiff::Timestamp;
 
 use super::prelude::*;
 use crate::{
@@ -210,7 +209,7 @@ impl View for GroupForm {
         };
         match action {
             Action::Back if in_cell => None,
-            Action::Back if !self.is_changed() => Some("leave"),
+            Action::Back if !self.is_changed() || self.is_only_prefilled() => Some("leave"),
             Action::Back => is_unsaved(),
             _ => None,
         }
@@ -242,6 +241,9 @@ impl View for GroupForm {
             self.cached_change = OnceLock::new();
         }
         self.keep_what_is_sent(context);
+        if self.prefilled.is_some() && !self.is_only_prefilled() {
+            self.prefilled = None;
+        }
         self.ask_last_updates(context);
         if self.section == Section::Mapping {
             self.data_source_usage
@@ -347,72 +349,64 @@ impl View for GroupForm {
 }
 
 impl GroupForm {
-    /// The form of a known group, or of its draft if there is one.
+    /// The form of a known group, or of one's own draft if there is one.
     pub fn of(group: &KnownGroup, context: &mut Context) -> Self {
+        Self::known(group, None, context)
+    }
+
+    /// The same, or the draft of this author if there is no draft of one's own.
+    fn known(group: &KnownGroup, author: Option<&str>, context: &mut Context) -> Self {
         let base_at = group.last_seen.unwrap_or(context.now);
-        let (id, base) = (group.id.clone(), DesiredFields::of(group));
-        Self::draft_or_new(id, base, base_at, false, context)
+        let base = DesiredFields::of(group);
+        let new = Self::new(group.id.clone(), base, base_at, false);
+        new.or_draft(author, context)
     }
 
-    /// The form that was left, whoever left it: of a known group, or of one to be created if it has a draft.
-    pub fn reopen(id: &UserGroupId, context: &mut Context) -> Option<Self> {
-        context.loads_drafts_of_others = true;
-        let form = match context.groups.get(id) {
-            Some(group) => Some(Self::of(&group, context)),
-            None => context
-                .has_draft(id)
-                .then(|| Self::create(id.clone(), context)),
-        };
-        context.loads_drafts_of_others = false;
-        form
-    }
-
-    /// The form of a group to be created, or its draft.
+    /// The form of a group to be created, or one's own draft of it.
     pub fn create(id: UserGroupId, context: &mut Context) -> Self {
-        Self::draft_or_new(id, DesiredFields::default(), context.now, true, context)
+        Self::unknown(id, None, context)
     }
 
-    fn draft_or_new(
-        id: UserGroupId,
-        base: DesiredFields,
-        base_at: Timestamp,
-        creating: bool,
-        context: &mut Context,
-    ) -> Self {
+    /// The same, or the draft of this author if there is no draft of one's own.
+    fn unknown(id: UserGroupId, author: Option<&str>, context: &mut Context) -> Self {
+        let new = Self::new(id, DesiredFields::default(), context.now, true);
+        new.or_draft(author, context)
+    }
+
+    fn or_draft(mut self, author: Option<&str>, context: &mut Context) -> Self {
         // Another console may have stored a newer one.
         context.read_drafts();
-        let unsent = context.drafts.get(&(context.current, id.clone())).cloned();
-        let is_loaded = |unsent: &UnsentDraft| {
-            context.loads_drafts_of_others || context.other_author(unsent).is_none()
-        };
-        let (unsent, other) = match unsent {
-            Some(unsent) if is_loaded(&unsent) => (Some(unsent), None),
-            other => (None, other),
-        };
-        if let Some(other) = other {
-            Self::say_edited_by_other(&other, context);
-        }
-        if let Some(unsent) = unsent {
-            Self::say_opened(&unsent, context);
-            let by = context.other_author(&unsent).map(str::to_owned);
-            let form = unsent.form;
-            let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
-            draft.loaded_from = by.or(draft.loaded_from);
-            if draft.creating && !creating {
-                // The group exists by now: what was typed to create it becomes an update.
-                draft.becomes_update(base);
+        let key = (context.current, self.id.clone());
+        let unsent = context.drafts.get(&key).cloned();
+        let is_own = |unsent: &UnsentDraft| context.other_author(unsent).is_none();
+        if let Some(unsent) = unsent.as_ref().filter(|unsent| is_own(unsent)) {
+            Self::say_opened(unsent, context);
+            let form = unsent.form.clone();
+            let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft.clone()));
+            if !self.creating {
+                draft.exists(self.base);
             }
             return draft;
         }
-        let mut form = Self::new(id, base, base_at, creating);
         if context.properties_as_rows {
-            form.properties.switch();
+            self.properties.switch();
         }
-        form
+        let mut others = context.drafts.others(&key).iter();
+        let asked = others.find(|other| Some(other.by.as_str()) == author);
+        if let Some(asked) = asked.cloned() {
+            self.load_now(&asked, context);
+        } else if let Some(other) = unsent {
+            Self::say_edited_by_other(&other, context);
+        }
+        self
     }
 
-    /// Fields that were left blank stay out of the update, as they were out of the creation.
-    fn becomes_update(&mut self, known: DesiredFields) {
+    /// The group exists: what was typed to create it becomes an update. Fields that were left blank stay out of it, as they
+    /// were out of the creation.
+    fn exists(&mut self, known: DesiredFields) {
+        if !self.creating {
+            return;
+        }
         self.creating = false;
         self.base = DesiredFields {
             name: known.name.filter(|_| !self.name.is_empty()),

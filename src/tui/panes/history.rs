@@ -365,7 +365,7 @@ fn reverse(page: &mut HistoryPage, context: &mut Context) {
             let ago = context.ago(at);
             let text = format!("Filled with the values of {ago}, before that update");
             context.say(Severity::Info, text);
-            edit.prefilled = edit.wanted().ok();
+            edit.prefilled = Some(edit.content());
             let proposal = edit.proposal(context);
             context.open_pane(PaneRequest::Edit(Box::new(edit)));
             if let Some(proposal) = proposal {

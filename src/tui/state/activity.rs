@@ -8,7 +8,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Context, DraftOrigin, Effect, Running, Ticket, UnsentDraft, exchanges::LastAnswer, live::Busy,
+    Context, DraftOrigin, Effect, Running, Ticket, UnsentDraft, drafts::Key, exchanges::LastAnswer,
+    live::Busy,
 };
 
 use crate::{
@@ -136,6 +137,24 @@ impl Context {
             DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => by,
         };
         Some((by, unsent.draft.changed_at))
+    }
+
+    /// Removes one's own draft of a group, because it was sent, discarded, or edited back to the original.
+    pub fn remove_draft(&mut self, key: &Key) {
+        let is_own = |by: &str| is_same_person(by, &self.operator);
+        self.drafts.remove(key, is_own);
+    }
+
+    /// Whether this person has a draft of a group of this profile.
+    pub fn has_draft(&self, id: &UserGroupId, by: &str) -> bool {
+        let key = (self.current, id.clone());
+        let is_shown = self.drafts.get(&key).is_some_and(|unsent| unsent.is_own);
+        let mut others = self.drafts.others(&key).iter();
+        if self.is_other_person(by) {
+            others.any(|other| other.by == by)
+        } else {
+            is_shown || others.any(|other| !self.is_other_person(&other.by))
+        }
     }
 
     /// Whether somebody else has this name, whichever machine it names.

@@ -78,10 +78,8 @@ const MAX_COPY_BYTES: usize = 56_000;
 
 #[derive(Debug)]
 pub struct Context {
-    /// The draft to open once the profile that was switched to has been read; the next key cancels this.
-    pub draft_to_open: Option<(ProfileIndex, UserGroupId)>,
-    /// The person asked for a draft by name, so another person's is loaded as well.
-    pub loads_drafts_of_others: bool,
+    /// The draft to open once the profile that was switched to has been read, and its author; the next key cancels this.
+    pub draft_to_open: Option<(ProfileIndex, UserGroupId, String)>,
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     /// What proposed commands need to act on the same profile and directory.
@@ -201,7 +199,6 @@ impl Context {
             place_problems: BTreeMap::new(),
             bulk: None,
             draft_to_open: None,
-            loads_drafts_of_others: false,
             attention: BTreeMap::new(),
             next_ticket: 1,
             is_switching: false,
@@ -283,11 +280,6 @@ impl Context {
         if let Some(ticket) = pending.take() {
             self.cancel(ticket);
         }
-    }
-
-    /// Whether a group of this profile has an unsent draft.
-    pub fn has_draft(&self, id: &UserGroupId) -> bool {
-        !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
     }
 
     /// Reads which drafts of this profile are in the directory.

@@ -39,6 +39,17 @@ pub struct UnsentDraft {
 }
 
 impl UnsentDraft {
+    /// A draft as it is in the directory.
+    fn stored(draft: &Draft, from: DraftOrigin, is_own: bool) -> Self {
+        Self {
+            draft: draft.clone(),
+            from,
+            is_own,
+            form: None,
+            kept: Some(draft.changed_at),
+        }
+    }
+
     /// Whether this draft is what was sent.
     pub fn is(&self, sent: &DesiredFields) -> bool {
         GroupForm::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
@@ -75,10 +86,12 @@ pub struct Drafts {
 }
 
 impl Drafts {
-    pub fn len(&self) -> usize {
-        self.unsent.len()
+    /// The number of drafts of this person.
+    pub fn own(&self) -> usize {
+        self.unsent.values().filter(|unsent| unsent.is_own).count()
     }
 
+    /// Whether nobody has a draft.
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty()
     }
@@ -172,8 +185,8 @@ impl Drafts {
     }
 
     /// Removes a draft because it was sent, discarded, or edited back to the original. A newer draft of another
-    /// console is a different one, and stays; so does what somebody else typed.
-    pub fn remove(&mut self, key: &Key) {
+    /// console is a different one, and stays; so does what somebody else typed, which stands for the group now.
+    pub fn remove(&mut self, key: &Key, is_own: impl Fn(&str) -> bool) {
         if !self.unsent.get(key).is_some_and(|unsent| unsent.is_own) {
             return;
         }
@@ -182,6 +195,13 @@ impl Drafts {
             let until = unsent.kept.unwrap_or(unsent.draft.changed_at);
             self.due.insert(key.clone(), PendingWrite::Forget(until));
             self.touched.insert(key.clone());
+        }
+        if let Some(other) = self.others(key).iter().find(|other| !is_own(&other.by)) {
+            let from = DraftOrigin::Elsewhere {
+                by: other.by.clone(),
+            };
+            let unsent = UnsentDraft::stored(&other.draft, from, false);
+            self.unsent.insert(key.clone(), unsent);
         }
     }
 
@@ -195,7 +215,7 @@ impl Drafts {
         };
         let job = match &due {
             PendingWrite::Forget(until) => Job::ForgetDraft(key.1.clone(), *until),
-            PendingWrite::Keep => match self.unsent.get(&key) {
+            PendingWrite::Keep => match self.unsent.get(&key).filter(|unsent| unsent.is_own) {
                 Some(unsent) => Job::KeepDraft(Box::new(unsent.draft.clone()), unsent.kept),
                 None => return,
             },
@@ -212,7 +232,8 @@ impl Drafts {
     pub fn ended(&mut self, ticket: Ticket, saved: Option<Timestamp>) -> Option<Key> {
         let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
         self.touched.insert(key.clone());
-        match (saved, self.unsent.get_mut(&key)) {
+        let own = self.unsent.get_mut(&key).filter(|unsent| unsent.is_own);
+        match (saved, own) {
             (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
             // It was sent or discarded while it was being saved.
             (Some(at), None) if due == PendingWrite::Keep => {
@@ -348,17 +369,12 @@ impl Drafts {
             return false;
         }
         let by = by.clone();
-        let unsent = UnsentDraft {
-            draft: draft.clone(),
-            is_own: own.is_some(),
-            from: if is_first {
-                DraftOrigin::Before { by }
-            } else {
-                DraftOrigin::Elsewhere { by }
-            },
-            form: None,
-            kept: Some(draft.changed_at),
+        let from = if is_first {
+            DraftOrigin::Before { by }
+        } else {
+            DraftOrigin::Elsewhere { by }
         };
+        let unsent = UnsentDraft::stored(draft, from, own.is_some());
         self.unsent.insert(key.clone(), unsent);
         true
     }

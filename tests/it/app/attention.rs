@@ -24,8 +24,12 @@ pub(super) fn unknown(profile: usize) -> Concern {
     concern(profile, unknown)
 }
 
+/// A draft of one's own.
 pub(super) fn draft(profile: usize, group: &str) -> Concern {
-    concern(profile, ConcernKind::Draft(id(group), BEGIN))
+    Concern {
+        by: Some("ana@bastion2".into()),
+        ..concern(profile, ConcernKind::Draft(id(group), BEGIN))
+    }
 }
 
 /// A batch of which one group is left.

@@ -156,10 +156,10 @@ fn enter_confirms_nothing_and_the_key_or_the_words_do() {
             "Text differs; nothing was sent"
         };
         scene.shows(said);
-        let (depth, drafts) = (scene.app.stack.len(), scene.app.context.drafts.len());
+        let (depth, drafts) = (scene.app.stack.len(), scene.app.context.drafts.own());
         let effects = scene.keys(&key);
         // To close the question is not to confirm it. A draft that nobody has kept yet is discarded without a job.
-        let went_on = scene.app.stack.len() > depth || scene.app.context.drafts.len() < drafts;
+        let went_on = scene.app.stack.len() > depth || scene.app.context.drafts.own() < drafts;
         assert!(!effects.is_empty() || went_on, "{name}: {key} did nothing");
         // Once: what was confirmed is not sent again.
         let again = scene.keys("yy");

@@ -2,7 +2,7 @@
 
 use groupdesk::operations::OtherDraft;
 
-use super::{prelude::*, scene::is_about_drafts};
+use super::{attention::draft as draft_row, prelude::*, scene::is_about_drafts};
 
 /// The pending jobs about drafts.
 fn jobs(scene: &Scene) -> Vec<&Job> {
@@ -312,4 +312,95 @@ fn the_draft_that_was_asked_about_is_loaded_although_another_is_newer_by_then() 
         .walk("y")
         .says("The draft of acme-eu no longer exists")
         .shows("by Benx");
+}
+
+/// Ana's own draft and that of Li of the same group, in the attention view, with a row below them.
+fn two_drafts() -> Scene {
+    let (mut scene, of_li) = unread(5, "li@desk7");
+    scene.keys("e");
+    find(&mut scene, vec![of_li]);
+    scene.keys("<end>x<esc>");
+    scene.pending.clear();
+    scene.keys("0");
+    let own = draft_row(TESTING, "acme-eu");
+    let of_li = Concern {
+        by: Some("li@desk7".into()),
+        ..own.clone()
+    };
+    let rows = vec![own, of_li, draft_row(TESTING, "globex")];
+    answer_concerns(&mut scene, rows);
+    scene
+}
+
+#[test]
+fn two_drafts_of_a_group_are_two_rows_and_each_opens_itself() {
+    let after = |keys: &str| {
+        let mut scene = two_drafts();
+        scene.keys(keys);
+        scene
+    };
+    after("e").at("EditName").shows("Name of acme-eux");
+    after("je").shows("y loads the draft of li@desk7");
+    after("je<esc>").at("EditName").shows("Name of acme-eux");
+    let scene = after("j<enter>y");
+    scene.says("Loaded the draft of li@desk7");
+    scene.at("EditName").shows("Name of acme-eu2");
+    // What is below them is reached.
+    after("jje").at("EditName").shows("Edit globex");
+}
+
+/// What somebody else typed is theirs until something is typed here, also after one's own draft has ended.
+#[test]
+fn a_draft_of_another_person_that_was_only_looked_at_is_not_kept_as_ones_own() {
+    for keys in ["e<ctrl-x>yj", "j"] {
+        let mut scene = if keys == "j" {
+            let (mut scene, of_li) = unread(5, "li@desk7");
+            find(&mut scene, vec![of_li]);
+            scene.keys("0");
+            let of_li = Concern {
+                by: Some("li@desk7".into()),
+                ..draft_row(TESTING, "acme-eu")
+            };
+            answer_concerns(&mut scene, vec![of_li]);
+            scene
+        } else {
+            two_drafts()
+        };
+        scene.keys(keys);
+        scene.pending.clear();
+        scene.keys("e");
+        scene.shows_all(["Name of acme-eu2", "1 change", "Esc leave  "]);
+        scene.says("Loaded the draft of li@desk7");
+        scene.keys("<ctrl-x>");
+        scene.says("nothing was typed");
+        scene.keys("<esc>");
+        scene.hides("Draft of acme-eu saved");
+        assert_eq!(scene.drafts(), 0, "{keys}");
+        assert!(
+            !jobs(&scene)
+                .iter()
+                .any(|job| matches!(job, Job::KeepDraft(..)))
+        );
+        scene.keys("e<end>3<esc>");
+        scene.says("Draft of acme-eu saved");
+        assert_eq!(scene.drafts(), 1, "{keys}");
+    }
+}
+
+#[test]
+fn a_draft_of_another_person_is_not_counted_as_ones_own() {
+    let mut scene = after(120, "li@desk7");
+    assert_eq!(scene.footer(), "i li@desk7 has a draft of acme-eu (2h ago)");
+    assert_eq!(scene.app.unsent(), None);
+    scene.app.context.is_ephemeral = true;
+    let effects = scene.keys("q");
+    assert!(matches!(effects[..], [Effect::Quit(_)]), "nothing is lost");
+}
+
+#[test]
+fn a_key_that_is_not_possible_does_not_open_a_draft() {
+    let (mut scene, draft) = unread(120, "ana@bastion2");
+    scene.app.context.profiles[TESTING].read_only = true;
+    find(&mut scene, vec![draft]);
+    assert_eq!(scene.footer(), "i 1 unsent draft: acme-eu (2h ago)");
 }

@@ -256,7 +256,7 @@ impl Scene {
 
     /// The number of drafts.
     pub(super) fn drafts(&self) -> usize {
-        self.app.context.drafts.len()
+        self.app.context.drafts.own()
     }
 
     pub(crate) fn screen(&self) -> String {

@@ -310,3 +310,15 @@ fn a_row_is_asked_about_its_group_only_if_it_has_one() {
     world.filter("tag:customer").shows("Nothing matches");
     world.filter("-tag:customer").shows("Nothing matches");
 }
+
+#[test]
+fn rows_that_cannot_be_told_apart_are_all_reached() {
+    let mut world = World::with(2);
+    world.page.kind.rows = vec![("acme", "ana", 1), ("acme", "li", 2), ("globex", "li", 9)];
+    for at in [1, 2] {
+        world.act(Action::Down);
+        assert_eq!(world.page.at(), at);
+    }
+    world.act(Action::Up).act(Action::Up);
+    assert_eq!(world.page.at(), 0);
+}

@@ -32,7 +32,7 @@ impl GroupForm {
         } else {
             let key = (context.current, self.id.clone());
             // What somebody else typed ends with their form, not with this one.
-            context.drafts.remove(&key);
+            context.remove_draft(&key);
         }
     }
 
@@ -144,17 +144,42 @@ impl GroupForm {
         let Some(other) = self.other_draft(context) else {
             return;
         };
+        let other = other.clone();
         if self.is_changed() {
-            self.loading = Some(other.by.clone());
-            let what = format!("loads the draft of {}", visible(&other.by));
-            context.ask_first(
-                "Load the other draft",
-                "Your changes will be lost.",
-                Confirm::asked(what, "LOAD"),
-            );
+            Self::ask_to_load(&other.by, context);
+            self.loading = Some(other.by);
         } else {
-            self.load_now(&other.clone(), context);
+            self.load_now(&other, context);
         }
+    }
+
+    fn ask_to_load(by: &str, context: &mut Context) {
+        let what = format!("loads the draft of {}", visible(by));
+        context.ask_first(
+            "Load the other draft",
+            "Your changes will be lost.",
+            Confirm::asked(what, "LOAD"),
+        );
+    }
+
+    /// Opens the form of the draft that this person has, as it was left. If the operator has a draft as well, asks before
+    /// that of somebody else replaces it. Returns false if neither the group nor the draft is known.
+    pub fn open_draft(id: &UserGroupId, by: &str, context: &mut Context) -> bool {
+        let author = Some(by).filter(|by| context.is_other_person(by));
+        let mut form = match context.groups.get(id) {
+            Some(group) => Self::known(&group, author, context),
+            None if context.has_draft(id, by) => Self::unknown(id.clone(), author, context),
+            None => return false,
+        };
+        let is_left =
+            !form.is_only_prefilled() && form.other_drafts(context).any(|other| other.by == by);
+        form.loading = author.filter(|_| is_left).map(str::to_owned);
+        let asks = form.loading.is_some();
+        context.open_pane(PaneRequest::Edit(Box::new(form)));
+        if asks {
+            Self::ask_to_load(by, context);
+        }
+        true
     }
 
     /// Loads the draft that was asked about: another one may be the newest by now.
@@ -166,16 +191,26 @@ impl GroupForm {
         }
     }
 
-    fn load_now(&mut self, other: &KeptDraft, context: &mut Context) {
+    pub(super) fn load_now(&mut self, other: &KeptDraft, context: &mut Context) {
         context.give_up(&self.reading);
         let is_of_other = context.is_other_person(&other.by);
         let ago = context.ago(other.draft.changed_at);
         let section = self.section;
+        let is_new = self.creating;
         *self = Self {
             section,
             loaded_from: is_of_other.then(|| other.by.clone()),
             ..Self::of_draft(other.draft.clone())
         };
+        if let Some(known) = context.groups.get(&self.id).filter(|_| !is_new) {
+            self.exists(DesiredFields::of(&known));
+        }
+        let key = (context.current, self.id.clone());
+        let draft = context.drafts.get(&key);
+        if is_of_other && !draft.is_some_and(|draft| draft.is_own) {
+            // Until something is typed, it is the draft of its author alone.
+            self.prefilled = Some(self.content());
+        }
         let by = visible(&other.by);
         let text =
             format!("Loaded the draft of {by} ({ago}); what you send is recorded under your name");
@@ -183,7 +218,7 @@ impl GroupForm {
     }
 
     pub(super) fn discard(&mut self, context: &mut Context) {
-        context.drafts.remove(&(context.current, self.id.clone()));
+        context.remove_draft(&(context.current, self.id.clone()));
         context.give_up(&self.reading);
         let text = format!("Draft of {} discarded; nothing was sent", self.id);
         context.say(Severity::Info, text);
@@ -194,6 +229,8 @@ impl GroupForm {
     pub(super) fn why_not_discard(&self, context: &Context) -> Option<String> {
         if self.is_under_way(context) {
             Some("it is being sent".into())
+        } else if self.is_only_prefilled() {
+            Some("nothing was typed".into())
         } else {
             (!self.is_changed()).then(|| "nothing is changed".into())
         }
@@ -285,7 +322,7 @@ impl GroupForm {
         };
         context.say(Severity::Info, text);
         if was_only_filled {
-            self.prefilled = self.wanted().ok();
+            self.prefilled = Some(self.content());
         }
         self.keep(context);
     }

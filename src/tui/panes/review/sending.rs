@@ -90,7 +90,7 @@ impl Review {
         // If the group already existed, it was not changed, so the input still has to be sent.
         let id = &self.asked.id;
         if done.ending != Ending::Existed {
-            context.drafts.remove(&(context.current, id.clone()));
+            context.remove_draft(&(context.current, id.clone()));
         }
         let ending = done.ending.as_str().replace('_', " ");
         context.say(Severity::Done, format!("{id} {ending}"));

@@ -79,9 +79,13 @@ pub struct GroupForm {
     pub(crate) meanwhile: Option<String>,
     /// Recent changes of the group.
     pub(crate) updates: LastUpdates,
-    /// Values that were filled in to revert an update; until something is typed, they are no draft.
-    pub(crate) prefilled: Option<DesiredFields>,
+    /// What was filled in to revert an update, or from the draft of somebody else; until something is typed, it is no
+    /// draft of one's own.
+    pub(crate) prefilled: Option<FormContent>,
 }
+
+/// A text of the external editor that cannot be parsed yet, and the values, or what was typed if they cannot be parsed.
+pub(crate) type FormContent = (Option<String>, Result<DesiredFields, DraftFields>);
 
 /// The resulting change, or the field that cannot be parsed and the reason.
 pub(crate) type FormChange = Result<Change, (String, &'static str)>;
@@ -220,7 +224,12 @@ impl GroupForm {
     /// Whether nothing was typed since the form was filled in.
     pub(crate) fn is_only_prefilled(&self) -> bool {
         let prefilled = self.prefilled.as_ref();
-        prefilled.is_some_and(|prefilled| self.wanted().as_ref() == Ok(prefilled))
+        prefilled.is_some_and(|prefilled| self.content() == *prefilled)
+    }
+
+    pub(crate) fn content(&self) -> FormContent {
+        let typed = |_| self.draft(Timestamp::UNIX_EPOCH).typed;
+        (self.group_text.clone(), self.wanted().map_err(typed))
     }
 
     /// Like [`GroupForm::wanted`], but fails when the result must not be sent.
