@@ -109,7 +109,7 @@ opened! { layers {
         LoadDraft ["f9"] "" "load the other draft; asks first" "colleague theirs take over";
         /// Switches between properties as rows and as JSON.
         RowsOrJson ["f3"] "" "" "json view switch";
-        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate revoke renew regenerate replace copy leaked";
+        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate revoke renew regenerate replace copy leaked compromised invalidate";
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it" "see display copy secret";
         HandOff ["h"] "hand off" "run the hand-off" "deliver delivery send hook";
         Compare ["x"] "compare" "compare with the same ID in another profile" "diff difference production";
@@ -125,9 +125,9 @@ opened! { layers {
         MarkDown ["shift-down"] "" "" "select tick check";
         MarkUp ["shift-up"] "" "" "select tick check";
         MarkAll ["*"] "" "" "select tick check";
-        RotateMarked ["T"] "" "" "bulk many renew revoke regenerate replace leaked";
+        RotateMarked ["T"] "" "" "bulk many renew revoke regenerate replace leaked mass compromised invalidate";
         /// Applies one change to all marked groups.
-        EditMarked ["B"] "" "" "bulk many change update";
+        EditMarked ["B"] "" "" "bulk many change update mass";
         Detail ["d"] "" "" "info inspect preview";
         Sort ["s"] "" "" "order column";
         SortReverse ["S"] "" "" "order column";
@@ -141,7 +141,7 @@ opened! { layers {
         Note ["a"] "" "" "comment remark tag label";
         Favourite ["f"] "" "" "star pin bookmark";
         BringAll ["a"] "" "" "copy take over";
-        Rotate ["T"] "" "" "renew revoke replace regenerate leaked change";
+        Rotate ["T"] "" "" "renew revoke replace regenerate leaked change compromised invalidate";
         MoveDown ["J"] "" "" "order column";
         MoveUp ["K"] "" "" "order column";
         AddColumn ["a"] "" "" "new column property";

@@ -15,7 +15,7 @@ macro_rules! opened {
                 } + MOVE;
 
                 History ["2"] "history"
-                    "undo log logs audit changes who revert restore"
+                    "undo log logs audit changes changed who revert restore"
                     in "History" COMMANDS {
                     Enter "open group" "open the group of this entry";
                     Filter;
@@ -37,14 +37,14 @@ macro_rules! opened {
                 } + MOVE + COLUMNS;
 
                 Whose ["W"] "find the group of a token; nothing is sent"
-                    "leaked leak owner search find secret"
+                    "leaked leak owner search find secret compromised"
                     in "Find a token" TEXT {
                     Enter "find" "find the group of this token; nothing is sent";
                     Back "close" "close (token discarded)";
                 };
 
                 Attention ["0" "!"] "what needs attention, over all profiles"
-                    "todo alerts problems overdue expired"
+                    "todo alerts alarm alarms problems overdue expired"
                     in "Attention" COMMANDS {
                     Enter "go there" "open the item";
                     Refresh "check" "check the item, or all again";
@@ -57,7 +57,7 @@ macro_rules! opened {
                 } + MOVE + COLUMNS;
 
                 Batches ["5"] "batches (unfinished first): groups, resume, retry"
-                    "bulk runs jobs resume many"
+                    "bulk runs jobs resume many mass"
                     in "Batches" COMMANDS {
                     Resume "RESUME" "resume what was not started";
                     Enter "groups" "the groups of this batch";

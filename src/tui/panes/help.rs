@@ -215,11 +215,20 @@ fn line(bound: &Bound) -> Line {
     }
 }
 
+/// Whether the row of a place is the one of this line: the same action has other words where it does something else.
+fn is_same(line: &Line, bound: &Bound) -> bool {
+    // These are about the page alone.
+    let is_of_page = matches!(
+        bound.action,
+        Action::Enter | Action::Back | Action::NextField | Action::PreviousField
+    );
+    line.action == LineAction::Action(bound.action) && (is_of_page || line.help == bound.help)
+}
+
 /// The actions of other places, each once, with the places where it is possible; without the keys of fields, which
 /// mean nothing outside of them.
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<&str>)> = Vec::new();
-    let same = |line: &Line, bound: &Bound| line.action == LineAction::Action(bound.action);
     for focus in Focus::ALL {
         for bound in context
             .keys
@@ -227,10 +236,10 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
             .iter()
             .filter(|bound| !bound.everywhere && bound.action != Action::InField)
         {
-            if here.iter().any(|line| same(line, bound)) {
+            if here.iter().any(|line| is_same(line, bound)) {
                 continue;
             }
-            match found.iter_mut().find(|(line, _)| same(line, bound)) {
+            match found.iter_mut().find(|(line, _)| is_same(line, bound)) {
                 Some((_, places)) => places.push(focus.page()),
                 None => found.push((line(bound), vec![focus.page()])),
             }

@@ -25,15 +25,60 @@ fn the_first_line_is_what_is_meant() {
         ("permissions", "P F6               switch profile"),
         ("who", "2                  history of this profile"),
         ("logs", "2                  history of this profile"),
+        ("who changed", "2                  history of this profile"),
+        ("alarm", "0 !                what needs attention"),
+        (
+            "compromised",
+            "W                  find the group of a token",
+        ),
+        ("invalidate", "t                  token: show"),
+        ("mass", "5                  batches"),
     ] {
-        let mut scene = Scene::on(TESTING);
-        scene.walk(":").walk(word);
-        let screen = scene.screen();
-        let line = screen.lines().find(|line| line.contains(" > "));
-        let line = line.unwrap_or_else(|| panic!("no line is chosen:\n{screen}"));
-        let (_, line) = line.split_once(" > ").expect("found");
-        assert!(line.trim_start().starts_with(first), "{word}: {line}");
+        assert_first(word, first);
     }
+}
+
+/// The palette over the list has this line first.
+#[track_caller]
+fn assert_first(words: &str, first: &str) {
+    let mut scene = Scene::on(TESTING);
+    scene.walk(":").walk(words);
+    let screen = scene.screen();
+    let line = screen.lines().find(|line| line.contains(" > "));
+    let line = line.unwrap_or_else(|| panic!("no line is chosen:\n{screen}"));
+    let (_, line) = line.split_once(" > ").expect("found");
+    assert!(line.trim_start().starts_with(first), "{words}: {line}");
+}
+
+/// An action does something else on another screen, and has other words there.
+#[test]
+fn an_action_of_several_screens_is_found_by_the_words_of_each() {
+    for (words, first) in [
+        (
+            "report",
+            "w                  save the report to a file (in Batches)",
+        ),
+        (
+            "save report",
+            "w                  save the report to a file (in Batches)",
+        ),
+        (
+            "check open",
+            "r F5 Ctrl-R        check open ones (reads only) (in Rotations)",
+        ),
+        (
+            "check unknown",
+            "r F5 Ctrl-R        check unknown ones (reads only), refresh (in Batches)",
+        ),
+        (
+            "preview request",
+            "Ctrl-S F2          preview the request (in Edit)",
+        ),
+        ("send", "y                  send (only y) (in Review)"),
+    ] {
+        assert_first(words, first);
+    }
+    Scene::walked(TESTING, ":save report<enter>").says("Not available: only in Batches");
 }
 
 #[test]
