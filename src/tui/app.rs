@@ -201,7 +201,7 @@ impl App {
         self.context.resolve(Condition::PasteRefused);
         let (pane, context) = self.top_mut();
         if !pane.paste(text, context) {
-            context.say(Severity::Info, "Not pasted: there is no field here");
+            context.say_paste_refused("Not pasted: there is no field here".into());
         }
     }
 

@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::{App, Context, Job, Outcome, Severity, Ticket};
+use super::{App, Condition, Context, Job, Outcome, Severity, Ticket};
 use crate::{
     domain::{
         UserGroupId,
@@ -50,18 +50,18 @@ impl std::fmt::Debug for LookedUp {
 impl Context {
     /// Says that a text was a token and what to do with it.
     pub fn say_token(&mut self) {
-        self.say_is_token("nothing was entered. ");
+        self.say_paste_refused(self.is_token("nothing was entered. "));
     }
 
     /// The same of a text that stays in its field.
     fn say_token_stays(&mut self) {
-        self.say_is_token("it stays in the field, and is neither sent nor saved. Remove it; ");
+        let what = "it stays in the field, and is neither sent nor saved. Remove it; ";
+        self.say(Severity::Warning, self.is_token(what));
     }
 
-    fn say_is_token(&mut self, what: &str) {
+    fn is_token(&self, what: &str) -> String {
         let key = self.keys.key(Focus::List, Action::Whose);
-        let text = format!("That is a token, or looks like one: {what}{key} finds its group");
-        self.say(Severity::Warning, text);
+        format!("That is a token, or looks like one: {what}{key} finds its group")
     }
 
     /// Whether a group with this id is listed, whatever the id looks like.
@@ -106,15 +106,17 @@ impl App {
             self.paste_now(&held.text);
         } else {
             let text = "Not pasted: the field was left meanwhile";
-            self.context.say(Severity::Info, text);
+            self.context.say_paste_refused(text.into());
         }
         true
     }
 
-    /// Notes a key that a field gets. Another key than a character ends the word.
+    /// Notes a key that a field gets. Another key than a character ends the word. What was refused before is in the past
+    /// with the first character.
     pub(super) fn note_typed(&mut self, key: &KeyEvent) {
         match key.code {
             KeyCode::Char(c) if is_plain(*key) && !c.is_whitespace() => {
+                self.context.resolve(Condition::PasteRefused);
                 if self.word.len() < LONGEST_WORD {
                     self.word.push(c);
                 }
@@ -254,7 +256,7 @@ impl App {
         let why = format!(
             "{count} keys at once look like a paste; nothing was done. There is no field here; {key} takes a token"
         );
-        self.context.say(Severity::Warning, why.clone());
+        self.context.say_paste_refused(why.clone());
         self.discard_after(why);
         self.update(now, Msg::Tick)
     }

@@ -133,3 +133,52 @@ fn of_keys_that_arrive_at_once_no_draft_has_the_beginning() {
         assert!(!kept.iter().any(is_beginning), "{kept:?}");
     }
 }
+
+#[test]
+fn what_is_said_of_a_refused_text_ends_with_the_next_text() {
+    let paste = |scene: &mut Scene, text: &str| {
+        scene.msg(Msg::Paste(text.to_owned()));
+    };
+    type Refuse = fn(&mut Scene);
+    let refusals: [(Refuse, &str); 3] = [
+        (
+            |scene| {
+                scene.msg(Msg::Paste("acme".into()));
+            },
+            "Not pasted: there is no field here",
+        ),
+        (
+            |scene| {
+                scene.msg(Msg::Burst(parse("acme-eu")));
+                scene.later(1);
+            },
+            "look like a paste; nothing was done",
+        ),
+        (
+            |scene| {
+                scene.walk("/");
+                scene.msg(Msg::Paste(HEX.into()));
+                scene.walk("<esc>");
+            },
+            "That is a token, or looks like one: nothing was entered",
+        ),
+    ];
+    for (refuse, said) in refusals {
+        for is_pasted in [true, false] {
+            let mut scene = Scene::on(TESTING);
+            refuse(&mut scene);
+            scene.walk("/");
+            let shown = |scene: &Scene| {
+                let shown = scene.app.context.messages.current();
+                shown.is_some_and(|shown| shown.text.contains(said))
+            };
+            assert!(shown(&scene), "{said}: {}", scene.footer());
+            if is_pasted {
+                paste(&mut scene, "acme");
+            } else {
+                scene.walk("a");
+            }
+            assert!(!shown(&scene), "{said}");
+        }
+    }
+}
