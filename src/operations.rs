@@ -298,9 +298,13 @@ impl Operations {
     /// # Errors
     /// If the filter has a secret, or the directory cannot be written.
     pub async fn keep_view(&self, view: ListView) -> Result<(), Failure> {
-        self.no_secret_in_text("filter", &view.filter).await?;
-        let kept = self.0.directory.keep_view(&self.profile().name, view);
-        kept.await.map_err(Failure::NothingSent)
+        let kept = async {
+            self.no_secret_in_text("filter", &view.filter).await?;
+            let kept = self.0.directory.keep_view(&self.profile().name, view);
+            kept.await.map_err(Failure::NothingSent)
+        };
+        let what = "the last filter and order were";
+        kept.await.map_err(|failure| failure.of_saving(what))
     }
 
     /// Returns what the directory knows of one group. Nothing is sent.

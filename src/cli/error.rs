@@ -89,9 +89,11 @@ impl CliError {
             }
             Self::Failed { failure } => match failure.bare() {
                 Failure::NothingSent(lost @ DirectoryError::Stopped { .. })
-                | Failure::NotKept(lost @ DirectoryError::Stopped { .. }) => {
-                    Err(unexpected::report(DIRECTORY, lost))
-                }
+                | Failure::NotKept(lost @ DirectoryError::Stopped { .. })
+                | Failure::NotSaved {
+                    error: lost @ DirectoryError::Stopped { .. },
+                    ..
+                } => Err(unexpected::report(DIRECTORY, lost)),
                 _ => Ok(Self::Failed { failure }),
             },
             Self::Store(lost @ (StoreError::Stopped | StoreError::Unexpected(_))) => Err(

@@ -286,6 +286,13 @@ pub enum Failure {
     HandOffAlarm(Warning),
     #[error("{}", unsent(_0))]
     NothingSent(DirectoryError),
+    /// What only the directory has, such as a note, could not be written; it would not have been sent anyway.
+    #[error("{what} {}: {error}", if error.is_unclear() { "perhaps not saved" } else { "not saved" })]
+    NotSaved {
+        /// For example "the note was".
+        what: &'static str,
+        error: DirectoryError,
+    },
     /// The answer to a read could not be recorded; no change was sent.
     #[error(
         "the service was only read, and no change was sent, but its response could not be recorded: {0}"
@@ -374,6 +381,15 @@ impl Failure {
         }
     }
 
+    /// The failure of writing something that is never sent; `what` is for example "the note was".
+    #[must_use]
+    pub(super) fn of_saving(self, what: &'static str) -> Self {
+        match self {
+            Self::NothingSent(error) => Self::NotSaved { what, error },
+            other => other,
+        }
+    }
+
     /// The text of [`Failure::of_change`].
     pub(super) fn about(&self, id: &UserGroupId, changed: &str) -> String {
         if self.names_no_group() {
@@ -419,7 +435,9 @@ impl Failure {
             | Self::TokenChanged { .. }
             | Self::JustRotated { .. } => Class::Guarded,
             Self::Place(problem) => problem.into(),
-            Self::NothingSent(error) | Self::NotKept(error) => error.into(),
+            Self::NothingSent(error) | Self::NotKept(error) | Self::NotSaved { error, .. } => {
+                error.into()
+            }
             Self::Unknown { .. } | Self::Conflict { .. } | Self::NotWritten(_) => Class::Unknown,
             Self::Key(_)
             | Self::KeyRefused { .. }

@@ -54,6 +54,20 @@ impl Operations {
         ids: Vec<UserGroupId>,
         change: AnnotationChange,
     ) -> Result<Vec<(UserGroupId, Annotation)>, Failure> {
+        let what = match (&change.note, change.favourite) {
+            (Some(_), _) => "the note was",
+            (None, Some(_)) => "the favourite was",
+            (None, None) => "the labels were",
+        };
+        let changed = self.annotate_known(ids, change).await;
+        changed.map_err(|failure| failure.of_saving(what))
+    }
+
+    async fn annotate_known(
+        &self,
+        ids: Vec<UserGroupId>,
+        change: AnnotationChange,
+    ) -> Result<Vec<(UserGroupId, Annotation)>, Failure> {
         let known = self.show_by_ids(ids.clone()).await;
         let known = known.map_err(Failure::NothingSent)?;
         let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
@@ -86,10 +100,14 @@ impl Operations {
     /// Saves a list view under a name, replacing any of that name, and returns the name as stored.
     pub async fn save_view(&self, name: &str, view: ListView) -> Result<String, Failure> {
         let kept = view_name(name).map_err(Failure::usage)?;
-        self.no_secret_in_text("name of the view", &kept).await?;
-        self.no_secret_in_text("filter", &view.filter).await?;
-        let saved = self.directory().save_view(&kept, view, self.written());
-        saved.await.map_err(Failure::NothingSent)?;
+        let saved = async {
+            self.no_secret_in_text("name of the view", &kept).await?;
+            self.no_secret_in_text("filter", &view.filter).await?;
+            let saved = self.directory().save_view(&kept, view, self.written());
+            saved.await.map_err(Failure::NothingSent)
+        };
+        let saved = saved.await;
+        saved.map_err(|failure| failure.of_saving("the view was"))?;
         Ok(kept)
     }
 

@@ -19,7 +19,7 @@ use crate::{
     config::{new_profile::Field, profile::Profile},
     domain::{
         Annotation, AnnotationChange, BulkChange, EditPlan, Ending, Entry, KnownGroup, StopCause,
-        Token, UserGroupId, batch::Plan,
+        Token, UserGroupId, batch::Plan, capitalised,
     },
     operations::{
         Batch, BatchId, BatchItem, Bound, ChangeCursor, Changes, ClaimHolder, ConnectionTest,
@@ -304,6 +304,8 @@ pub struct JobError {
     pub is_cancelled: bool,
     /// The answer came from another environment than the profile says (hazard 11).
     pub wrong_environment: bool,
+    /// The group is no longer as it was reviewed; nothing was sent.
+    pub is_outdated: bool,
     /// The directory is unavailable, which has a fixed place of its own on the screen.
     pub is_directory_outage: bool,
     /// The problem with the place of the profile, if that is the cause.
@@ -339,11 +341,18 @@ impl JobError {
 
 impl From<Failure> for JobError {
     fn from(failure: Failure) -> Self {
+        let text = in_plain_words(&failure.to_string()).into_owned();
+        let is_unsaved = matches!(failure, Failure::NotSaved { .. });
         Self {
-            text: in_plain_words(&failure.to_string()).into_owned(),
+            text: if is_unsaved { capitalised(&text) } else { text },
             ending: failure.ending(),
             is_cancelled: matches!(failure, Failure::Cancelled { .. }),
             wrong_environment: failure.is_wrong_environment(),
+            is_outdated: matches!(failure, Failure::ChangedSince { .. }),
+            is_directory_outage: matches!(
+                &failure,
+                Failure::NotSaved { error, .. } if OutageReason::of(error).is_some()
+            ),
             place: match failure {
                 Failure::Place(problem) => Some(Box::new(problem)),
                 _ => None,
@@ -408,6 +417,33 @@ impl OutageReason {
                 Some(Self::OtherVersion)
             }
             _ => Some(Self::Away),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_lost_directory_did_not_save_is_part_of_its_outage() {
+        for (fault, is_outage, text) in [
+            (
+                ServerFault::Unclear,
+                true,
+                "The note was perhaps not saved: ",
+            ),
+            (ServerFault::Unreachable, true, "The note was not saved: "),
+            (ServerFault::Busy, false, "The note was not saved: "),
+        ] {
+            let error = DirectoryError::Team {
+                at: "team".into(),
+                fault: TeamFault::Server(fault),
+            };
+            let what = "the note was";
+            let error = JobError::from(Failure::NotSaved { what, error });
+            assert_eq!(error.is_directory_outage, is_outage, "{error:?}");
+            assert!(error.text.starts_with(text), "{error:?}");
         }
     }
 }
