@@ -228,9 +228,9 @@ opened! { places {
     Review "Review" COMMANDS {
         Confirm "SEND" "send (only y)";
         Back "back" "back to the form (input kept)";
+        Refresh "" "read the saved values again";
         Choose; OtherView; Unchanged;
         CopyCurl "copy as curl" "copy the request as curl, without the API key";
-        Refresh "" "read the saved values again";
         Enter "" "confirms nothing";
     } + MOVE
 

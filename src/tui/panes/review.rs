@@ -197,13 +197,9 @@ impl View for Review {
                     context.copy("curl command", &curl);
                 }
             }
-            Action::Refresh if !self.asked.creating && !matches!(self.stage, Stage::Sending(_)) => {
+            Action::Refresh => {
                 self.leave(context);
-                let ticket = context.start(Job::LookUp(self.asked.id.clone()));
-                let reading = RemoteCopy::Reading(ticket);
-                if let RemoteCopy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
-                    self.chosen = Some(choices);
-                }
+                self.read_again(context);
             }
             _ => {}
         }
@@ -214,6 +210,10 @@ impl View for Review {
             Action::Confirm => self.why_blocked(context),
             Action::Unchanged if self.page != Page::Difference => {
                 Some("this view shows the whole request".into())
+            }
+            Action::Refresh if self.asked.creating => Some("the group is yet to be created".into()),
+            Action::Refresh if matches!(self.stage, Stage::Sending(_)) => {
+                Some("it is being sent".into())
             }
             // A get may have created the group, and another get would find it: that would be no all-clear.
             Action::Refresh if matches!(self.copy, RemoteCopy::Alarm(_)) => {
@@ -237,6 +237,16 @@ impl View for Review {
                 | RemoteCopy::Alarm(_)
                 | RemoteCopy::Unreadable(_) => Some("nothing to choose".into()),
             },
+            _ => None,
+        }
+    }
+
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        let is_stuck = matches!(self.stage, Stage::Failed(_))
+            || matches!(self.copy, RemoteCopy::Unreadable(_));
+        match action {
+            Action::Confirm => self.confirm.verb(),
+            Action::Refresh if is_stuck => Some("read again"),
             _ => None,
         }
     }
@@ -290,6 +300,9 @@ impl View for Review {
                 context.say_error(error);
                 self.stage = Stage::Failed(error.clone());
                 self.scroll.at = 0;
+                if error.is_outdated {
+                    self.read_again(context);
+                }
                 return;
             }
             context.say_error(error);

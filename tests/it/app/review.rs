@@ -141,3 +141,36 @@ fn the_choice_under_the_cursor_is_always_visible() {
     }
     scene.shows_all(["group          acme-eu", "> mapping 7"]);
 }
+
+#[test]
+fn what_was_changed_since_the_review_is_read_again_at_once() {
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
+    let why = Failure::ChangedSince {
+        id: id("acme-eu"),
+        what: vec!["name: \"Name of acme-eu\", now \"Theirs\"".into()],
+    };
+    scene.open("y", Outcome::Failed(why.into()));
+    scene.says("was changed since it was reviewed");
+    scene.shows("Your text is kept");
+    assert!(matches!(scene.jobs()[..], [Job::LookUp(_)]));
+    assert_eq!(scene.keys("y"), []);
+    scene.says("the service's copy is being read first");
+    scene.answer_with(found(&theirs()));
+    scene
+        .shows_all(["CHANGED BY SOMEONE", "nothing is sent yet", "y SEND"])
+        .hides("Your text is kept");
+}
+
+#[test]
+fn the_key_that_reads_again_is_offered_where_nothing_else_helps() {
+    let mut scene = Scene::walked(TESTING, "e<end> 2");
+    scene.open("<ctrl-s>", failed("the service is away", None));
+    scene.shows("r read again").hides("y SEND");
+    scene.open("r", found(&theirs()));
+    scene.hides("r read again").shows("y SEND");
+    let refused = failed("the service refused (409)", Some(Ending::Refused));
+    scene.open("y", refused).shows("r read again");
+    let mut scene = Scene::walked(TESTING, "onew<enter>Typed<ctrl-s>");
+    scene.keys("r");
+    scene.says("the group is yet to be created");
+}

@@ -195,7 +195,20 @@ impl Review {
             choices.keep(&before);
         }
         self.copy = RemoteCopy::Read(Box::new(choices));
+        // Whatever was refused before was about an older copy; an unknown result stays one.
+        if matches!(&self.stage, Stage::Failed(error) if error.ending != Some(Ending::Unknown)) {
+            self.stage = Stage::Deciding;
+        }
         self.recompute(context);
+    }
+
+    /// Reads the service's copy again.
+    pub(super) fn read_again(&mut self, context: &mut Context) {
+        let ticket = context.start(Job::LookUp(self.asked.id.clone()));
+        let reading = RemoteCopy::Reading(ticket);
+        if let RemoteCopy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
+            self.chosen = Some(choices);
+        }
     }
 
     /// The current choices; `None` unless the difference is shown.
