@@ -176,19 +176,29 @@ pub(super) fn breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
         .collect();
     let counts = app.top().counts(&app.context);
     let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
-    let here = columns(titles.last().map_or("", String::as_str)) + 1;
-    let least = MIN_BREADCRUMB_WIDTH.max(here) + counted;
-    // A condition that holds on every page comes before the status of this one.
+    let width = usize::from(line.width);
+    // A condition that holds on every page comes before the status of this one, and never gives way.
     let condition = app.context.directory_condition().unwrap_or_default();
+    let condition = cut(&condition, width.saturating_sub(2), theme);
     let status = app.top().status(&app.context);
     let status = if condition.is_empty() {
         status
     } else {
         format!("{condition}  {status}")
     };
-    let room = usize::from(line.width).saturating_sub(least + 2);
+    let first = status.split("  ").next().map_or(0, columns) + 2;
+    let most = if condition.is_empty() {
+        // The first part of the status leaves a long title at least half of the line.
+        width.saturating_sub(first + counted).max(width / 2)
+    } else {
+        width.saturating_sub(first)
+    };
+    let title = columns(titles.last().map_or("", String::as_str)) + 1;
+    let here = title.min(most);
+    let least = MIN_BREADCRUMB_WIDTH.max(here) + counted;
+    let room = width.saturating_sub(least + 2);
     let mut status = parts_that_fit(status.trim_end().to_owned(), room);
-    if here + counted + columns(&status) + 2 > line.width.into() {
+    if condition.is_empty() && here + counted + columns(&status) + 2 > width {
         status.clear();
     }
     let status_width = columns(&status) as u16;
@@ -197,10 +207,11 @@ pub(super) fn breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
     } else {
         status_width + 2
     });
-    let fits = room >= 16;
+    let fits = room >= 16 || !condition.is_empty();
     let room = if fits { room } else { line.width };
     // Counts are shortened before the title of the current page.
-    let path = usize::from(room).saturating_sub(counted).max(here);
+    let path = usize::from(room);
+    let path = path.saturating_sub(counted).max(title.min(path));
     let path = breadcrumb_in(&titles, path, theme);
     let mut x = paint::text(buffer, line.x, line.y, room, &path, theme.title());
     for (text, style) in counts {

@@ -230,3 +230,29 @@ fn a_group_is_called_unread_exactly_if_it_was_not_read() {
     scene.shows("Last known values, not read");
     scene.walk("r").hides("Last known values, not read");
 }
+
+#[test]
+fn a_long_name_hides_neither_the_lost_directory_nor_that_something_is_read() {
+    const NAME: &str = "Municipal Water and Waste Water Company of the Northern Districts, Ltd.";
+    let line = |scene: &Scene| {
+        let screen = scene.screen();
+        let line = screen.lines().nth(1).expect("line 2").to_owned();
+        assert!(line.contains("Municipal W"), "{line}");
+        assert!(line.contains(NAME) || line.contains('…'), "{line}");
+        line
+    };
+    for width in [60, 80, 120] {
+        let mut scene = Scene::on(TESTING);
+        let long = known_group("acme-eu", &wanted(NAME, &[], "{}"), 1);
+        scene.open("r", Outcome::listed(vec![long]));
+        scene.pending.clear();
+        scene.app.context.size = (width, 24);
+        scene.keys("<enter>");
+        let text = line(&scene);
+        assert!(text.contains("reading"), "{text}");
+        lose(&mut scene, OutageReason::Away);
+        let text = line(&scene);
+        assert!(text.contains("directory lost, "), "{text}");
+        assert!(text.contains("; trying"), "{text}");
+    }
+}
