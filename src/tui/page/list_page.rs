@@ -372,6 +372,7 @@ impl<R: Rows> ListPage<R> {
             };
         }
         match (Self::command(action), action) {
+            (Some(_), Action::Enter) if self.selected(context).is_none() => Err("none here".into()),
             (Some(command), _) => (command.can)(self, context),
             (None, Action::ScrollRight) if self.hidden.get() == 0 => {
                 Err("the last are shown".into())

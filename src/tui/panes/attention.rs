@@ -141,10 +141,10 @@ impl Rows for Concerns {
             command(
                 Action::Enter,
                 |page, context| {
-                    let Some(row) = page.selected(context).filter(|row| row.profile.is_some())
-                    else {
+                    let row = page.row(context)?;
+                    if row.profile.is_none() {
                         return Err("no profile for this environment".into());
-                    };
+                    }
                     let acts = matches!(row.kind, ConcernKind::Draft(..) | ConcernKind::Alarms(..));
                     match why_refused(row, context).filter(|_| acts) {
                         Some(why) => Err(why.into()),

@@ -389,9 +389,13 @@ impl View for BatchPane {
                 Some(_) => context.view_only_reason().map(str::to_owned),
                 None => Some(NOT_IN_MEMORY.into()),
             },
-            Action::NextFailed | Action::PreviousFailed => {
+            Action::FailedOnly if self.failed_only => None,
+            Action::NextFailed | Action::PreviousFailed | Action::FailedOnly => {
                 let failed = run.is_some_and(|run| run.failed() > 0);
                 (!failed).then(|| "none failed".into())
+            }
+            Action::Enter if !self.file.is_asked() && self.on().is_none() => {
+                Some("no group here".into())
             }
             _ => None,
         }

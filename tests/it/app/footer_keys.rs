@@ -170,10 +170,14 @@ fn states() -> Vec<Reached> {
         [State::Unknown, State::Conflict],
         [State::Rotated, State::Abandoned],
     ] {
-        all.push(state(
-            &format!("the page of a batch {states:?}"),
-            move || page(states),
-        ));
+        for keys in ["", "f"] {
+            let name = format!("the page of a batch {states:?} {keys}");
+            all.push(state(&name, move || {
+                let mut scene = page(states);
+                scene.keys(keys);
+                scene
+            }));
+        }
     }
     for states in [
         vec![],
