@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     Query, Views,
-    parse::{NOT_A_TEST, Piece, Reader, looks_like_a_test, pieces},
+    parse::{NOT_A_TEST, Piece, Reader, looks_like_a_test, pieces, second_colon},
 };
 use crate::{
     domain::{history::Operation, when::Time},
@@ -138,6 +138,8 @@ impl RowQuery {
             }
         } else if asks_group {
             self.wrong.extend_from_slice(&found.wrong);
+            let meant = second_colon(piece).map(|meant| format!("{}: {meant}", piece.text));
+            self.doubtful.extend(meant);
             self.group.add(found, piece.negated);
         } else {
             return Err(NOT_HERE.into());

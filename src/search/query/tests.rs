@@ -102,7 +102,8 @@ fn what_cannot_be_read_is_named() {
         ("age>3m", "m may mean months: write 90d, 12w or 36h"),
         ("age>", "write an age as 90d, 12w or 36h"),
         ("age>9", "write an age as 90d, 12w or 36h"),
-        ("age>=90d", "write an age as 90d, 12w or 36h"),
+        ("age>=90d", "write age>90d or age<90d"),
+        ("age<=90d", "write age>90d or age<90d"),
         ("age<0d", "zero is not an age"),
         ("age>9999w", "3650d at most"),
         ("tag:", "write tag:customer"),
@@ -289,4 +290,28 @@ fn the_word_of_a_column_or_a_program_leads_to_the_test() {
     }
     assert_eq!(parse("rotated:never").wrong, [""; 0]);
     assert_eq!(parse("\"prop.tier:gold\"").wrong, [""; 0]);
+}
+
+/// A key may have a colon, so it is no mistake; what is meant is said where nothing matches.
+#[test]
+fn a_second_colon_is_doubtful() {
+    for (text, meant) in [
+        ("map:40:213", "map:40=213"),
+        ("prop:tier:gold", "prop:tier=gold"),
+        ("-prop:Tier:Gold", "prop:Tier=Gold"),
+    ] {
+        let query = parse(text);
+        let doubtful = format!("{text}: did you mean {meant}?");
+        assert_eq!((query.doubtful, query.wrong), (vec![doubtful], vec![]));
+    }
+    for text in [
+        "map:40=2:13",
+        "prop:a:b=c",
+        "\"map:40:213\"",
+        "tag:a:b",
+        "map:40:",
+        "prop::x",
+    ] {
+        assert_eq!(parse(text).doubtful, [""; 0], "{text}");
+    }
 }
