@@ -214,6 +214,12 @@ pub enum TeamFault {
     CopyDiffers(&'static str),
     #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
     Nobody(String),
+    #[error("has no role of the name {0}; nothing was changed")]
+    NobodyToRevoke(String),
+    #[error(
+        "uses the role {0} itself; nothing was changed. Name the role that somebody logs in with"
+    )]
+    RoleOfDirectory(String),
     #[error(
         "has version {found} of its tables, and this groupdesk needs {known}: an admin must run `groupdesk directory migrate`"
     )]

@@ -72,6 +72,12 @@ pub fn behind_odd_blanks(text: &str) -> impl Iterator<Item = &str> {
     parts.filter(|part| part.starts_with('-') || begins_long(part))
 }
 
+/// What begins with a dash behind a blank inside a word, which was in quotes.
+pub fn behind_blanks(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split_ascii_whitespace().skip(1);
+    parts.filter(|part| part.starts_with('-') || begins_long(part))
+}
+
 /// What was meant: the text without what stands before its first dash, and with the keyboard's dash for every other one. Those
 /// at the beginning are left out.
 pub fn undashed(text: &str) -> String {

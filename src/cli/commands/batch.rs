@@ -353,7 +353,9 @@ pub(super) fn for_a_person(
     };
     let tokens = tokens.map(|tokens| {
         let when = handoff::when_to_retry(session);
-        format!("{tokens} not been handed off; {when}: groupdesk rotations handoff --pending, or --failed for failed ones")
+        format!(
+            "{tokens} not been handed off; {when}: groupdesk rotations handoff --pending --failed"
+        )
     });
     unknown.into_iter().chain(tokens).collect()
 }

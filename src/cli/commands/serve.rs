@@ -252,13 +252,13 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
         ));
         tokio::select! {
             () = tokio::time::sleep(time) => {}
-            () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
+            () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         }
     }
     output::alarm("finishing running requests; a second signal exits at once");
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
     };
     if let Some(operators) = operators {
         operators.stop().await;

@@ -122,12 +122,20 @@ fn read(is_typed: bool, undone: &str) -> Result<Pasted, CliError> {
         input.read_to_end(&mut bytes).map(drop)
     };
     let is_too_long = bytes.len() as u64 > LONGEST;
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let is_cut = is_typed && lines.any(|line| line.len() >= LONGEST_LINE);
     let pasted = Pasted::new(bytes);
     read.map_err(|error| unreadable(&error))?;
     if is_too_long {
         return Err(CliError::Usage(format!(
             "the text on standard input is longer than {} KiB; {undone}. Pass fewer lines at once",
             LONGEST >> 10
+        )));
+    }
+    if is_cut {
+        return Err(CliError::Usage(format!(
+            "a terminal keeps only {LONGEST_LINE} bytes of a line, and one of these is longer; {undone}. Pass the text on standard \
+             input: < FILE"
         )));
     }
     if pasted.is_empty() {
@@ -137,6 +145,9 @@ fn read(is_typed: bool, undone: &str) -> Result<Pasted, CliError> {
     }
     Ok(pasted)
 }
+
+/// What a terminal keeps of a line that is typed or pasted, in bytes: the rest is lost without a sign of it (termios(3)).
+const LONGEST_LINE: usize = 4_095;
 
 /// Reads the pasted lines after the first one too, so that they do not end up in the shell.
 fn read_pasted(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {

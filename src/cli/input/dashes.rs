@@ -9,7 +9,7 @@ use crate::{
     cli::error::CliError,
     config::nearest,
     domain::{
-        dash::{begins_long, behind_odd_blanks, is_long, undashed, what_is_wrong},
+        dash::{begins_long, behind_blanks, behind_odd_blanks, is_long, undashed, what_is_wrong},
         text::visible,
     },
 };
@@ -91,6 +91,17 @@ pub(crate) fn refuse(
                  space again"
             )));
         }
+        if let Some(option) = in_quotes_with(&word, &before, command, &options) {
+            let advice = if TEXTS.contains(&before.as_str()) {
+                format!(". As a text: {before}=TEXT")
+            } else {
+                String::new()
+            };
+            return Err(CliError::Usage(format!(
+                "{option} is inside the quotes of another word, so it is not read as an option; nothing was sent. Close the \
+                 quotes before it{advice}"
+            )));
+        }
         if let Some((option, value)) = value(&word)
             && begins_long(value)
             && !TEXTS.contains(&option)
@@ -107,6 +118,20 @@ pub(crate) fn refuse(
         before = word;
     }
     Ok(())
+}
+
+/// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=`, a note and a
+/// program to run may have one; a single letter may stand in any text.
+fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
+    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option));
+    let is_program = |option: &str| option.contains("-command");
+    if is_text || command.get_name() == NOTE || is_program(before) || is_program(word) {
+        return None;
+    }
+    let mut parts = behind_blanks(word);
+    parts.find_map(|part| {
+        exactly(part, options).filter(|option| option.len() > 2 || !TEXTS.contains(&before))
+    })
 }
 
 /// A dash with a blank behind it, as in "perdu — profil".
@@ -375,6 +400,45 @@ mod tests {
         ] {
             let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
             assert!(text.contains("is not a usual space"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_option_inside_the_quotes_of_another_word_is_refused() {
+        for words in [
+            &["create", "acme-x --dry-run", "--yes"][..],
+            &["rotate", "acme-eu —dry-run", "--yes"],
+            &["create", "acme-us --name Acme"],
+            &["rotate", "acme-eu -y"],
+            &["rotate", "--filter=acme --dry-run", "--yes"],
+            &["rotate", "--filter", "acme --dry-run", "--yes"],
+            &["rotate", "a", "--reason", "leaked --dry-run", "--yes"],
+            &["update", "a", "--property", "x=1\t--dry-run"],
+            &["label", "a", "--add", "vip --json"],
+        ] {
+            let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+            assert!(
+                text.contains(" is inside the quotes of another word"),
+                "{text}"
+            );
+        }
+        let text = refusal(&["update", "a", "--name", "Acme --dry-run"]).expect("refused");
+        assert!(text.ends_with("As a text: --name=TEXT"), "{text}");
+        for words in [
+            &["rotate", "a", "--reason=leaked --dry-run"][..],
+            &["rotate", "a", "--reason", "rm -f x -y"],
+            &["note", "a", "never without --dry-run"],
+            &["create", "a", "--", "a --yes"],
+            &[
+                "profile",
+                "add",
+                "a",
+                "--api-key-command",
+                "pass --profile x",
+            ],
+            &["update", "a", "--name", "Acme -- Europe - x --unknown"],
+        ] {
+            assert_eq!(refusal(words), None, "{words:?}");
         }
     }
 

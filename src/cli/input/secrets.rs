@@ -196,6 +196,9 @@ pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Re
 pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>) -> String {
     for argument in arguments {
         let argument = argument.to_string_lossy();
+        if is_time(argument.rsplit('=').next().unwrap_or_default()) {
+            continue;
+        }
         for word in suspicious_words(&argument) {
             text = text.replace(word, "…");
         }
@@ -213,9 +216,29 @@ pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>
     text
 }
 
+/// Whether a text can only be a time, also a mistyped one: `2026-11-30T08:00`.
+fn is_time(text: &str) -> bool {
+    const LONGEST: usize = "2026-11-30T08:00:00.000000000+00:00".len();
+    let is_day = |c: char| c.is_ascii_digit() || c == '-';
+    text.len() <= LONGEST
+        && text.chars().take(10).all(is_day)
+        && text.chars().all(|c| is_day(c) || "TtZz:.+ ".contains(c))
+        && text.chars().filter(|c| *c == '-').count() >= 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_time_is_repeated_and_what_is_said_about_times_is_whole() {
+        let said = "invalid value '2026-11-30T08:00' for '--since': write 2026-11-30T08:00:00Z";
+        for argument in ["2026-11-30T08:00", "--since=2026-11-30T08:00"] {
+            let told = masked(said.to_owned(), std::iter::once(argument.into()));
+            assert_eq!(told, said);
+        }
+        assert!(!is_time("1234567890123456789012345678901234567890"));
+    }
 
     #[test]
     fn the_value_of_an_option_is_not_repeated_by_the_parser() {

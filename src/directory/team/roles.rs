@@ -80,7 +80,19 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
         let is_there = tx.one::<()>(EXISTS, values![&name])?;
         if name == "public" || is_there.is_none() {
             let role = if name == "public" { "NAME" } else { &name };
-            return Err(TeamFault::Nobody(visible(role).into_owned()).into());
+            return Err(match to {
+                Some(_) => TeamFault::Nobody(visible(&quoted(role)).into_owned()),
+                None => TeamFault::NobodyToRevoke(visible(role).into_owned()),
+            }
+            .into());
+        }
+        // Without its memberships in the others, the owner's role could grant nothing any more.
+        if Role::GRANTED
+            .iter()
+            .chain([&Role::Owner])
+            .any(|role| role.of(&schema) == quoted(&name))
+        {
+            return Err(TeamFault::RoleOfDirectory(visible(&name).into_owned()).into());
         }
         let who = quoted(&name);
         let mut after = Vec::new();

@@ -103,6 +103,19 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
     );
 }
 
+/// A terminal drops what is behind the 4,095th byte of a line.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pasted_line_that_the_terminal_cuts_is_not_searched() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let long = "x ".repeat(2_500);
+    let (shown, code) = answer_with_line(&home, "whose", &format!("{long}\n"));
+    assert_eq!(code, Some(2), "{shown}");
+    assert_has(&shown, "keeps only 4095 bytes of a line");
+    let (shown, code) = answer_with_line(&home, "whose", "x y\n");
+    assert_eq!(code, Some(1), "{shown}");
+}
+
 /// As in the console: what brings back old values asks one level more, in production for words.
 #[tokio::test(flavor = "multi_thread")]
 async fn undoing_in_production_asks_for_words() {

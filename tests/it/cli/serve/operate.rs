@@ -210,6 +210,8 @@ async fn after_sigterm_the_service_is_not_ready_and_answers_until_its_deadline()
     after.ok();
     assert_eq!(after.headers["connection"], "close");
     operated.serving.signal(Signal::INT);
+    // No advice for a client.
+    operated.serving.says("interrupted\n").await;
     assert_eq!(operated.serving.code().await, Some(130));
 
     let mut short = Operated::start(&home, &["--drain", "1ms"]).await;

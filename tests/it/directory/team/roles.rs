@@ -418,6 +418,38 @@ fn nobody_revokes_or_changes_his_own_role() {
 }
 
 #[test]
+fn the_roles_of_a_directory_are_neither_granted_nor_revoked() {
+    let schema = "own_roles";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    for role in ["viewer", "operator", "admin", "owner"] {
+        let own = format!("own_roles_{role}");
+        let refused = TeamFault::RoleOfDirectory(own.clone());
+        assert_eq!(fault_of(revoke(&desk, &own)), refused);
+        assert_eq!(fault_of(grant(&desk, &own, Role::Operator)), refused);
+    }
+    let admin = postgres::at_as("own_roles_admin_person", server.folder(), schema);
+    server.execute(schema, "CREATE ROLE \"own_roles-Nina\" LOGIN");
+    grant(&admin, "own_roles-Nina", Role::Viewer).expect("granted");
+    let nobody = fault_of(grant(&admin, "own-Nobody", Role::Viewer));
+    assert!(
+        nobody
+            .to_string()
+            .ends_with("CREATE ROLE \"own-Nobody\" LOGIN"),
+        "{nobody}"
+    );
+    let nobody = fault_of(revoke(&admin, "own-Nobody"));
+    assert!(
+        nobody
+            .to_string()
+            .contains("no role of the name own-Nobody;"),
+        "{nobody}"
+    );
+}
+
+#[test]
 fn members_are_listed_by_name_with_their_highest_role() {
     let schema = "members";
     let Some(server) = scene(schema) else {
