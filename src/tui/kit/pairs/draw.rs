@@ -19,6 +19,8 @@ use crate::{
 const GUTTER: u16 = 3;
 /// Minimum width of a cell that is being edited, however short the texts are.
 const MIN_FIELD_WIDTH: u16 = 12;
+/// From this width on, ids are always as wide as editing needs.
+const ROOMY_WIDTH: u16 = 50;
 /// Maximum width of a text while other columns need room.
 const MAX_WIDTH: u16 = 120;
 /// The same for the key beside a value with a type.
@@ -48,7 +50,7 @@ impl<K: Kind> Pairs<K> {
         let foot = foot.filter(|_| area.height > 2);
         let height = area.height - 1 - u16::from(foot.is_some());
         let window = columns::centred(self.cursor, rows.len(), height);
-        let layout = Self::layout(&rows[window.clone()], &problems, area.width - GUTTER);
+        let layout = self.layout(&rows[window.clone()], &problems, area.width - GUTTER);
         layout.draw_header(buffer, after_cells(paint::row(area, 0), GUTTER), theme);
         if window.len() < rows.len() {
             let place = format!(" {}/{}", self.cursor + 1, rows.len());
@@ -80,16 +82,24 @@ impl<K: Kind> Pairs<K> {
         cursor
     }
 
-    fn layout(rows: &[Row], problems: &[Problem], room: u16) -> Layout {
+    fn layout(&self, rows: &[Row], problems: &[Problem], room: u16) -> Layout {
+        // While a cell is edited, it has one cell more than the text, for the cursor after it. If there is room, it is
+        // reserved all the time, so that nothing jumps when editing starts.
+        let (least, least_key, cursor) = if K::HAS_TYPES {
+            (MIN_FIELD_WIDTH.min(room / 3), MIN_FIELD_WIDTH, 1)
+        } else if self.is_editing() || room >= ROOMY_WIDTH {
+            (MIN_FIELD_WIDTH, MIN_FIELD_WIDTH, 1)
+        } else {
+            (MIN_FIELD_WIDTH / 2, K::NAMES.0.len() as u16, 0)
+        };
         let (max_key, least_value, gap) = if K::HAS_TYPES {
             (MAX_KEY_WIDTH, 2 * MIN_FIELD_WIDTH, 1)
         } else {
             (MAX_WIDTH, K::NAMES.1.len() as u16, 2)
         };
-        // One cell more than the text, for the cursor after it, so that nothing jumps when editing starts.
-        let key = columns::widest(rows.iter().map(|row| row.key.as_str()), max_key) + 1;
+        let key = columns::widest(rows.iter().map(|row| row.key.as_str()), max_key) + cursor;
         let values: Vec<_> = rows.iter().map(|row| row.value.shown()).collect();
-        let value = columns::widest(values.iter().map(AsRef::as_ref), MAX_WIDTH) + 1;
+        let value = columns::widest(values.iter().map(AsRef::as_ref), MAX_WIDTH) + cursor;
         let remarks: Vec<_> = rows
             .iter()
             .filter_map(|row| row.remark(K::NAMES.0))
@@ -97,10 +107,9 @@ impl<K: Kind> Pairs<K> {
         let texts = problems.iter().map(|problem| problem.text.as_str());
         let remarks = remarks.iter().map(String::as_str).chain(texts);
         let remark = columns::widest(remarks, MAX_WIDTH).max(1);
-        let least = MIN_FIELD_WIDTH.min(room / 3);
         let title = |name: &str| name.to_uppercase();
         let mut all = vec![
-            columns::Column::new(title(K::NAMES.0), least, key.max(MIN_FIELD_WIDTH), 0),
+            columns::Column::new(title(K::NAMES.0), least, key.max(least_key), 0),
             columns::Column::new(title(K::NAMES.1), least, value.max(least_value), 0),
             columns::Column::new("", 8.min(remark), remark, 1),
         ];
