@@ -1,5 +1,7 @@
 //! Draws the rows: `>` and reverse for the cursor, `~ + -` in the gutter, and the old value or the problem beside a row.
 
+use std::borrow::Cow;
+
 use ratatui::prelude::{Buffer, Modifier, Position, Rect, Style};
 
 use super::{Column, Kind, Pairs, Problem, REMOVED, Row, Typing};
@@ -40,7 +42,12 @@ impl<K: Kind> Pairs<K> {
         if area.width <= GUTTER || area.is_empty() {
             return None;
         }
-        let rows = self.typed_rows();
+        // A type is not there before it is chosen.
+        let rows = if self.is_choosing() {
+            Cow::Borrowed(self.rows.as_slice())
+        } else {
+            self.typed_rows()
+        };
         let problems = if K::KEEPS_WRONG {
             self.problems()
         } else {
@@ -80,6 +87,10 @@ impl<K: Kind> Pairs<K> {
             paint::line(buffer, last, &text, style, theme);
         }
         cursor
+    }
+
+    fn is_choosing(&self) -> bool {
+        matches!(self.typing, Some(Typing::Type(_)))
     }
 
     fn layout(&self, rows: &[Row], problems: &[Problem], room: u16) -> Layout {
@@ -162,7 +173,7 @@ impl<K: Kind> Pairs<K> {
         if let Some(wrong) = refused.or(problem) {
             return Some((format!("! {wrong}"), theme.error()));
         }
-        let text = if matches!(self.typing, Some(Typing::Type(_))) {
+        let text = if self.is_choosing() {
             "Left and Right choose the type".into()
         } else if !rows.is_empty() {
             return None;
