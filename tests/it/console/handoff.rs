@@ -3,8 +3,13 @@
 use groupdesk::config::HandOffCommand;
 
 use super::prelude::*;
+use crate::support::world::Installation;
 
 fn hands_off(world: &World, folder: &Path) -> Operations {
+    installation(world, folder).operations()
+}
+
+fn installation(world: &World, folder: &Path) -> Installation {
     let script =
         "cat > $0/in.new; mv $0/in.new $0/in; [ -e $0/works ] || { cat $0/in >&2; exit 3; }";
     let command = ["/bin/sh", "-c", script, &folder.display().to_string()];
@@ -16,7 +21,6 @@ fn hands_off(world: &World, folder: &Path) -> Operations {
         .installation(Side::Testing)
         .at(NOW)
         .with(|profile| profile.handoff = Some(handoff))
-        .operations()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,8 +81,15 @@ async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("works"), "").expect("written");
     let operations = hands_off(&world, folder.path());
-    // As after a kill between the rotation and the end of its hand-off.
-    operations
+    // As after a kill between the rotation and the end of its hand-off: by another process.
+    let another = match world.team() {
+        Some(team) => Directory::open(&team),
+        None => Directory::open(&world.directory_file()),
+    };
+    let another = another.expect("it opens");
+    let killed = installation(&world, folder.path()).on(&another);
+    killed
+        .operations()
         .rotate(&id("acme-eu"), None, UnknownIdPolicy::KnownOnly)
         .await
         .expect("rotated");
