@@ -74,6 +74,8 @@ fn short_hash(text: &str) -> ShortHash {
 
 /// An id as text, with the line or entry where it is, counted from 1.
 pub(super) type Found = (usize, String);
+/// All of them, and what was read differently from plain CSV.
+pub(super) type FoundIds = (Vec<Found>, Option<String>);
 
 /// The ids of a decoded text that is JSON or a table with a column of ids, and what was read differently from plain CSV;
 /// `None` if it is a plain list.
@@ -81,7 +83,7 @@ pub(super) type Found = (usize, String);
 /// # Errors
 ///
 /// What is wrong with it, without quoting it.
-pub fn ids_in(text: &str) -> Result<Option<(Vec<Found>, Option<String>)>, String> {
+pub fn ids_in(text: &str) -> Result<Option<FoundIds>, String> {
     match kind::of(text) {
         Kind::Array | Kind::Objects => json(text).map(|ids| Some((ids, None))),
         Kind::Lines => match table(text, false) {
@@ -146,7 +148,7 @@ fn id(entry: Value, number: usize) -> Result<String, String> {
     }
 }
 
-fn table(text: &str, is_certain: bool) -> Option<(Vec<Found>, Option<String>)> {
+fn table(text: &str, is_certain: bool) -> Option<FoundIds> {
     let mut table = Table::of_ids(is_certain);
     let (mut ids, mut lines) = (Vec::new(), LineCount::default());
     let mut take = |table: &Table, record: Option<Record>, line: usize| {

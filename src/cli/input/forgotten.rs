@@ -35,8 +35,11 @@ impl Unquoted {
     }
 }
 
+/// Whether a word looks like a value of an option.
+type IsLike = fn(&str) -> bool;
+
 /// Options whose value may stand where an ID is expected, and what such a value looks like.
-const VALUES: [(&str, fn(&str) -> bool); 5] = [
+const VALUES: [(&str, IsLike); 5] = [
     ("--add", |word| Label::parse(word).is_ok()),
     ("--map", |word| has_key(word, |c| c.is_ascii_digit())),
     ("--property", |word| has_key(word, |_| true)),
