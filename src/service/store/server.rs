@@ -138,8 +138,7 @@ const ADVICE: Advice = Advice {
     password: "pass a file that contains it with --storage-password-file",
     set_up: "is not set up for the service, or not for this role. To do it, as the owner of the schema: groupdesk serve init \
              --storage URL --role NAME",
-    there: "for a role to serve from it, its owner runs groupdesk serve init with --role; for another service, use \
-            --storage-schema",
+    there: "to let a role serve from it, use --role as its owner; for another service, use --storage-schema",
 };
 
 impl From<ServerFault> for StoreError {

@@ -220,7 +220,7 @@ async fn rows_and_properties_that_a_file_lacks_are_counted_and_ask_one_level_mor
     for command in ["import other.csv --update", "apply other.csv"] {
         home.exits(0, &format!("{command} --dry-run"))
             .await
-            .shows(&format!("! {words}\n"));
+            .shows(&format!("! {words}"));
         let lines = home
             .run(&format!("{command} --dry-run --json"))
             .await

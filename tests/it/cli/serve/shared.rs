@@ -61,7 +61,7 @@ impl Shared {
         let again = home.exits(2, without).await;
         again
             .says("nothing was changed")
-            .says("serve init with --role");
+            .says("use --role as its owner");
         Some(shared)
     }
 
