@@ -83,3 +83,20 @@ async fn a_settlement_that_cannot_be_recorded_settles_nothing() {
     assert_eq!(scene.states().await, [State::Recovered]);
     scene.check().await;
 }
+
+/// A note is never sent, so that nothing was sent says nothing of it.
+#[tokio::test]
+async fn of_a_note_that_cannot_be_written_it_is_said_that_it_was_not_saved() {
+    let scene = Scene::new().await;
+    fail_writes(&scene, Some("annotations"));
+    let note = AnnotationChange {
+        note: Some("call first".into()),
+        ..AnnotationChange::default()
+    };
+    let refused = scene.ana.annotate(vec![id(ACME)], note).await;
+    let refused = refused.expect_err("not written");
+    assert_is!(refused, Failure::NotSaved { .. });
+    let text = refused.to_string();
+    assert!(text.starts_with("the note was not saved: "), "{text}");
+    assert!(!text.contains("nothing was sent"), "{text}");
+}
