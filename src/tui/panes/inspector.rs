@@ -136,8 +136,8 @@ impl Rows for Requests {
             command(
                 Action::FailedOnly,
                 |page, context| match page.kind.failed_only {
-                    false if !context.exchanges.all().any(Exchange::is_failed) => {
-                        Err("none failed".into())
+                    false if context.exchanges.all().len() == 0 => {
+                        Err("no request has ended".into())
                     }
                     failed_only => Ok(failed_only.then_some("all")),
                 },
