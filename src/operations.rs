@@ -48,6 +48,7 @@ pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
 pub use groups::request;
+pub(crate) use groups::secret_check::fingerprints_in;
 pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
 pub use handoff::HandedOff;

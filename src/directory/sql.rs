@@ -44,7 +44,8 @@ pub(super) use open::{mark_moved, random_key};
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{
-    CompletedProfile, Contents, Inspected, TimesAtWork, ids_beginning, inspect, preview_binding_in,
+    CompletedProfile, Contents, Inspected, TimesAtWork, ids_beginning, inspect, known_secrets_in,
+    preview_binding_in,
 };
 
 /// An open directory file.

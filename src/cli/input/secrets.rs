@@ -13,11 +13,12 @@ use crate::{
     cli::{
         args::Global,
         error::CliError,
-        session::{Session, has_directory, overrides},
+        session::{Session, open_named, overrides},
     },
-    config::is_address,
-    domain::pasted::{Pasted, Shape, may_have_token, shape, suspicious_words},
-    operations::Failure,
+    config::{DirectoryAt, Overrides, default_directory, directory_of, is_address},
+    directory::{self, known_secrets_in},
+    domain::pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
+    operations::{Failure, fingerprints_in},
 };
 
 const SECRETS: [&str; 8] = [
@@ -65,15 +66,27 @@ pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Cl
 /// Arguments that name something: an ID or a filter may contain digits of its own, but no whole token that is no known ID.
 const NAMES: [&str; 6] = ["id", "ids", "as_id", "proof", "filter", "id_or_number"];
 
-/// Commands that open the directory in their own way, or not at all.
-const UNOPENED: [&str; 3] = ["directory", "config", "completions"];
+/// Commands that open the directory in their own way, or not at all: opening it would migrate what they look at first.
+const UNOPENED: [&str; 4] = ["directory", "config", "completions", "doctor"];
 
-/// A value of the command line that looks like a token, and its argument.
+/// A value of the command line that may be a token, and its argument.
 pub(crate) struct Suspect {
     field: String,
     text: String,
-    /// Otherwise it is a token only if it is known as one.
-    is_shaped: bool,
+    doubt: Doubt,
+    /// Whether its command opens the directory in its own way.
+    is_unopened: bool,
+}
+
+/// What a value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubt {
+    /// Words: a token only if it is known as one.
+    Words,
+    /// A token of some service. Refused where nothing can tell whether it is known.
+    Signs,
+    /// A token of ours, or a part of one. Refused unless it is the ID of a group.
+    Shape,
 }
 
 /// The values that may be a token or a part of one, in every argument that there is.
@@ -106,30 +119,29 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
         // Its sign is none of a token.
         let parts = 1 + usize::from(names.any(|name| name.contains('=')));
         for text in values.filter_map(checked) {
-            let is_shaped = match shape(&text) {
-                Some(Shape::Token) => true,
-                Some(Shape::Fragment) => !is_name,
-                None => false,
+            let is_long = text.chars().nth(FRAGMENT - 1).is_some();
+            let doubt = match shape(&text) {
+                Some(Shape::Token) => Doubt::Shape,
+                _ if is_name => continue,
+                Some(Shape::Fragment) => Doubt::Shape,
+                None if is_address(&text) || !is_long => continue,
+                None if text.splitn(parts, '=').any(may_have_token) => Doubt::Signs,
+                None => Doubt::Words,
             };
-            if is_shaped
-                || !is_name && !is_address(&text) && text.splitn(parts, '=').any(may_have_token)
-            {
-                let field = field.clone();
-                found.push(Suspect {
-                    field,
-                    text,
-                    is_shaped,
-                });
-            }
+            found.push(Suspect {
+                field: field.clone(),
+                text,
+                doubt,
+                is_unopened: false,
+            });
         }
     }
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)
     {
         let mut below = of_command(below, command, root);
-        // Looking one up would open, or migrate, what these are to look at first.
-        if UNOPENED.contains(&name) {
-            below.retain(|suspect| suspect.is_shaped);
+        for suspect in &mut below {
+            suspect.is_unopened |= UNOPENED.contains(&name);
         }
         found.extend(below);
     }
@@ -157,39 +169,115 @@ const PLACES: [&str; 3] = ["--config", "--directory", "--profile"];
 
 /// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
 pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
-    let shaped = suspects.iter().filter(|suspect| suspect.is_shaped);
-    let mut fields = shaped.map(|suspect| suspect.field.as_str());
-    match fields.find(|field| PLACES.contains(field)) {
-        Some(field) => Err(Failure::looks_secret(field).into()),
+    let mut shaped = suspects.iter().filter(|one| one.doubt == Doubt::Shape);
+    match shaped.find(|suspect| suspect.is_place()) {
+        Some(Suspect { field, .. }) => Err(Failure::looks_secret(field).into()),
         None => Ok(()),
     }
 }
 
-/// Refuses a suspect that is not the ID of a known group. Without a directory nothing is known as a token.
+impl Suspect {
+    fn is_place(&self) -> bool {
+        PLACES.contains(&self.field.as_str())
+    }
+
+    fn refused(&self) -> CliError {
+        let field = self.field.clone();
+        Failure::HoldsSecret { field }.into()
+    }
+}
+
+/// Refuses a suspect that is known as a secret, or that has the shape of one and is not the ID of a known group. Without
+/// a directory nothing is known.
 pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
-    let is_asked = suspects.iter().any(|suspect| suspect.is_shaped)
-        || !suspects.is_empty() && has_directory(&overrides(global));
-    let session = is_asked.then(|| Session::open(global).ok());
-    let session = session.flatten();
-    for suspect in suspects {
-        let field = suspect.field.as_str();
+    if suspects.is_empty() {
+        return Ok(());
+    }
+    let overrides = overrides(global);
+    // First, because a file is read here that a session has open.
+    refuse_known(suspects, &overrides).await?;
+    let shaped = suspects.iter().filter(|one| one.doubt == Doubt::Shape);
+    let shaped: Vec<_> = shaped.collect();
+    if shaped.is_empty() {
+        return Ok(());
+    }
+    let session = Session::open(global).ok();
+    for Suspect { field, text, .. } in shaped {
         match &session {
-            Some(session) if suspect.is_shaped => {
-                let checked = session.operations.no_secret_in_text(field, &suspect.text);
-                checked.await?;
-            }
-            Some(session) => {
-                let text = Pasted::of(&suspect.text);
-                if let Ok(true) = session.operations.knows_secret_in(&text).await {
-                    let field = field.to_owned();
-                    return Err(Failure::HoldsSecret { field }.into());
-                }
-            }
-            None if suspect.is_shaped => return Err(Failure::looks_secret(field).into()),
-            None => {}
+            Some(session) => session.operations.no_secret_in_text(field, text).await?,
+            None => return Err(Failure::looks_secret(field).into()),
         }
     }
     Ok(())
+}
+
+/// No profile is needed for this: a directory knows the tokens of all.
+async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(), CliError> {
+    let here = directory_of(overrides);
+    let usual = || {
+        let usual = Overrides {
+            config: None,
+            directory: None,
+            ..overrides.clone()
+        };
+        directory_of(&usual).or_else(|_| default_directory(&usual.env))
+    };
+    // A new directory that is named for one command knows nothing.
+    let is_named = here.is_err() || suspects.iter().any(Suspect::is_place);
+    let usual = is_named.then(usual).and_then(Result::ok);
+    if let Some(DirectoryAt::File(file)) = usual
+        && let Ok(Some(known)) = known_to_file(suspects, &file)
+    {
+        return Err(known.refused());
+    }
+    let at = match here {
+        Ok(at) => at,
+        // What the file would have named cannot be asked.
+        Err(wrong) if suspects.iter().any(|one| one.doubt == Doubt::Signs) => {
+            return Err(wrong.into());
+        }
+        Err(_) => return Ok(()),
+    };
+    if let DirectoryAt::File(file) = &at {
+        match known_to_file(suspects, file) {
+            Ok(Some(known)) => return Err(known.refused()),
+            Ok(None) => return Ok(()),
+            Err(_) => {}
+        }
+    }
+    if suspects.iter().any(|one| one.is_unopened) {
+        return Ok(());
+    }
+    // One that cannot be opened is reported by the command, if it needs it.
+    let Ok(directory) = open_named(&at, overrides) else {
+        return Ok(());
+    };
+    directory.set_is_of_command(true);
+    for suspect in suspects {
+        let asked = fingerprints_in(directory.fingerprinter(), &suspect.text);
+        let known = directory.known_secrets(asked).await;
+        if known.is_ok_and(|known| !known.is_empty()) {
+            return Err(suspect.refused());
+        }
+    }
+    Ok(())
+}
+
+/// The first that a directory file knows, which is neither opened for writing nor migrated for it.
+fn known_to_file<'s>(
+    suspects: &'s [Suspect],
+    file: &Path,
+) -> directory::Result<Option<&'s Suspect>> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    for suspect in suspects {
+        let known = known_secrets_in(file, |by| fingerprints_in(by, &suspect.text))?;
+        if !known.is_empty() {
+            return Ok(Some(suspect));
+        }
+    }
+    Ok(None)
 }
 
 /// A message of the parser, which repeats arguments, without what looks like a token.
@@ -340,7 +428,8 @@ mod tests {
         let found = |line: &str| {
             let root = crate::cli::commands::tree::command();
             let matches = root.clone().try_get_matches_from(line.split(' '));
-            suspects(&matches.expect("it parses"), &root).len()
+            let all = suspects(&matches.expect("it parses"), &root);
+            all.iter().filter(|one| one.doubt > Doubt::Words).count()
         };
         assert_eq!(found("groupdesk get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
         assert_eq!(

@@ -1,7 +1,13 @@
 //! Inspects a directory file without changing it: creates no key, migrates nothing, changes no permissions. Returns
 //! counts, never contents of rows. Ids are completed for a shell in the same way, without a lock that would block a writer.
 
-use std::{collections::HashMap, fmt::Write, path::Path, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt::Write,
+    fs::Metadata,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
@@ -17,7 +23,10 @@ use super::{
 use crate::{
     db::{Tx, file, record, values},
     directory::{BindingPreview, Caller, DirectoryError, Place, Result, columns},
-    domain::{rotation::settle_window, token::Fingerprinter},
+    domain::{
+        rotation::settle_window,
+        token::{Fingerprint, Fingerprinter},
+    },
     platform::{boot_time::BootTime, clock::Clock, private_files::with_suffix, process},
 };
 
@@ -60,17 +69,22 @@ pub type TimesAtWork = HashMap<String, (Duration, Duration)>;
 /// Inspects and checks the file; blocks, and reads all of it. Must not be called while this process has the file open:
 /// closing it here would drop the locks.
 pub fn inspect(path: &Path, times: &TimesAtWork) -> Result<Inspected> {
-    let unusable = DirectoryError::unusable(path);
-    let path = &std::path::absolute(path).map_err(&unusable)?;
-    let found = std::fs::metadata(path);
-    file::check(path, found.as_ref().ok()).map_err(|why| unfit(path, why))?;
-    let found = found.map_err(unusable)?;
-    if !found.is_file() {
-        return Err(DirectoryError::NotADirectory {
-            path: path.to_owned(),
-        });
-    }
+    let (path, found) = &checked(path)?;
     inspect_open(path, found.len(), times).map_err(|fault| fault.explain(path))
+}
+
+/// The absolute path of a file that may be a directory: a FIFO would block.
+fn checked(path: &Path) -> Result<(PathBuf, Metadata)> {
+    let unusable = DirectoryError::unusable(path);
+    let path = std::path::absolute(path).map_err(&unusable)?;
+    let found = std::fs::metadata(&path);
+    file::check(&path, found.as_ref().ok()).map_err(|why| unfit(&path, why))?;
+    let found = found.map_err(unusable)?;
+    if found.is_file() {
+        Ok((path, found))
+    } else {
+        Err(DirectoryError::NotADirectory { path })
+    }
 }
 
 /// As [`Directory::preview_binding`](crate::directory::Directory::preview_binding), for a file of the newest schema. Like [`inspect`],
@@ -85,6 +99,21 @@ pub fn preview_binding_in(
         places::preview_binding(&Tx::of(&connection), &caller)
     };
     preview().map_err(|fault| fault.explain(path))
+}
+
+/// As [`Directory::known_secrets`](crate::directory::Directory::known_secrets), for a file of the newest schema. Like [`inspect`],
+/// it must not be called while this process has the file open.
+pub fn known_secrets_in(
+    path: &Path,
+    fingerprints: impl FnOnce(&Fingerprinter) -> Vec<Fingerprint>,
+) -> Result<Vec<usize>> {
+    let (path, _) = &checked(path)?;
+    let known = || {
+        let connection = file::read_only(path, BUSY_TIMEOUT)?;
+        let fingerprints = fingerprints(&key(&connection)?);
+        places::known_secrets(&Tx::of(&connection), &fingerprints)
+    };
+    known().map_err(|fault| fault.explain(path))
 }
 
 fn inspect_open(path: &Path, bytes: u64, times: &TimesAtWork) -> Result<Inspected, Fault> {

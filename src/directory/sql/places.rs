@@ -58,22 +58,8 @@ impl Directory {
         if fingerprints.is_empty() {
             return Ok(Vec::new());
         }
-        self.execute(Access::Short, move |tx| {
-            let mut known = HashSet::new();
-            for some in fingerprints.chunks(AT_ONCE) {
-                let last = some.last().into_iter().cycle();
-                let values = some.iter().chain(last).take(AT_ONCE);
-                let values = values.map(Value::from).collect();
-                known.extend(tx.all::<[u8; 32]>(SECRETS.as_str(), values)?);
-            }
-            let is_known = |one: &Fingerprint| known.contains(one.as_bytes());
-            let all = fingerprints.iter().enumerate();
-            Ok(all
-                .filter(|(_, one)| is_known(one))
-                .map(|(at, _)| at)
-                .collect())
-        })
-        .await
+        self.execute(Access::Short, move |tx| known_secrets(tx, &fingerprints))
+            .await
     }
 
     /// Returns all places, by name.
@@ -187,6 +173,26 @@ const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 const AT_ONCE: usize = 128;
 
 /// Tokens and API keys that were ever seen, in any place.
+/// As [`Directory::known_secrets`].
+pub(super) fn known_secrets(
+    tx: &Tx<'_>,
+    fingerprints: &[Fingerprint],
+) -> Result<Vec<usize>, Fault> {
+    let mut known = HashSet::new();
+    for some in fingerprints.chunks(AT_ONCE) {
+        let last = some.last().into_iter().cycle();
+        let values = some.iter().chain(last).take(AT_ONCE);
+        let values = values.map(Value::from).collect();
+        known.extend(tx.all::<[u8; 32]>(SECRETS.as_str(), values)?);
+    }
+    let is_known = |one: &Fingerprint| known.contains(one.as_bytes());
+    let all = fingerprints.iter().enumerate();
+    Ok(all
+        .filter(|(_, one)| is_known(one))
+        .map(|(at, _)| at)
+        .collect())
+}
+
 static SECRETS: LazyLock<String> = LazyLock::new(|| {
     let all = placeholders(AT_ONCE);
     format!(

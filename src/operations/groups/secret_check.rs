@@ -13,7 +13,7 @@ use crate::{
         group::UserGroupId,
         pasted::{self, Parts, Pasted, shape, suspicious_words},
         text::visible,
-        token::Token,
+        token::{Fingerprint, Fingerprinter, Token},
     },
     formats::{GroupRow, Ids},
     operations::{Failure, Operations},
@@ -243,8 +243,7 @@ impl Operations {
                 if was_before(&form) {
                     continue;
                 }
-                fingerprints.push(fingerprinter.of(&form));
-                fingerprints.push(fingerprinter.of_key(&form.expose().to_owned().into()));
+                fingerprints.extend(as_both(fingerprinter, &form));
                 asked.push(text);
             }
         }
@@ -254,6 +253,19 @@ impl Operations {
             None => Ok(()),
         }
     }
+}
+
+/// As a token and as an API key.
+fn as_both(fingerprinter: &Fingerprinter, form: &Token) -> [Fingerprint; 2] {
+    let key = form.expose().to_owned().into();
+    [fingerprinter.of(form), fingerprinter.of_key(&key)]
+}
+
+/// The fingerprints of all that may be a secret in a text, for a caller that has no profile to open a session with.
+pub(crate) fn fingerprints_in(fingerprinter: &Fingerprinter, text: &str) -> Vec<Fingerprint> {
+    let forms = pasted::candidates_of(text, SHORTEST);
+    let both = forms.iter().map(|form| as_both(fingerprinter, form));
+    both.flatten().collect()
 }
 
 fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {

@@ -7,7 +7,10 @@ use super::{
     program::{Home, mode},
     promote,
 };
-use crate::support::faults::Fault;
+use crate::support::{
+    faults::{Fault, Faults},
+    world::files_below,
+};
 
 #[tokio::test]
 async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
@@ -160,20 +163,68 @@ async fn a_part_of_a_token_in_a_note_of_a_file_is_refused_and_an_export_is_taken
     home.exits(0, "import export.csv").await;
 }
 
-/// Only the directory tells that these are tokens: a UUID, base64, words with signs.
-#[tokio::test]
-async fn a_known_token_of_any_shape_is_no_argument() {
-    let tokens = [
-        "b94d27b9-934e-4e08-a52e-52d7da7dabfa",
-        "c6m+9Jm79Nx70qTyyK9b2Z8meg7TGXIX3Su6FUNuXA==",
-        "Blaue-Katze!343+Regen&Sturm$8b97b75092",
-    ];
-    let answers = tokens.map(|token| group(token, &Value::Null));
-    let (home, _service) = knowing_acme(answers.into()).await;
-    for _ in tokens {
+/// Only the directory tells that these are tokens: a UUID, base64, words with signs, words.
+const TOKENS: [&str; 4] = [
+    "b94d27b9-934e-4e08-a52e-52d7da7dabfa",
+    "c6m+9Jm79Nx70qTyyK9b2Z8meg7TGXIX3Su6FUNuXA==",
+    "Blaue-Katze!343+Regen&Sturm$8b97b75092",
+    "plum-harbor-quilt-ember-42",
+];
+
+/// Knows [`TOKENS`].
+async fn knowing_tokens() -> (Home, Faults) {
+    let answers = TOKENS.map(|token| group(token, &Value::Null));
+    let (home, service) = knowing_acme(answers.into()).await;
+    for _ in TOKENS {
         home.json(0, &["get", "acme"]).await;
     }
-    for token in tokens {
+    (home, service)
+}
+
+#[track_caller]
+fn assert_nowhere(home: &Home, token: &str) {
+    for file in files_below(home.folder.path()).expect("readable") {
+        let text = std::fs::read(&file).unwrap_or_default();
+        let is_there = String::from_utf8_lossy(&text).contains(token);
+        let is_name = file.display().to_string().contains(token);
+        assert!(!is_there && !is_name, "{token} is in {}", file.display());
+    }
+}
+
+/// Neither a profile nor a configuration that can be read is needed to tell a token.
+#[tokio::test]
+async fn a_known_token_is_no_argument_without_a_profile_or_a_configuration() {
+    let (home, _service) = knowing_tokens().await;
+    let second =
+        "[profiles.second]\nbase_url = \"http://127.0.0.1:1\"\napi_key = { env = \"K\" }\n";
+    for lines in [second, "= =\n"] {
+        home.add_config(lines);
+        for token in TOKENS {
+            #[rustfmt::skip] // A table: one command per line.
+            let table = [
+                vec!["profile", "rename", "second", token],
+                vec!["serve", "keys", "create", "--environment", "live", "--name", token],
+                vec!["serve", "keys", "create", "--environment", token],
+                vec!["man", token],
+                vec!["--directory", token, "list"],
+            ];
+            for command in table {
+                let ran = home.exits(2, &command).await;
+                ran.says("this is a token").hides(token);
+            }
+            assert_nowhere(&home, token);
+        }
+        // Words that are none are taken.
+        let create = "serve keys create --environment live --name reports-of-europe-42";
+        home.exits(0, create).await;
+    }
+}
+
+#[tokio::test]
+async fn a_known_token_of_any_shape_is_no_argument() {
+    let (home, _service) = knowing_tokens().await;
+    for token in TOKENS {
+        let backup = format!("{token}.db");
         let export = format!("./{token}.jsonl");
         #[rustfmt::skip] // A table: one command per line.
         let table = [
@@ -186,6 +237,9 @@ async fn a_known_token_of_any_shape_is_no_argument() {
             vec!["get", token],
             vec!["get", "acme", token],
             vec!["list", token],
+            vec!["serve", "keys", "create", "--environment", "live", "--name", token],
+            vec!["man", token],
+            vec!["directory", "backup", &backup],
         ];
         for command in table {
             let ran = home.run(&command).await;
@@ -193,14 +247,6 @@ async fn a_known_token_of_any_shape_is_no_argument() {
             let said = format!("{}{}", ran.out, ran.err);
             assert!(!said.contains(token), "{command:?}: {said}");
         }
-        let mut entries = std::fs::read_dir(home.folder.path()).expect("readable");
-        assert!(entries.all(|entry| {
-            !entry
-                .expect("an entry")
-                .path()
-                .display()
-                .to_string()
-                .contains(token)
-        }));
+        assert_nowhere(&home, token);
     }
 }
