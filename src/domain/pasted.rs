@@ -11,9 +11,11 @@
 mod clean;
 mod decode;
 mod encoded;
+mod ends;
 mod grouped;
 mod numbers;
 mod parts;
+mod recorded;
 mod shape;
 mod streams;
 #[cfg(test)]
@@ -29,19 +31,19 @@ use zeroize::Zeroizing;
 
 use super::token::Token;
 use clean::{CUT, Removing, cleaned};
-use decode::{decoded, text_of};
+use decode::{readings, text_of};
+use ends::{Ends, is_edge};
 pub use parts::{Parts, TokenParts, may_have_token};
 use shape::{DIGITS, PIECE, suspicion};
 pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
-use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
+use streams::{Stream, columns, joined, lines, undoubled, without_signs, words_of_lines};
 
 /// In bytes. No token or API key is longer.
 const LONGEST: usize = 4096;
-/// Texts that are looked up, at most: enough for 64 KiB of a log.
-const BUDGET: usize = 60_000;
-/// Ends that are tried for each beginning: fewer the longer the text is.
-const ENDS: std::ops::RangeInclusive<usize> = 5..=48;
-const PER_STREAM: usize = 12_000;
+/// Texts that are looked up, at most: enough for 64 KiB of a log. What is in excess is not read, which is no all-clear.
+const BUDGET: usize = 120_000;
+/// Ends that are tried within a word, however long the text is: so many signs has a token.
+const WITHIN_WORD: usize = 14;
 
 /// Something that may be a token.
 #[derive(Debug)]
@@ -112,10 +114,12 @@ pub struct Reading {
 pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     let text = text_of(bytes);
     let plain = cleaned(&text, Removing::Little);
-    let resolved = decoded(&text);
-    let without_tags = cleaned(&resolved, Removing::Tags);
-    let with_tags = cleaned(&resolved, Removing::Colours);
-    let suspicions = [suspicion(&without_tags), suspicion(&with_tags)];
+    let readings: Vec<_> = readings(&text).into_iter().map(Resolved::of).collect();
+    let first = &readings[0];
+    let suspicions: Vec<_> = readings
+        .iter()
+        .flat_map(|one| [suspicion(&one.without_tags), suspicion(&one.with_tags)])
+        .collect();
 
     let mut collected = Collected::new(shortest);
     for (whole, line) in suspicions.iter().flat_map(|one| &one.whole) {
@@ -126,11 +130,12 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
             collected.add(&twice[from..from + whole.len()], *line, false);
         }
     }
-    let lines_of_parts = suspicions.iter().map(|one| one.line);
-    let lines_of_parts = lines_of_parts.chain([grouped::line(&without_tags)]);
+    let lines_of_parts = suspicions[..2].iter().map(|one| one.line);
+    let lines_of_parts = lines_of_parts.chain([grouped::line(&first.without_tags)]);
     let mut unclear = lines_of_parts.flatten().min();
-    let dumped = numbers::texts(&with_tags);
-    for (text, line) in &dumped {
+    let mut others = numbers::texts(&first.with_tags);
+    others.extend(recorded::texts(&text));
+    for (text, line) in &others {
         let seen = suspicion(text);
         for (whole, _) in &seen.whole {
             collected.add(whole, *line, true);
@@ -141,41 +146,74 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     for (line, number) in text.lines().zip(1..) {
         collected.add(line.trim(), number, false);
     }
-    let all_lines = lines(&without_tags).nth(1).is_some();
-    let mut streams = vec![joined(&plain, false), joined(&without_tags, true)];
-    if *resolved != *text {
-        streams.push(joined(&with_tags, true));
-    }
-    if without_tags.contains(CUT) {
-        let unmarked = Zeroizing::new(without_tags.replace(CUT, ""));
-        streams.push(joined(&unmarked, true));
-    }
-    streams.push(without_signs(&without_tags));
-    let mut others = Vec::new();
-    if all_lines {
-        let [first, last, longest, behind, up_to] = words_of_lines(&without_tags);
-        streams.extend([first, last, longest]);
-        others.extend([behind, up_to]);
-        streams.extend(columns(&without_tags));
+    let mut streams = vec![joined(&plain, false)];
+    streams.extend(undoubled(&plain).map(|text| joined(&text, false)));
+    for one in &readings {
+        one.add_streams(*one.text != *text, &mut streams);
     }
     let mut inner = encoded::inner(&streams[0]);
-    inner.extend(encoded::inner(&streams[1]));
+    inner.extend(encoded::inner(&joined(&first.without_tags, true)));
     streams.extend(inner.iter().flat_map(encoded::inner));
     streams.extend(inner);
-    streams.extend(dumped.iter().map(|(text, line)| Stream::of(text, *line)));
-    streams.extend(others);
-    streams.dedup_by(|a, b| a.text == b.text && a.cuts == b.cuts);
-    for stream in &streams {
+    streams.extend(others.iter().map(|(text, line)| Stream::of(text, *line)));
+    for one in &readings {
+        one.add_words(&mut streams);
+    }
+    let mut distinct: Vec<Stream> = Vec::with_capacity(streams.len());
+    for stream in streams {
+        let is_known = |one: &Stream| one.text == stream.text && one.cuts == stream.cuts;
+        if !distinct.iter().any(is_known) {
+            distinct.push(stream);
+        }
+    }
+    for stream in &distinct {
         collected.hex_windows(stream);
         collected.within_words(stream);
     }
-    for stream in &streams {
-        collected.pieces(stream, |c| c.is_alphanumeric() || c == '-' || c == '_');
-        collected.pieces(stream, char::is_alphanumeric);
-    }
+    collected.pieces(&distinct);
     Reading {
+        unclear: unclear.or(collected.unread),
         candidates: collected.found,
-        unclear,
+    }
+}
+
+/// A text with its escapes resolved.
+struct Resolved {
+    text: Zeroizing<String>,
+    without_tags: Zeroizing<String>,
+    with_tags: Zeroizing<String>,
+}
+
+impl Resolved {
+    fn of(text: Zeroizing<String>) -> Self {
+        Self {
+            without_tags: cleaned(&text, Removing::Tags),
+            with_tags: cleaned(&text, Removing::Colours),
+            text,
+        }
+    }
+
+    /// What is joined of all lines.
+    fn add_streams(&self, has_escapes: bool, streams: &mut Vec<Stream>) {
+        let text = &self.without_tags;
+        streams.push(joined(text, true));
+        if has_escapes {
+            streams.push(joined(&self.with_tags, true));
+        }
+        if text.contains(CUT) {
+            let unmarked = Zeroizing::new(text.replace(CUT, ""));
+            streams.push(joined(&unmarked, true));
+        }
+        streams.extend(undoubled(text).map(|text| joined(&text, true)));
+        streams.push(without_signs(text));
+    }
+
+    /// What is joined of parts of the lines.
+    fn add_words(&self, streams: &mut Vec<Stream>) {
+        if lines(&self.without_tags).nth(1).is_some() {
+            streams.extend(words_of_lines(&self.without_tags));
+            streams.extend(columns(&self.without_tags));
+        }
     }
 }
 
@@ -209,6 +247,8 @@ struct Collected {
     seen: HashSet<u64>,
     hash: RandomState,
     shortest: usize,
+    /// The first line of which something was not tried.
+    unread: Option<usize>,
 }
 
 impl Collected {
@@ -218,13 +258,17 @@ impl Collected {
             seen: HashSet::new(),
             hash: RandomState::new(),
             shortest,
+            unread: None,
         }
     }
 
     fn add(&mut self, word: &str, line: usize, is_shaped: bool) {
         let is_short = word.len() < self.shortest || word.chars().count() < self.shortest;
-        let is_full = self.found.len() >= BUDGET && !is_shaped;
-        if word.is_empty() || word.len() > LONGEST || is_short || is_full {
+        if word.is_empty() || word.len() > LONGEST || is_short {
+            return;
+        }
+        if self.found.len() >= BUDGET && !is_shaped {
+            self.unread.get_or_insert(line);
             return;
         }
         let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
@@ -295,29 +339,52 @@ impl Collected {
         }
     }
 
-    /// Everything between two places where a word begins or ends.
-    fn pieces(&mut self, stream: &Stream, is_of_word: fn(char) -> bool) {
-        let text = stream.text.as_str();
-        let mut ends = Vec::new();
-        let mut cuts = stream.cuts.iter().copied().peekable();
-        let mut before = false;
-        for (at, c) in text.char_indices() {
-            let is_cut = cuts.next_if_eq(&at).is_some();
-            let now = is_of_word(c);
-            if at == 0 || is_cut || !(before && now) {
-                ends.push(at);
+    /// Everything between two places where a word begins or ends: what has few of them first, because a long text has more
+    /// than can be tried.
+    fn pieces(&mut self, streams: &[Stream]) {
+        const WORDS: [fn(char) -> bool; 3] = [
+            |c| !is_edge(c),
+            |c| c.is_alphanumeric() || c == '-' || c == '_',
+            char::is_alphanumeric,
+        ];
+        let all = streams.iter().flat_map(|stream| {
+            let ends = WORDS.map(|is_of_word| Ends::of(stream, is_of_word));
+            ends.map(|ends| (stream, ends))
+        });
+        let all: Vec<_> = all.collect();
+        for count in 1..=ends::MOST {
+            for (stream, ends) in &all {
+                self.pieces_of(stream, ends, count);
             }
-            before = now;
         }
-        ends.push(text.len());
-        let tries = (PER_STREAM / ends.len()).clamp(*ENDS.start(), *ENDS.end());
-        for (index, from) in ends.iter().enumerate() {
-            let line = stream.line(*from);
-            for to in ends[index + 1..].iter().take(tries) {
-                if to - from > LONGEST {
-                    break;
-                }
-                self.add(&text[*from..*to], line, false);
+    }
+
+    /// The pieces of this many words.
+    fn pieces_of(&mut self, stream: &Stream, ends: &Ends, count: usize) {
+        let text = stream.text.as_str();
+        let is_everywhere = count <= ends.tries;
+        if !is_everywhere && count > WITHIN_WORD {
+            return;
+        }
+        for (index, (from, word)) in ends.at.iter().enumerate() {
+            let Some((to, _)) = ends.at.get(index + count) else {
+                break;
+            };
+            if self.found.len() >= BUDGET {
+                self.unread.get_or_insert(stream.line(*from));
+                break;
+            }
+            // The end of a word is where the next one begins.
+            let piece = &text[*from..*to];
+            let is_within = || {
+                ends.at
+                    .get(index + count - 1)
+                    .is_some_and(|(_, last)| last == word)
+            };
+            let is_bare =
+                || !piece.starts_with(is_edge) && !piece.trim_end_matches('=').ends_with(is_edge);
+            if is_everywhere || is_within() && is_bare() {
+                self.add(piece, stream.line(*from), false);
             }
         }
     }

@@ -46,11 +46,23 @@ fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Zeroizing<String> {
     text
 }
 
-/// The text with its escapes resolved, those inside others too.
+/// The text with its escapes resolved, those inside others too. As a mail, if it may be one.
 pub(super) fn decoded(text: &str) -> Zeroizing<String> {
-    let mut now = once(text);
+    rounds(text, is_quoted_printable(text))
+}
+
+/// As [`decoded`]; then, of what may be a mail, as if it were none: `=` at the end of a line may be that of a token.
+pub(super) fn readings(text: &str) -> Vec<Zeroizing<String>> {
+    let is_mail = is_quoted_printable(text);
+    let mut all = vec![rounds(text, is_mail)];
+    all.extend(is_mail.then(|| rounds(text, false)));
+    all
+}
+
+fn rounds(text: &str, is_mail: bool) -> Zeroizing<String> {
+    let mut now = once(text, is_mail);
     for _ in 1..ROUNDS {
-        let next = once(&now);
+        let next = once(&now, is_mail);
         if *next == *now {
             break;
         }
@@ -59,15 +71,15 @@ pub(super) fn decoded(text: &str) -> Zeroizing<String> {
     now
 }
 
-/// Whether `=XX` is an escape: of a mail, which has `=3D` for each `=` and breaks its lines with `=`.
+/// Whether `=XX` is an escape: of a mail, which has `=3D` for each `=` and breaks its lines with `=`. Asked of the text as it
+/// was pasted: an escape may stand for `=` before the end of a line.
 fn is_quoted_printable(text: &str) -> bool {
     ["=3D", "=\n", "=\r\n", "=C2=", "=C3=", "=E2="]
         .iter()
         .any(|sign| text.contains(sign))
 }
 
-fn once(text: &str) -> Zeroizing<String> {
-    let is_mail = is_quoted_printable(text);
+fn once(text: &str, is_mail: bool) -> Zeroizing<String> {
     let mut out = Zeroizing::new(String::with_capacity(text.len() + 4));
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -77,6 +89,7 @@ fn once(text: &str) -> Zeroizing<String> {
             '%' => percent(after),
             '=' if is_mail => quoted_printable(after, out.ends_with('=')),
             '&' => entity(after),
+            '#' => of_syslog(after),
             '^' if after.starts_with('[') => Some((ESC, 1)),
             '^' if after.starts_with("M\n") => Some((' ', 1)),
             _ => None,
@@ -221,6 +234,12 @@ fn of_style_sheet(after: &str) -> Option<(char, usize)> {
     let sign = meant(code);
     sign.is_ascii_graphic()
         .then_some((sign, digits + usize::from(is_ended)))
+}
+
+/// `011`, as rsyslog writes control characters.
+fn of_syslog(after: &str) -> Option<(char, usize)> {
+    let code = number(after, 3, 8).filter(|code| *code < 0x20)?;
+    Some((meant(code), 3))
 }
 
 fn percent(after: &str) -> Option<(char, usize)> {

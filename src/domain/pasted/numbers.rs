@@ -116,7 +116,9 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
         if run.len() > longest.len() {
             std::mem::swap(&mut longest, &mut run);
         }
-        run.zeroize();
+        // What was written, not the room of a whole line for each of its words.
+        run.as_mut_slice().zeroize();
+        run.clear();
     }
     if run.len() > longest.len() {
         run

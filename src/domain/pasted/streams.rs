@@ -81,6 +81,21 @@ pub(super) fn joined(text: &str, trims: bool) -> Stream {
     stream
 }
 
+/// Without the second of doubled quotes, as in cells of CSV and in strings of SQL, YAML and a shell; `None` if none are.
+pub(super) fn undoubled(text: &str) -> Option<Zeroizing<String>> {
+    const DOUBLED: [(&str, char); 4] =
+        [("'\\''", '\''), ("'''", '\''), ("''", '\''), ("\"\"", '"')];
+    let mut out = Zeroizing::new(String::with_capacity(text.len()));
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let doubled = DOUBLED.iter().find(|(all, _)| rest.starts_with(all));
+        let (length, meant) = doubled.map_or((c.len_utf8(), c), |(all, one)| (all.len(), *one));
+        out.push(meant);
+        rest = &rest[length..];
+    }
+    (out.len() < text.len()).then_some(out)
+}
+
 /// All lines joined, without the signs that tokens rarely have.
 pub(super) fn without_signs(text: &str) -> Stream {
     let mut stream = Stream::with_room(text.len());

@@ -6,12 +6,15 @@ use super::*;
 use forms::{forms, parts, split};
 
 /// Tokens as services generate them: hex digits, a UUID, a signed token, letters with signs.
-const TOKENS: [&str; 5] = [
+const TOKENS: [&str; 8] = [
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "b94d27b9-934e-4e08-a52e-52d7da7dabfa",
     "eyJhbGciOiJIUzI1NiJ9.eyJncm91cCI6ImFjbWUtZXUiLCJ2IjoxfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
     "Tok/en+4e8A==",
     "sk_live_4eC39HqLyjWDarjtT1zdP7dc",
+    "q8Zt+Kf/3LwVx0YbNn7R2dPeJh5UoMsA1cGi9TkXyZ4=",
+    "Tok/en+4e8A==.Zq_7~Kx!p9@w#3$Lm%2",
+    "plum-harbor-quilt-ember-42",
 ];
 const HEX: &str = TOKENS[0];
 /// Another token, which stands beside it.
@@ -58,6 +61,84 @@ fn a_token_of_any_shape_is_found_in_every_form() {
         missed.len(),
         missed.join("\n")
     );
+}
+
+#[test]
+fn a_token_with_quotes_is_found_where_they_are_doubled() {
+    let token = "Tok\"en-4e8A'Kx\"9'Zq7";
+    for (form, text) in forms(token) {
+        assert!(
+            !form.contains("quotes") || finds(text.as_bytes(), token),
+            "{form}: {text}"
+        );
+    }
+}
+
+/// As much as `whose` reads, of lines with all kinds of signs.
+#[test]
+fn a_token_is_found_within_a_log_of_the_greatest_length() {
+    let access = |n: usize, token: &str| {
+        format!(
+            "10.0.{}.{} - - [25/Nov/2026:20:{:02}:{:02} +0000] \"GET /embed?view=v{n}&token={token}&page={} HTTP/1.1\" 200 {} \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\"\n",
+            n % 251,
+            n % 13,
+            n / 60 % 60,
+            n % 60,
+            n % 7,
+            n * 31
+        )
+    };
+    let logfmt = |n: usize, token: &str| {
+        format!(
+            "ts=2026-11-25T20:{:02}:{:02}.{:03}Z level=info msg=\"request done\" id=req-{n} path=/embed user=u{} token={token} ms={}\n",
+            n / 60 % 60,
+            n % 60,
+            n % 1000,
+            n * 7,
+            n % 97
+        )
+    };
+    let lines: [&dyn Fn(usize, &str) -> String; 2] = [&access, &logfmt];
+    for line in lines {
+        let mut text = String::new();
+        for n in 0.. {
+            // Each of them once, far from each other.
+            let token = TOKENS.get(n / 50).filter(|_| n % 50 == 7);
+            let next = line(n, token.unwrap_or(&"-"));
+            if text.len() + next.len() > 64 * 1024 {
+                break;
+            }
+            text += &next;
+        }
+        let reading = read(text.as_bytes(), 4);
+        let mut forms = Vec::new();
+        for found in &reading.candidates {
+            forms.extend(found.forms.iter().map(Token::expose));
+        }
+        for token in TOKENS {
+            assert!(forms.contains(&token), "{token} in {}", line(0, "-"));
+        }
+        let count = reading.candidates.len();
+        assert!(
+            count < BUDGET,
+            "{count} of {}: not all was tried",
+            line(0, "-")
+        );
+    }
+}
+
+#[test]
+fn what_is_not_tried_is_no_all_clear() {
+    let mut state = 1_u64;
+    let mut text = String::new();
+    while text.len() < 200_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        text += &format!("{:x}x,", state >> 40);
+    }
+    let reading = read(text.as_bytes(), 4);
+    assert!(reading.candidates.len() >= BUDGET && reading.unclear.is_some());
 }
 
 /// As a form within a text of some size, as it is pasted from a ticket.
@@ -162,10 +243,8 @@ fn a_part_of_a_token_is_no_all_clear() {
     ] {
         assert!(clear(&text), "{text}");
     }
-    for token in TOKENS {
-        if token.len() < 16 {
-            continue;
-        }
+    // Between signs there may be few characters in a row, and words are words.
+    for token in TOKENS[..6].iter().filter(|token| token.len() >= 16) {
         for length in 16..token.len() {
             for cut in [&token[..length], &token[token.len() - length..]] {
                 let text = format!("{OTHER} and {cut} here");
@@ -202,7 +281,15 @@ fn a_part_of_a_token_is_no_all_clear() {
 #[test]
 fn the_shape_of_a_token_is_seen_in_every_form_and_of_words_is_not() {
     for (form, text) in forms(HEX) {
-        let hides = ["base64", "hex", "numbers", "times", "column", "strings"];
+        let hides = [
+            "recording",
+            "base64",
+            "hex",
+            "numbers",
+            "times",
+            "column",
+            "strings",
+        ];
         if !hides.iter().any(|word| form.contains(word)) {
             assert_eq!(shape(&text), Some(Shape::Token), "{form}: {text:?}");
         }

@@ -128,6 +128,9 @@ with carriage returns shown = FRONT^M‹a›BACK
 hyphenated = FRONT-‹a›BACK
 in strings that are added in a line = FRONT' + 'BACK
 beside another = OTHER TOKEN
+after #011 of rsyslog = user#011TOKEN‹a›
+between #012 of rsyslog = dump:#012TOKEN#012end
+in a URL at the end of a line = https://x/?token=TOKEN‹a›bye
 in a log beside another = GET /?token=OTHER 200‹a›GET /?token=TOKEN 404‹a›
 "#;
 
@@ -145,6 +148,14 @@ fn written(t: &str) -> impl Iterator<Item = (&'static str, String)> {
         }
         let signs = signs.replace("OTHER", OTHER).replace("TOKEN", t);
         (name, signs.replace("FRONT", front).replace("BACK", back))
+    })
+}
+
+/// As a form of a browser encodes it.
+fn encoded(t: &str) -> String {
+    each(t, |c| match c {
+        c if c.is_ascii_alphanumeric() || "-_.~".contains(c) => c.to_string(),
+        c => format!("%{:02X}", u32::from(c)),
     })
 }
 
@@ -179,6 +190,38 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
     let percent = code(|c| format!("%{c:02X}"));
     let mut all = vec![
         ("percent-encoded", percent.clone()),
+        (
+            "percent-encoded at the end of a line",
+            format!("https://x/?token={}\nbye", encoded(t)),
+        ),
+        (
+            "with its quotes doubled in CSV",
+            format!("id,\"{}\",x", t.replace('"', "\"\"")),
+        ),
+        (
+            "with its quotes doubled in SQL",
+            format!("VALUES (1, '{}')", t.replace('\'', "''")),
+        ),
+        (
+            "with its quotes as a shell has them",
+            format!("TOKEN='{}' run", t.replace('\'', "'\\''")),
+        ),
+        (
+            "in quoted mail before a line",
+            lines(half, "> ", "") + "\n> bye",
+        ),
+        (
+            "in a recording, a character an event",
+            each(t, |c| format!("[0.1, \"o\", \"{c}\"]\n")),
+        ),
+        (
+            "in a recording, nine characters an event",
+            lines(9, "[0.12, \"o\", \"", "\"]"),
+        ),
+        (
+            "in a recording of keys",
+            each(t, |c| format!("[1.5, \"i\", \"{c}\"]\n")),
+        ),
         ("percent-encoded twice", percent.replace('%', "%25")),
         ("as \\u escapes", code(|c| format!("\\u{c:04x}"))),
         ("as \\u{} escapes", code(|c| format!("\\u{{{c:x}}}"))),
