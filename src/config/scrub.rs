@@ -53,6 +53,32 @@ pub(super) fn without_possible_keys(text: &str) -> String {
     words.collect()
 }
 
+/// A text that was edited, without what may be a key of any shape in lines that were not there before.
+pub fn without_new_keys(before: &str, text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| {
+        if before.lines().any(|known| known == line.trim_end()) {
+            return line.to_owned();
+        }
+        match line.split_once('=') {
+            Some((name, value)) if is_literal_key(name, value) => {
+                let end = if line.ends_with('\n') { "\n" } else { "" };
+                format!("{name}= \"{MARK}\"{end}")
+            }
+            _ => without_possible_keys(line),
+        }
+    });
+    lines.collect()
+}
+
+/// A key is written itself instead of where it comes from.
+fn is_literal_key(name: &str, value: &str) -> bool {
+    let name = name.trim().trim_matches('"').to_ascii_lowercase();
+    let is_key = ["key", "password", "token"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    is_key && value.trim_start().starts_with(['"', '\''])
+}
+
 fn without_keys(text: &str) -> String {
     replaced(text, is_of_possible_key, could_be_a_key)
 }
@@ -150,6 +176,29 @@ mod tests {
         }
     }
     /// `KEY` stands for a key.
+    #[test]
+    fn an_edited_text_is_kept_without_new_keys() {
+        let before = "key = \"as-before-and-long-1\"\nurl = \"http://127.0.0.1:1\"\n";
+        for key in [
+            KEY_OF_WORDS,
+            "b94d27b9-934e-4e08-a52e-52d7da7dabfa",
+            "x'y z",
+        ] {
+            let text = format!("{before}timeout = \"7s\"\napi_key = \"{key}\"\n");
+            let kept = without_new_keys(before, &text);
+            assert!(
+                kept.starts_with(before) && kept.contains("timeout = \"7s\""),
+                "{kept}"
+            );
+            assert!(!kept.contains(key), "{kept}");
+            assert!(!without_new_keys(before, &format!("{key}-4")).contains(KEY_OF_WORDS));
+        }
+        let source = "api_key = { env = \"LIVE_KEY\" }";
+        assert_eq!(without_new_keys("", source), source);
+    }
+
+    const KEY_OF_WORDS: &str = "plum-harbor-quilt-ember-42";
+
     #[test]
     fn every_long_word_that_is_not_plain_is_possibly_a_key() {
         for (text, expected) in [

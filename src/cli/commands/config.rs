@@ -13,7 +13,7 @@ use crate::{
         ConfigError, Environment, Settings,
         edit::{Edit, EditError, Opened, config_file},
         file_of,
-        scrub::looks_like_a_key,
+        scrub::without_new_keys,
     },
     tui::keymap,
 };
@@ -113,7 +113,8 @@ shape! {
 
 const CONFIG: &str = "config.toml";
 
-/// Lets a person edit a text until it is valid, and writes it. A text that is not used is kept, unless it may contain a key.
+/// Lets a person edit a text until it is valid, and writes it. A text that is not used is kept, without what may be a
+/// key.
 pub(crate) async fn changed(
     (environment, no_input): (&Environment, bool),
     before: &str,
@@ -125,14 +126,16 @@ pub(crate) async fn changed(
     // People paste keys into settings by mistake.
     let may_keep = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);
-        !looks_like_a_key(&text) || looks_like_a_key(before)
+        without_new_keys(before, &text) == text
     };
     let keep_settings = |text: &str| {
         if text.trim_end() == before.trim_end() {
-        } else if may_keep(text.as_bytes()) {
-            say_kept(CONFIG, text, |_| String::new());
-        } else {
-            output::alarm("! your text seems to contain a key and was not saved");
+            return;
+        }
+        let kept = without_new_keys(before, text);
+        say_kept(CONFIG, &kept, |_| String::new());
+        if kept != text {
+            output::alarm("! it is saved without what may be a key");
         }
     };
     let edit = loop {

@@ -55,6 +55,13 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
     home.exits(2, "config validate --config nowhere.toml").await;
 }
 
+/// The text in the file that a message names.
+fn kept_text(said: &str) -> String {
+    let (_, path) = said.split_once("your text is in ").expect("where it is");
+    let path = path.lines().next().expect("a path");
+    fs::read_to_string(path).expect("kept")
+}
+
 #[tokio::test]
 async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let mut home = Home::new();
@@ -73,6 +80,20 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
         home.exits(2, "config edit").await.hides("s3cret");
         assert_eq!(home.config(), before);
     }
+    for key in [
+        "s3cret-s3cret-s3cret",
+        "plum-harbor-quilt-ember",
+        "correct horse",
+    ] {
+        editor(
+            &mut home,
+            &format!("s/api_key = .*/api_key = \"{key}\"/; s/7s/8s/"),
+        );
+        let ran = home.exits(2, "config edit").await;
+        ran.hides(key).says("without what may be a key");
+        let kept = kept_text(&ran.err);
+        assert!(kept.contains("\"8s\"") && !kept.contains(key), "{kept}");
+    }
     // The file is changed by somebody else meanwhile: their version stays, and the edited text is kept beside it.
     let file = home.at("config.toml");
     let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
@@ -80,9 +101,7 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let ran = home.exits(2, "config edit").await;
     ran.says("changed by somebody else in the meantime");
     assert_eq!(home.config(), format!("{before}# theirs\n"));
-    let (_, path) = ran.err.split_once("your text is in ").expect("where it is");
-    let path = path.lines().next().expect("a path");
-    let kept = fs::read_to_string(path).expect("kept");
+    let kept = kept_text(&ran.err);
     assert!(kept.contains("\"9s\""), "{kept}");
     home.write("config.toml", &before);
     editor(&mut home, "");
