@@ -113,7 +113,8 @@ fn last_words(complaints: &[u8], output: &[u8]) -> String {
     let text = String::from_utf8_lossy(complaints);
     match text.lines().rev().map(str::trim).find(|line| says(line)) {
         Some(line) => format!(": {}", safe(line, output)),
-        None => " and printed nothing; run it yourself".into(),
+        None if output.trim_ascii().is_empty() => " and printed nothing; run it yourself".into(),
+        None => ": what it printed is not used, because it failed; run it yourself".into(),
     }
 }
 
@@ -186,5 +187,8 @@ mod tests {
             last_words(text.as_bytes(), b""),
             ": no /run/keys/desk for …"
         );
+        assert!(last_words(b"", b" \n").contains("printed nothing"));
+        let words = last_words(b"", KEY.as_bytes());
+        assert!(words.contains("what it printed is not used") && !words.contains(KEY));
     }
 }

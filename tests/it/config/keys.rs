@@ -154,6 +154,10 @@ async fn a_command_that_fails_or_gives_no_key_is_refused_with_its_last_words_wit
         (denied, "command sh|exit status: 3: denied: …"),
         (hidden, "a\\u{1b}[2Jb …"),
         ("kill -9 $$", "SIGKILL|printed nothing"),
+        (
+            "echo $EU_KEY; exit 3",
+            "exit status: 3: what it printed is not used",
+        ),
         ("true", "it is empty"),
         ("printf 'a\\tb'", "a character that is not valid in a key"),
         ("head -c 70000 /dev/zero", "larger than 64 KiB"),
