@@ -13,11 +13,15 @@ use crate::{
     cli::{
         args::Global,
         error::CliError,
+        output::proposals,
         session::{Session, open_named, overrides},
     },
     config::{DirectoryAt, Overrides, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
-    domain::pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
+    domain::{
+        pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
+        proposal::Selection,
+    },
     operations::{Failure, fingerprints_in},
 };
 
@@ -182,6 +186,10 @@ impl Suspect {
     }
 
     fn refused(&self) -> CliError {
+        if self.is_place() {
+            // A proposed command would repeat it.
+            proposals::select(Selection::default(), None);
+        }
         let field = self.field.clone();
         Failure::HoldsSecret { field }.into()
     }
