@@ -30,7 +30,9 @@ const MAX_REMEMBERED: usize = 512;
 #[derive(Default)]
 pub(super) struct SeenTokens {
     tokens: VecDeque<Seen>,
+    /// Of the tokens up to the number `parted`: few texts are ever compared with them.
     parts: TokenParts,
+    parted: u32,
     count: u32,
     hasher: RandomState,
 }
@@ -53,9 +55,10 @@ impl SeenTokens {
         if self.tokens.len() == MAX_REMEMBERED
             && let Some(oldest) = self.tokens.pop_front()
         {
-            self.parts.remove(oldest.token.expose_secret());
+            if oldest.number <= self.parted {
+                self.parts.remove(oldest.token.expose_secret());
+            }
         }
-        self.parts.add(token);
         self.count += 1;
         self.tokens.push_back(Seen {
             hash,
@@ -70,7 +73,12 @@ impl SeenTokens {
     }
 
     /// Their parts.
-    pub(super) fn parts(&self) -> &TokenParts {
+    pub(super) fn parts(&mut self) -> &TokenParts {
+        let new = self.tokens.iter().rev();
+        for seen in new.take_while(|seen| seen.number > self.parted) {
+            self.parts.add(seen.token.expose_secret());
+        }
+        self.parted = self.count;
         &self.parts
     }
 

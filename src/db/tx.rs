@@ -2,7 +2,7 @@
 //! asked and written until then in one round trip, and the rest together with the commit. Everything may be done again
 //! from its start after a deadlock or a lost connection: nothing has any effect in between.
 
-use std::{cell::RefCell, marker::PhantomData};
+use std::cell::RefCell;
 
 use rusqlite::{CachedStatement, Connection};
 
@@ -10,7 +10,7 @@ use super::{
     Cursor, Fault, Read, Row, Rows, Statement, Value,
     postgres::ServerTransaction,
     record::{self, NewRow},
-    value::{Result, Text, column},
+    value::{Result, Text},
 };
 
 enum Engine<'c> {
@@ -22,16 +22,22 @@ pub(crate) struct Tx<'c>(Engine<'c>);
 
 /// An answer that can be awaited.
 pub(crate) struct Asked<'t, 'c, T> {
-    answer: Answer<'t, 'c>,
-    of: PhantomData<T>,
+    answer: Answer<'t, 'c, T>,
 }
 
-enum Answer<'t, 'c> {
-    Here(Rows),
+enum Answer<'t, 'c, T> {
+    /// Read already, each row for itself: one that cannot be read hides no other.
+    Here(Found<T>),
     /// The number of the statement in the transaction.
     Sent(&'t RefCell<ServerTransaction<'c>>, usize),
     /// Not read yet.
     Later(&'c Connection, Statement),
+}
+
+/// The rows of a statement, or how many it wrote.
+struct Found<T> {
+    rows: Vec<Result<T>>,
+    changed: usize,
 }
 
 impl<'c> Tx<'c> {
@@ -71,8 +77,7 @@ impl<'c> Tx<'c> {
             Engine::Sqlite(connection) => Answer::Here(run(connection, &statement)?),
             Engine::Server(transaction) => sent(transaction, statement),
         };
-        let of = PhantomData;
-        Ok(Asked { answer, of })
+        Ok(Asked { answer })
     }
 
     /// As [`Self::ask`], for a read whose answer is not always needed: SQLite, which has no round trips to save, reads it
@@ -87,8 +92,7 @@ impl<'c> Tx<'c> {
             Engine::Sqlite(connection) => Answer::Later(connection, statement),
             Engine::Server(transaction) => sent(transaction, statement),
         };
-        let of = PhantomData;
-        Asked { answer, of }
+        Asked { answer }
     }
 
     /// As [`Self::ask`]; on a server with several writers the rows are locked, so that what is decided from them stays
@@ -183,7 +187,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn put(&self, text: impl Into<Text>, values: Vec<Value>) -> Result<()> {
         let statement = Statement::new(text, values);
         match &self.0 {
-            Engine::Sqlite(connection) => run(connection, &statement).map(drop),
+            Engine::Sqlite(connection) => run::<()>(connection, &statement).map(drop),
             Engine::Server(transaction) => {
                 transaction.borrow_mut().put(statement);
                 Ok(())
@@ -249,47 +253,53 @@ impl<'c> Tx<'c> {
     }
 }
 
-fn sent<'t, 'c>(
+fn sent<'t, 'c, T>(
     transaction: &'t RefCell<ServerTransaction<'c>>,
     mut statement: Statement,
-) -> Answer<'t, 'c> {
+) -> Answer<'t, 'c, T> {
     statement.is_asked = true;
     let number = transaction.borrow_mut().put(statement);
     Answer::Sent(transaction, number)
 }
 
 impl<T: Read> Asked<'_, '_, T> {
-    fn rows(self) -> Result<Rows> {
+    fn found(self) -> Result<Found<T>> {
         match self.answer {
-            Answer::Here(rows) => Ok(rows),
-            Answer::Sent(transaction, number) => Ok(transaction.borrow_mut().answer(number)?),
+            Answer::Here(found) => Ok(found),
             Answer::Later(connection, statement) => run(connection, &statement),
+            Answer::Sent(transaction, number) => {
+                let Rows { rows, changed } = transaction.borrow_mut().answer(number)?;
+                let read = |row: &Vec<Value>| T::read(&mut Cursor::of(&Row::Kept(row)));
+                let rows = rows.iter().map(read).collect();
+                Ok(Found { rows, changed })
+            }
         }
     }
 
-    fn read(row: &[Value]) -> Result<T> {
-        T::read(&mut Cursor::of(&Row::Kept(row)))
+    /// What was read before in the same transaction.
+    pub(crate) fn known(row: T) -> Self {
+        let (rows, changed) = (vec![Ok(row)], 0);
+        Self {
+            answer: Answer::Here(Found { rows, changed }),
+        }
     }
 
     pub(crate) fn one(self) -> Result<Option<T>> {
-        let rows = self.rows()?.rows;
-        rows.first().map(|row| Self::read(row)).transpose()
+        self.found()?.rows.into_iter().next().transpose()
     }
 
     pub(crate) fn all(self) -> Result<Vec<T>> {
-        let rows = self.rows()?.rows;
-        rows.iter().map(|row| Self::read(row)).collect()
+        self.found()?.rows.into_iter().collect()
     }
 
     /// The rows that can be read; others are left out.
     pub(crate) fn readable(self) -> Result<Vec<T>> {
-        let rows = self.rows()?.rows;
-        Ok(rows.iter().filter_map(|row| Self::read(row).ok()).collect())
+        Ok(self.found()?.rows.into_iter().flatten().collect())
     }
 
     /// The number of rows written.
     pub(crate) fn changed(self) -> Result<usize> {
-        Ok(self.rows()?.changed)
+        Ok(self.found()?.changed)
     }
 }
 
@@ -327,19 +337,16 @@ fn each<E: From<Fault>>(
     Ok(())
 }
 
-fn run(connection: &Connection, statement: &Statement) -> Result<Rows> {
+fn run<T: Read>(connection: &Connection, statement: &Statement) -> Result<Found<T>> {
     let mut prepared = bound(connection, statement)?;
-    let columns = prepared.column_count();
-    if columns == 0 {
-        let changed = prepared.raw_execute()?;
-        let rows = Vec::new();
-        return Ok(Rows { rows, changed });
-    }
     let mut rows = Vec::new();
+    if prepared.column_count() == 0 {
+        let changed = prepared.raw_execute()?;
+        return Ok(Found { rows, changed });
+    }
     let mut found = prepared.raw_query();
     while let Some(row) = found.next()? {
-        let row = (0..columns).map(|index| column(row, index).map(Value::from));
-        rows.push(row.collect::<Result<_, _>>()?);
+        rows.push(T::read(&mut Cursor::of(&Row::Sqlite(row))));
     }
-    Ok(Rows { rows, changed: 0 })
+    Ok(Found { rows, changed: 0 })
 }

@@ -60,6 +60,8 @@ pub struct Record {
     pub alarm: Option<String>,
     /// The caller does not use the state after recording: a reading that confirmed what was known, with nothing open.
     pub discards_result: bool,
+    /// The caller sends a get next: what it asks before that is read in the same transaction.
+    pub then: Option<SnapshotExtras>,
 }
 
 /// The numbers of the last recorded changes of a group, in the order of the directory. A request notes them before it is
@@ -123,6 +125,8 @@ pub struct Recorded {
     pub mutations: Vec<Mutation>,
     /// The facts of the place at that time.
     pub facts: Facts,
+    /// What was asked for the get that follows, instead of the above, if all of it can be read.
+    pub then: Option<GroupSnapshot>,
 }
 
 /// What the directory knows of one group at one moment.

@@ -99,7 +99,22 @@ VALUES ($1, $2, $3, $4, $4) \
 ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
 WHERE fingerprints.last_seen < excluded.last_seen";
 
-/// Records permanently that a group had this token.
+const NOTE_FINGERPRINT: &str = "\
+INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
+VALUES ($1, $2, $3, $4, $4) ON CONFLICT DO NOTHING";
+
+/// Records permanently that a group had this token, which an observation may have recorded already.
+pub(super) fn note_token(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    id: &UserGroupId,
+    fingerprint: Fingerprint,
+    at: Timestamp,
+) -> Result<(), Fault> {
+    Ok(tx.put(NOTE_FINGERPRINT, values![fingerprint, place, id, at])?)
+}
+
+/// Records permanently that a group had this token, and that it was seen.
 pub(super) fn keep_token(
     tx: &Tx<'_>,
     place: PlaceId,

@@ -3,13 +3,13 @@
 
 use jiff::Timestamp;
 
-use super::{batches, fault::Fault, history, mutations, order};
+use super::{batches, fault::Fault, history, mutations, order, places, record::beside};
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
-        BeginResult, Directory, DirectoryError, EventKind, HandOffStep, HandOffTaker, JournalEvent,
-        PlaceId, Result, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
-        RunId,
+        BeginResult, Directory, DirectoryError, EventKind, Gate, HandOffStep, HandOffTaker,
+        JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent, RotationRow,
+        RotationStep, RunId,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
@@ -29,9 +29,31 @@ impl Directory {
         place: PlaceId,
         intent: RotationIntent,
     ) -> Result<BeginResult> {
+        let (begun, _) = self.begin_rotation_with_gate(place, intent).await?;
+        Ok(begun)
+    }
+
+    /// As [`Self::begin_rotation`], with the gate of the place for the key of the intent, if it began and the gate can be
+    /// read.
+    pub(crate) async fn begin_rotation_with_gate(
+        &self,
+        place: PlaceId,
+        intent: RotationIntent,
+    ) -> Result<(BeginResult, Option<Gate>)> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.write_about(Some(subject), true, move |tx| begin(tx, place, &intent))
-            .await
+        let write = move |tx: &Tx<'_>| {
+            let begun = begin(tx, place, &intent)?;
+            let key = intent
+                .key
+                .filter(|_| matches!(begun, BeginResult::Started(_)));
+            let Some(key) = key else {
+                return Ok((begun, None));
+            };
+            tx.ends_with_reads();
+            let gate = places::ask_gate(tx, place, key).and_then(places::GateAsked::read);
+            Ok((begun, beside(tx, gate)?))
+        };
+        self.write_about(Some(subject), true, write).await
     }
 
     /// Returns the current state of one rotation.
@@ -270,7 +292,7 @@ fn note_begun(
         tx.put(batches::TAKE, values![id, item.batch, item.position])?;
     }
     mutations::begin_rotation(tx, place, id, intent)?;
-    history::keep_token(tx, place, group, previous, intent.at)
+    history::note_token(tx, place, group, previous, intent.at)
 }
 
 /// The row was read in the same transaction.
@@ -326,7 +348,7 @@ pub(super) fn step(
     };
     add_event(tx, id, at, what, after.state, step.note.as_deref())?;
     match after.fingerprint {
-        Some(fingerprint) => history::keep_token(tx, place, &before.user_group_id, fingerprint, at),
+        Some(fingerprint) => history::note_token(tx, place, &before.user_group_id, fingerprint, at),
         None => Ok(()),
     }
 }

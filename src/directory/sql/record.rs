@@ -5,7 +5,7 @@ use super::{facts, fault::Fault, groups, history, journal, mutations, order, pla
 use crate::{
     db::{self, Access, Asked, Tx, values},
     directory::{
-        Directory, GroupSnapshot, PlaceId, Record, Recorded, Result, SnapshotExtras,
+        Directory, GroupSnapshot, PlaceId, Record, Recorded, Result, RotationRow, SnapshotExtras,
         lanes::Subject, unsettled_here::CountedStep,
     },
     domain::{
@@ -40,7 +40,8 @@ impl Directory {
         let mut records = records;
         let observed = records.iter().filter_map(|one| one.observation.as_ref());
         let is_large = observed.map(Observation::weight).sum::<usize>() > LARGE;
-        let write = move |tx: &Tx<'_>| write_all(tx, place, &mut records, is_large, None);
+        let write =
+            move |tx: &Tx<'_>| write_all(tx, place, &mut records, is_large, None, Vec::new());
         let written = self.write_about(subject, !is_large, write).await;
         for one in counted_steps {
             one.written(written.is_ok());
@@ -68,12 +69,17 @@ impl Directory {
         let is_large = weight > LARGE;
         let write = move |tx: &Tx<'_>| {
             let may_take = is_large && tx.sqlite().is_some();
-            let found = read(tx, place, &of_group, &extras, true)?;
+            let mut found = read(tx, place, &of_group, &extras, true, None)?;
             let (mut records, answer) = decide(&found, may_take);
             let counted_steps = CountedStep::of_all(&records);
             let is_as_found = leave_as_found(&mut records);
             let known = Some((&of_group, found.group));
-            let mut recorded = write_all(tx, place, &mut records, may_take, known)?;
+            let open = if is_as_found {
+                Vec::new()
+            } else {
+                std::mem::take(&mut found.open)
+            };
+            let mut recorded = write_all(tx, place, &mut records, may_take, known, open)?;
             if is_as_found && let Some(recorded) = recorded.last_mut() {
                 recorded.open = found.open;
                 recorded.mutations = found.mutations;
@@ -98,20 +104,21 @@ impl Directory {
     ) -> Result<GroupSnapshot> {
         let id = id.clone();
         self.execute(Access::Short, move |tx| {
-            read(tx, place, &id, &extras, false)
+            read(tx, place, &id, &extras, false, None)
         })
         .await
     }
 }
 
 /// Reads the state of one group together: on a server this is one round trip. `locks` keeps it true until the end of the
-/// transaction.
+/// transaction. `known`: the group as it was just written.
 pub(super) fn read(
     tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     extras: &SnapshotExtras,
     locks: bool,
+    known: Option<KnownGroup>,
 ) -> Result<GroupSnapshot, Fault> {
     let of_group = || values![place, id];
     // Rotations before groups, as everywhere.
@@ -125,7 +132,7 @@ pub(super) fn read(
         (
             tx.ask(journal::OPEN_OF_GROUP, of_group())?,
             tx.ask(mutations::OPEN_OF_GROUP, of_group())?,
-            tx.ask(groups::GROUP, of_group())?,
+            tx.ask_later(groups::GROUP, of_group()),
         )
     };
     // Read after the locks, which may have waited for a change.
@@ -142,7 +149,10 @@ pub(super) fn read(
         gate.transpose()?,
     );
     let (open, mutations) = (open.all()?, mutations.all()?);
-    let group = groups::known(group)?;
+    let group = match known {
+        Some(known) => Some(known),
+        None => groups::known(group)?,
+    };
     let last = order::of(last.all()?)?;
     Ok(GroupSnapshot {
         group,
@@ -171,13 +181,15 @@ fn leave_as_found(records: &mut [Record]) -> bool {
 }
 
 /// Writes all of them. Above a limit (`may_take`) SQLite does this only once, so the observations can be moved;
-/// otherwise it may run again. `known`: a group that was read and locked before in the same transaction.
+/// otherwise it may run again. `known`: a group that was read and locked before in the same transaction, and `open` its
+/// open rotations.
 fn write_all(
     tx: &Tx<'_>,
     place: PlaceId,
     records: &mut [Record],
     may_take: bool,
     mut known: Option<(&UserGroupId, Option<KnownGroup>)>,
+    mut open: Vec<RotationRow>,
 ) -> Result<Vec<Recorded>, Fault> {
     let last = records.len().saturating_sub(1);
     let recorded = records.iter_mut().enumerate().map(|(at, record)| {
@@ -191,7 +203,9 @@ fn write_all(
         let known = known.map_or(Earlier::Unread, |(_, group)| {
             Earlier::Read(group.map(Box::new))
         });
-        write(tx, place, record, observation, known, at == last)
+        // What was stepped is read again for the next one.
+        let open = std::mem::take(&mut open);
+        write(tx, place, record, observation, (known, open), at == last)
     });
     recorded.collect()
 }
@@ -208,14 +222,17 @@ fn write(
     place: PlaceId,
     record: &Record,
     observation: Option<Observation>,
-    known: Earlier,
+    (known, open): (Earlier, Vec<RotationRow>),
     is_last: bool,
 ) -> Result<Recorded, Fault> {
     let id = observation.as_ref().map(|seen| seen.id.clone());
     let entry = record.entry.as_ref();
     // Rotations before groups, as everywhere.
     let of_rotation = |id| tx.lock(journal::ROTATION, values![id]);
-    let rotation = asked(record.rotation.as_ref(), |step| of_rotation(step.id))?;
+    let rotation = asked(record.rotation.as_ref(), |step| {
+        let known = open.into_iter().find(|row| row.id == step.id);
+        known.map_or_else(|| of_rotation(step.id), |row| Ok(Asked::known(row)))
+    })?;
     let mutation = asked(record.mutation.as_ref(), |step| {
         mutations::claim_step(tx, place, step)
     })?;
@@ -263,6 +280,11 @@ fn write(
     if let Some(id) = id.as_ref().filter(|_| !record.discards_result) {
         if is_last {
             tx.ends_with_reads();
+            if let Some(extras) = &record.then {
+                let group = recorded.group.clone();
+                recorded.then = beside(tx, read(tx, place, id, extras, false, group))?;
+                return Ok(recorded);
+            }
         }
         let open = tx.ask(journal::OPEN_OF_GROUP, values![place, id])?;
         let mutations = tx.ask(mutations::OPEN_OF_GROUP, values![place, id])?;
@@ -273,6 +295,17 @@ fn write(
         recorded.facts = facts::of(facts.all().unwrap_or_default());
     }
     Ok(recorded)
+}
+
+/// What was read beside a write that does not need it: nothing, if it is damaged. On a server a failed statement is the end
+/// of the transaction, or its commit failed.
+pub(super) fn beside<T>(tx: &Tx<'_>, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(Fault::Column | Fault::Row(_)) => Ok(None),
+        Err(_) if tx.sqlite().is_some() => Ok(None),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// A step, if there is one, with what was asked for it.
@@ -292,10 +325,17 @@ fn count(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId, record: &Record) -> Resu
         order::count(tx, place, id, order::Part::Fields, None)?;
     }
     if let Some(step) = &record.rotation
-        && matches!(step.after.state, State::Rotated | State::Recovered)
-        && step.from != step.after.state
+        && gives_token(record)
     {
         order::count(tx, place, id, order::Part::Token, Some(step.id))?;
     }
     Ok(())
+}
+
+/// Whether it records that a rotation gave the group its token.
+pub(super) fn gives_token(record: &Record) -> bool {
+    record.rotation.as_ref().is_some_and(|step| {
+        matches!(step.after.state, State::Rotated | State::Recovered)
+            && step.from != step.after.state
+    })
 }

@@ -443,7 +443,7 @@ fn steps_with_others(others: usize) -> i32 {
     let mutations = [mutations::HOLDER, mutations::OPEN_OF_GROUP];
     let mutations = mutations.map(|text| with_columns::<Mutation>(text.to_owned().into()));
     execute(&mut scene.session, Access::Write, move |tx| {
-        record::read(tx, PLACE, &group, &SnapshotExtras::default(), false)?;
+        record::read(tx, PLACE, &group, &SnapshotExtras::default(), false, None)?;
         journal::list(tx, of_group)
     })
     .expect("readable");

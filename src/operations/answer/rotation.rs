@@ -26,7 +26,7 @@ use crate::{
         Done, Failpoint, Failure, Operations, UnknownIdPolicy, Warning,
         rotation::{
             rotate::{StepRecord, UnderWay},
-            settle::ending,
+            settle::{BeforeGet, ending},
         },
     },
 };
@@ -179,7 +179,8 @@ impl Operations {
             observation: Some(observation),
             ..StepRecord::default()
         };
-        let (record, after) = self.step_record(under_way, event, step);
+        let (mut record, after) = self.step_record(under_way, event, step);
+        record.then = under_way.then.is_some().then(|| self.extras_here());
         let (row, previous) = (under_way.row, under_way.rotation.previous);
         let operations = self.clone();
         let decide = move |found: &GroupSnapshot, _: bool| {
@@ -200,6 +201,7 @@ impl Operations {
             (vec![record], news)
         };
         let (place, id) = (self.here(), under_way.id);
+        let at = self.moment();
         let decided = loop {
             let decided = self.directory();
             let decided = decided.decide(place, id, None, 0, decide.clone()).await;
@@ -212,6 +214,9 @@ impl Operations {
         let (mut recorded, news) = decided?;
         under_way.rotation = after;
         let mut recorded = recorded.pop().unwrap_or_default();
+        if let (Some(then), Some(found)) = (under_way.then.take(), recorded.then.take()) {
+            *then = self.recorded_before_get(at, found);
+        }
         if recorded.group.is_none() {
             // It is recorded; the group is only shown.
             recorded.group = self.show(id).await.unwrap_or_default();
@@ -298,9 +303,21 @@ impl Operations {
     /// The confirming get after a rotation. The ending becomes Confirmed, Superseded or Conflict, or stays Rotated if
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
+        self.confirm_with_snapshot(rotated, None).await
+    }
+
+    /// As [`Operations::confirm`], with the snapshot of the group, if that was just read.
+    pub(crate) async fn confirm_with_snapshot(
+        &self,
+        rotated: Done,
+        before: Option<BeforeGet>,
+    ) -> Done {
         let mut done = rotated;
-        let answer =
-            Box::pin(self.look_up_in_detail(&done.group.id, UnknownIdPolicy::Exists)).await;
+        let (id, exists) = (&done.group.id, UnknownIdPolicy::Exists);
+        let answer = match before {
+            Some(before) => Box::pin(self.look_up_with_snapshot(before, id, exists, None)).await,
+            None => Box::pin(self.look_up_in_detail(id, exists)).await,
+        };
         let lookup = match answer {
             Ok(lookup) => lookup,
             Err(failure) => {

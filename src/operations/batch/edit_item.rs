@@ -24,7 +24,7 @@ impl ItemContext {
             return left.await;
         };
         let edit = reviewed.update(&change.row);
-        match self.send(&item, Some(&edit), begun).await {
+        match self.send(&item, Some(&edit), &mut None, begun).await {
             Err(outcome) => *outcome,
             Ok(None) => {
                 let why = "stopped before it was sent".to_owned();

@@ -22,6 +22,7 @@ use crate::{
         rotation::{
             recover::READS,
             rotate::{OfItem, Spare, Target},
+            settle::BeforeGet,
         },
         run::{Consequence, Context, Hold, RetryBudget, TokenSink, keep},
     },
@@ -131,21 +132,23 @@ impl ItemContext {
     /// Rotates the item, unless the run is stopped first.
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
-        match self.send(&item, None, begun).await {
+        let mut then = None;
+        match self.send(&item, None, &mut then, begun).await {
             Err(outcome) => *outcome,
             Ok(None) => Outcome::of(&item, ItemStatus::NotStarted, "not_started", begun).stopped(),
-            Ok(Some(Ok(done))) => self.rotated(&item, done, begun).await,
+            Ok(Some(Ok(done))) => self.rotated(&item, done, then, begun).await,
             Ok(Some(Err(failure))) => self.failed(&item, failure, begun).await,
         }
     }
 
     /// Rotates the item, or sends its update, once there is nothing to wait for; `None` if the run is stopped before
     /// that. If it is unclear whether its intent was recorded, nothing was sent: the intent is ended, and with it the
-    /// item of a rotation (`Err`).
+    /// item of a rotation (`Err`). `then`: what was read together with the outcome of a rotation.
     pub(super) async fn send(
         &self,
         item: &BatchItem,
         edit: Option<&Edit>,
+        then: &mut Option<BeforeGet>,
         begun: Instant,
     ) -> Result<Option<Result<Done, Failure>>, Box<Outcome>> {
         let mut patience = RetryBudget::new();
@@ -169,7 +172,8 @@ impl ItemContext {
             let (mut claim, mut rotation) = (None, None);
             let (answer, hold) = match edit {
                 None => {
-                    let answer = self.rotate_once(item, &mut target, &mut rotation).await;
+                    let of_it = (&mut rotation, &mut *then);
+                    let answer = self.rotate_once(item, &mut target, of_it).await;
                     let hold = patience.put_off(&answer);
                     (answer, hold)
                 }
@@ -220,7 +224,7 @@ impl ItemContext {
         &self,
         item: &BatchItem,
         target: &mut Option<Target>,
-        unsent: &mut Option<RotationId>,
+        (unsent, then): (&mut Option<RotationId>, &mut Option<BeforeGet>),
     ) -> Result<Done, Failure> {
         let id = &item.user_group_id;
         let before = match self.operations.snapshot_before_get(id).await {
@@ -243,6 +247,7 @@ impl ItemContext {
             key: item.key,
             before,
             unsent,
+            then,
         });
         let rotation = self.operations.rotate_item(id, target, reason, known, of);
         Box::pin(rotation).await
@@ -315,11 +320,19 @@ impl ItemContext {
         })
     }
 
-    async fn rotated(&self, item: &BatchItem, done: Done, begun: Instant) -> Outcome {
+    async fn rotated(
+        &self,
+        item: &BatchItem,
+        done: Done,
+        then: Option<BeforeGet>,
+        begun: Instant,
+    ) -> Outcome {
         let mut fatal = self.keep(&done).await;
         let token = done.returned_token.clone();
         let done = if done.ending == Ending::Rotated {
-            Box::pin(self.operations.confirm(done)).await
+            // Keeping the token may have taken a while.
+            let then = then.filter(|_| self.keep.is_none());
+            Box::pin(self.operations.confirm_with_snapshot(done, then)).await
         } else {
             done
         };

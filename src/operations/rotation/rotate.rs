@@ -19,7 +19,7 @@ use crate::{
     },
     operations::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
-        handoff::hand_off_after, rotation::settle::BeforeGet,
+        handoff::hand_off_after, profiles::places::GateSnapshot, rotation::settle::BeforeGet,
     },
     platform::process,
 };
@@ -65,6 +65,8 @@ pub(crate) struct UnderWay<'a> {
     pub reason: Option<String>,
     /// Warnings of the preflight.
     pub warnings: Vec<Warning>,
+    /// Where to put what the get after it needs, if it follows at once.
+    pub then: Option<&'a mut Option<BeforeGet>>,
 }
 
 /// What is recorded together with a step.
@@ -84,6 +86,8 @@ pub(crate) struct OfItem<'a> {
     pub before: Option<BeforeGet>,
     /// Set if its sending may be recorded although nothing was sent.
     pub unsent: &'a mut Option<RotationId>,
+    /// Receives the snapshot that was read together with the outcome.
+    pub then: &'a mut Option<BeforeGet>,
 }
 
 /// The result of the preflight get.
@@ -144,8 +148,13 @@ impl Operations {
         assurance: UnknownIdPolicy,
         item: Option<OfItem<'_>>,
     ) -> Result<Done, Failure> {
-        let (item, before, unsent) = item.map_or((None, None, None), |item| {
-            (Some(item.key), item.before, Some(item.unsent))
+        let (item, before, unsent, then) = item.map_or((None, None, None, None), |item| {
+            (
+                Some(item.key),
+                item.before,
+                Some(item.unsent),
+                Some(item.then),
+            )
         });
         let operation = match item {
             Some(_) => Guarded::Bulk,
@@ -170,16 +179,18 @@ impl Operations {
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
         let begun = self.begin(id, previous, reason.clone(), item, target.spare);
+        let (row, gate) = begun.await?;
         let under_way = UnderWay {
             id,
-            row: begun.await?,
+            row,
             rotation: Rotation::intended(previous),
             reason,
             warnings,
+            then,
         };
-        let row = under_way.row;
         self.directory().note_at_work(row, true);
-        let done = Box::pin(self.send_rotation(under_way, &current, operation, unsent)).await;
+        let sent = self.send_rotation(under_way, gate, &current, operation, unsent);
+        let done = Box::pin(sent).await;
         if done.is_err() {
             self.directory().note_at_work(row, false);
         }
@@ -190,6 +201,7 @@ impl Operations {
     async fn send_rotation(
         &self,
         mut under_way: UnderWay<'_>,
+        gate: Option<GateSnapshot>,
         current: &Token,
         operation: Guarded,
         unsent: Option<&mut Option<RotationId>>,
@@ -197,7 +209,8 @@ impl Operations {
         let id = under_way.id;
         self.reached(Failpoint::IntentDurable);
         // The preflight has made key and TLS ready: from here on only the network is needed.
-        let client = self.client(RequestKind::Change(operation)).await?;
+        let sends = RequestKind::Change(operation);
+        let client = self.client_with_gate(sends, gate).await?;
         // The last moment: from here on it counts as sent.
         if let Err(cancelled) = self.not_cancelled(id, "rotated") {
             self.never_sent(&mut under_way, &cancelled).await;
@@ -264,7 +277,7 @@ impl Operations {
         })
     }
 
-    /// Makes the intent durable, unless another rotation holds the token.
+    /// Makes the intent durable, unless another rotation holds the token. Returns it with the gate at that moment.
     async fn begin(
         &self,
         id: &UserGroupId,
@@ -272,7 +285,7 @@ impl Operations {
         reason: Option<String>,
         item: Option<ItemKey>,
         spare: Spare,
-    ) -> Result<RotationId, Failure> {
+    ) -> Result<(RotationId, Option<GateSnapshot>), Failure> {
         let intent = RotationIntent {
             noted: spare.since,
             spares: spare.younger_than,
@@ -289,9 +302,15 @@ impl Operations {
         let mut wait = self.patience();
         loop {
             let (place, intent) = (self.here(), intent.clone());
-            let begun = self.directory().begin_rotation(place, intent).await;
-            match begun.map_err(Failure::NothingSent)? {
-                BeginResult::Started(row) => return Ok(row),
+            let key = intent.key;
+            let begun = self.directory().begin_rotation_with_gate(place, intent);
+            let (begun, gate) = begun.await.map_err(Failure::NothingSent)?;
+            match begun {
+                BeginResult::Started(row) => {
+                    let gate = gate.zip(key);
+                    let gate = gate.map(|(gate, key)| GateSnapshot::of(place, key, gate));
+                    return Ok((row, gate));
+                }
                 // Do not wait: a second rotation of the same token is never what is wanted next. A create or an update
                 // (`HeldBy`) changes no token, and is waited for.
                 BeginResult::TakenBy(row) => {
@@ -386,6 +405,7 @@ impl Operations {
             rotation: row.rotation,
             reason: row.reason,
             warnings: Vec::new(),
+            then: None,
         };
         let step = self.unsent_step(&under_way, why.to_owned());
         self.advance(&mut under_way, event, step).await?;

@@ -103,17 +103,57 @@ impl Operations {
     ) -> Result<BeforeGet, DirectoryError> {
         let at = self.moment();
         let (found, gate) = self.snapshot(id).await?;
+        Ok(self.before_get(at, found, gate))
+    }
+
+    fn before_get(
+        &self,
+        at: Moment,
+        found: GroupSnapshot,
+        gate: Option<GateSnapshot>,
+    ) -> BeforeGet {
         let open_before = OpenBeforeGet {
             open: found.open,
             mutations: found.mutations,
             noted: found.noted,
             at,
         };
-        Ok(BeforeGet {
+        BeforeGet {
             known: found.group,
             facts: self.with_configured_facts(found.facts),
             open_before,
             gate,
+        }
+    }
+
+    /// As [`Self::snapshot_before_get`], from what was read together with a record at that moment.
+    pub(crate) fn recorded_before_get(
+        &self,
+        at: Moment,
+        found: GroupSnapshot,
+    ) -> Option<BeforeGet> {
+        let (found, gate) = self.with_gate(found)?;
+        Some(self.before_get(at, found, gate))
+    }
+
+    /// What to read of a group whose place this process knows.
+    pub(crate) fn extras_here(&self) -> SnapshotExtras {
+        let profile = self.profile();
+        let is_named = !profile.from_variables;
+        SnapshotExtras {
+            profile: is_named.then(|| (profile.name.clone(), profile.url())),
+            key: self.key_id(),
+            fingerprint: None,
+        }
+    }
+
+    /// The snapshot and the gate in it; `None` if another process has bound the profile to another place.
+    fn with_gate(&self, mut found: GroupSnapshot) -> Option<(GroupSnapshot, Option<GateSnapshot>)> {
+        let here = self.here();
+        found.bound.is_none_or(|bound| bound == here).then(|| {
+            let gate = found.gate.take().zip(self.key_id());
+            let gate = gate.map(|(gate, key)| GateSnapshot::of(here, key, gate));
+            (found, gate)
         })
     }
 
@@ -122,22 +162,12 @@ impl Operations {
         &self,
         id: &UserGroupId,
     ) -> Result<(GroupSnapshot, Option<GateSnapshot>), DirectoryError> {
-        let (directory, profile) = (self.directory(), self.profile());
+        let directory = self.directory();
         let here = self.here();
         if here != PlaceId::NONE {
-            let key = self.key_id();
-            let is_named = !profile.from_variables;
-            let extras = SnapshotExtras {
-                profile: is_named.then(|| (profile.name.clone(), profile.url())),
-                key,
-                fingerprint: None,
-            };
-            let mut found = directory.snapshot(here, id, extras).await?;
-            // Otherwise another process has bound it to another place.
-            if found.bound.is_none_or(|bound| bound == here) {
-                let gate = found.gate.take().zip(key);
-                let gate = gate.map(|(gate, key)| GateSnapshot::of(here, key, gate));
-                return Ok((found, gate));
+            let found = directory.snapshot(here, id, self.extras_here()).await?;
+            if let Some(found) = self.with_gate(found) {
+                return Ok(found);
             }
         }
         let extras = SnapshotExtras::default();

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use groupdesk::directory::{KeyId, SnapshotExtras};
+
 use super::*;
 use crate::support::cutter::Cutter;
 
@@ -17,20 +19,28 @@ async fn what_is_recorded_takes_two() {
     let trips = || cutter.plan.trips.load(Ordering::SeqCst);
     // The first of each kind also prepares its statements.
     for (number, group) in ["first", "second"].into_iter().enumerate() {
-        let begun = directory.begin_rotation(place, intent(group, OLD)).await;
+        // With a key, the gate is read with it.
+        let intent = RotationIntent {
+            key: Some(KeyId(1)),
+            ..intent(group, OLD)
+        };
+        let begun = directory.begin_rotation(place, intent).await;
         assert_is!(begun, Ok(BeginResult::Started(_)));
         if number > 0 {
             assert_eq!(trips(), 2, "an intent");
         }
     }
-    for discards_result in [false, true] {
+    for (discards_result, gets_then) in [(false, false), (true, false), (false, true)] {
         for (number, group) in ["first", "second"].into_iter().enumerate() {
             let record = Record {
                 discards_result,
+                then: gets_then.then(SnapshotExtras::default),
                 ..observation_record(observation(group, OLD, 0))
             };
             let recorded = directory.record(place, record).await.expect("recorded");
-            assert_eq!(recorded.open.is_empty(), discards_result);
+            assert_eq!(recorded.open.is_empty(), discards_result || gets_then);
+            let found = recorded.then.map(|found| (found.group, found.open.len()));
+            assert_eq!(found, gets_then.then_some((recorded.group, 1)));
             if number > 0 {
                 assert_eq!(trips(), 2, "a record");
             }
