@@ -64,6 +64,16 @@ pub struct Record {
     pub then: Option<SnapshotExtras>,
 }
 
+impl Record {
+    /// Whether it records that a rotation gave the group its token.
+    pub(super) fn gives_token(&self) -> bool {
+        self.rotation.as_ref().is_some_and(|step| {
+            matches!(step.after.state, State::Rotated | State::Recovered)
+                && step.from != step.after.state
+        })
+    }
+}
+
 /// The numbers of the last recorded changes of a group, in the order of the directory. A request notes them before it is
 /// sent; if a later one is recorded when its answer arrives, the answer is overtaken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::{
-    db::{self, ServerFault, file::is_busy},
+    db::{self, ServerFault, Tx, file::is_busy},
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 
@@ -36,6 +36,17 @@ pub(crate) enum Fault {
     NotADirectory,
     /// The file system does not support a write-ahead log.
     NotShareable,
+}
+
+/// What was read beside a write that does not need it: nothing, if it is damaged. On a server a failed statement is the end
+/// of the transaction, or its commit failed.
+pub(super) fn beside<T>(tx: &Tx<'_>, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(Fault::Column | Fault::Row(_)) => Ok(None),
+        Err(_) if tx.sqlite().is_some() => Ok(None),
+        Err(fault) => Err(fault),
+    }
 }
 
 impl From<rusqlite::Error> for Fault {

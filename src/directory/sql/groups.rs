@@ -9,7 +9,6 @@ use super::{
     fault::Fault,
     history,
     order::{self, Part},
-    record::gives_token,
 };
 use crate::{
     db::{Access, Asked, Tx, Value, values},
@@ -183,7 +182,7 @@ pub(super) fn observe(
     let is_other = fingerprint.is_some_and(|new| token.is_some_and(|old| old != new));
     let noticed = group.observe(observation);
     save(tx, place, &group, record.key, is_new)?;
-    if is_other && !gives_token(record) {
+    if is_other && !record.gives_token() {
         let rotation = record.token_from;
         order::count(tx, place, &group.id, Part::Token, rotation)?;
     }

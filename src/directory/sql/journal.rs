@@ -3,7 +3,11 @@
 
 use jiff::Timestamp;
 
-use super::{batches, fault::Fault, history, mutations, order, places, record::beside};
+use super::{
+    batches,
+    fault::{Fault, beside},
+    history, mutations, order, places,
+};
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{

@@ -1,7 +1,11 @@
 //! Reads the state of one group, and records what an exchange with the service brought: the group, the history and the
 //! journals, in one transaction.
 
-use super::{facts, fault::Fault, groups, history, journal, mutations, order, places};
+use super::{
+    facts,
+    fault::{Fault, beside},
+    groups, history, journal, mutations, order, places,
+};
 use crate::{
     db::{self, Access, Asked, Tx, values},
     directory::{
@@ -12,7 +16,6 @@ use crate::{
         group::UserGroupId,
         known::{KnownGroup, Observation},
         mutation,
-        rotation::State,
         token::Fingerprint,
     },
 };
@@ -297,17 +300,6 @@ fn write(
     Ok(recorded)
 }
 
-/// What was read beside a write that does not need it: nothing, if it is damaged. On a server a failed statement is the end
-/// of the transaction, or its commit failed.
-pub(super) fn beside<T>(tx: &Tx<'_>, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
-    match read {
-        Ok(read) => Ok(Some(read)),
-        Err(Fault::Column | Fault::Row(_)) => Ok(None),
-        Err(_) if tx.sqlite().is_some() => Ok(None),
-        Err(fault) => Err(fault),
-    }
-}
-
 /// A step, if there is one, with what was asked for it.
 fn asked<'r, S, A>(
     step: Option<&'r S>,
@@ -325,17 +317,9 @@ fn count(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId, record: &Record) -> Resu
         order::count(tx, place, id, order::Part::Fields, None)?;
     }
     if let Some(step) = &record.rotation
-        && gives_token(record)
+        && record.gives_token()
     {
         order::count(tx, place, id, order::Part::Token, Some(step.id))?;
     }
     Ok(())
-}
-
-/// Whether it records that a rotation gave the group its token.
-pub(super) fn gives_token(record: &Record) -> bool {
-    record.rotation.as_ref().is_some_and(|step| {
-        matches!(step.after.state, State::Rotated | State::Recovered)
-            && step.from != step.after.state
-    })
 }
