@@ -56,7 +56,8 @@ pub(super) fn without_possible_keys(text: &str) -> String {
 /// A text that was edited, without what may be a key of any shape in lines that were not there before.
 pub fn without_new_keys(before: &str, text: &str) -> String {
     let lines = text.split_inclusive('\n').map(|line| {
-        if before.lines().any(|known| known == line.trim_end()) {
+        let mut known = before.split_inclusive('\n');
+        if known.any(|known| known.trim_end() == line.trim_end()) {
             return line.to_owned();
         }
         match line.split_once('=') {
