@@ -27,6 +27,9 @@ const TEXTS: [&str; 9] = [
     "--remove-property",
 ];
 
+/// Its words are in quotes if they begin with a dash.
+const FILTER: &str = "--filter";
+
 /// The command whose argument is any text; behind `--` it may begin with a long dash.
 const NOTE: &str = "note";
 
@@ -92,7 +95,7 @@ pub(crate) fn refuse(
             )));
         }
         if let Some(option) = in_quotes_with(&word, &before, command, &options) {
-            let advice = if TEXTS.contains(&before.as_str()) {
+            let advice = if TEXTS.contains(&before.as_str()) && before != FILTER {
                 format!(". As a text: {before}=TEXT")
             } else {
                 String::new()
@@ -123,7 +126,7 @@ pub(crate) fn refuse(
 /// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=`, a note and a
 /// program to run may have one; a single letter may stand in any text.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
-    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option));
+    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option) && option != FILTER);
     let is_program = |option: &str| option.contains("-command");
     if is_text || command.get_name() == NOTE || is_program(before) || is_program(word) {
         return None;

@@ -390,8 +390,8 @@ mod tests {
     #[test]
     fn old_steps_are_forgotten_when_they_weigh_too_much() {
         let mut lines = Lines::new("");
-        let heavy = "x".repeat(UNDO_BYTES / 4);
-        for text in ["a", &heavy, "b", &heavy, &heavy] {
+        let [heavy, other] = ["x", "y"].map(|letter| letter.repeat(UNDO_BYTES / 4));
+        for text in ["a", &heavy, "b", &heavy, &other] {
             lines.replace_all(text);
         }
         let mut steps = 0;
