@@ -98,8 +98,14 @@ fn a_token_is_found_within_a_log_of_the_greatest_length() {
             n % 97
         )
     };
-    let lines: [&dyn Fn(usize, &str) -> String; 2] = [&access, &logfmt];
-    for line in lines {
+    for is_access in [true, false] {
+        let line = |n, token: &str| {
+            if is_access {
+                access(n, token)
+            } else {
+                logfmt(n, token)
+            }
+        };
         let mut text = String::new();
         for n in 0.. {
             // Each of them once, far from each other.
@@ -135,7 +141,8 @@ fn what_is_not_tried_is_no_all_clear() {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        text += &format!("{:x}x,", state >> 40);
+        let word = format!("{:x}x,", state >> 40);
+        text += &word;
     }
     let reading = read(text.as_bytes(), 4);
     assert!(reading.candidates.len() >= BUDGET && reading.unclear.is_some());
