@@ -54,10 +54,9 @@ impl SeenTokens {
         }
         if self.tokens.len() == MAX_REMEMBERED
             && let Some(oldest) = self.tokens.pop_front()
+            && oldest.number <= self.parted
         {
-            if oldest.number <= self.parted {
-                self.parts.remove(oldest.token.expose_secret());
-            }
+            self.parts.remove(oldest.token.expose_secret());
         }
         self.count += 1;
         self.tokens.push_back(Seen {

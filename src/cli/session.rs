@@ -317,11 +317,9 @@ impl Session {
         let Failure::NotKnown { id, undone, .. } = failure.bare() else {
             return error;
         };
-        match self.operations.no_mistake_as_id(id).await {
-            Err(mistake @ (Failure::HoldsSecret { .. } | Failure::Refusal { .. })) => {
-                return mistake.into();
-            }
-            Ok(()) | Err(_) => {}
+        let checked = self.operations.no_mistake_as_id(id).await;
+        if let Err(mistake @ (Failure::HoldsSecret { .. } | Failure::Refusal { .. })) = checked {
+            return mistake.into();
         }
         let meant = match forgotten::option(id.as_str()) {
             Some(option) => format!("did you mean {option}?"),

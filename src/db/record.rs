@@ -1,12 +1,6 @@
 //! Rows as values of ours: the columns of a type are named once, for `SELECT *`, for decoding and for writing.
 
-use std::{
-    borrow::Cow,
-    fmt::Write as _,
-    sync::{LazyLock, PoisonError, RwLock},
-};
-
-use foldhash::HashMap;
+use std::fmt::Write as _;
 
 use super::{
     Row, Value, ValueRef,
@@ -119,33 +113,8 @@ pub(crate) fn columns_of<R, F: Read>(
     F::columns(name, list);
 }
 
-/// The texts of the program with their columns, by the place of the text and the record that is read.
-static WITH_COLUMNS: LazyLock<RwLock<HashMap<(usize, usize, usize), &'static str>>> =
-    LazyLock::new(RwLock::default);
-
 /// Replaces the `*` of `SELECT *` or `RETURNING *` by the columns of the record.
 pub(crate) fn with_columns<T: Read>(text: Text) -> Text {
-    let Cow::Borrowed(fixed) = text else {
-        return completed::<T>(text);
-    };
-    if !(fixed.starts_with("SELECT *") || fixed.ends_with("RETURNING *")) {
-        return text;
-    }
-    let columns: fn(&'static str, &mut Vec<&'static str>) = T::columns;
-    let of = (fixed.as_ptr().addr(), fixed.len(), columns as usize);
-    let known = {
-        let all = WITH_COLUMNS.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&of).copied()
-    };
-    let text = known.unwrap_or_else(|| {
-        let made: &str = completed::<T>(text).into_owned().leak();
-        let mut all = WITH_COLUMNS.write().unwrap_or_else(PoisonError::into_inner);
-        *all.entry(of).or_insert(made)
-    });
-    text.into()
-}
-
-fn completed<T: Read>(text: Text) -> Text {
     let columns = || {
         let mut list = Vec::new();
         T::columns("", &mut list);

@@ -126,7 +126,8 @@ pub(crate) fn refuse(
 /// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=`, a note and a
 /// program to run may have one; a single letter may stand in any text.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
-    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option) && option != FILTER);
+    let is_text =
+        value(word).is_some_and(|(option, _)| TEXTS.contains(&option) && option != FILTER);
     let is_program = |option: &str| option.contains("-command");
     if is_text || command.get_name() == NOTE || is_program(before) || is_program(word) {
         return None;

@@ -357,7 +357,6 @@ impl From<Failure> for JobError {
                 Failure::Place(problem) => Some(Box::new(problem)),
                 _ => None,
             },
-            ..Self::default()
         }
     }
 }

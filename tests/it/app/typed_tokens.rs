@@ -136,10 +136,10 @@ fn of_keys_that_arrive_at_once_no_draft_has_the_beginning() {
 
 #[test]
 fn what_is_said_of_a_refused_text_ends_with_the_next_text() {
+    type Refuse = fn(&mut Scene);
     let paste = |scene: &mut Scene, text: &str| {
         scene.msg(Msg::Paste(text.to_owned()));
     };
-    type Refuse = fn(&mut Scene);
     let refusals: [(Refuse, &str); 3] = [
         (
             |scene| {
