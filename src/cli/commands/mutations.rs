@@ -142,7 +142,7 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError
     };
     file.write(token).map_err(|error| {
         CliError::Usage(format!(
-            "{}, but the token was not written to {}: {}; read it again with `{}`",
+            "{}, but the token was not written: {} {}; read it again with `{}`",
             done.ending.as_str(),
             file.place(),
             without_retry(&error.to_string()),

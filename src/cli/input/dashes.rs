@@ -46,7 +46,7 @@ pub(crate) fn refuse(
 ) -> Result<(), CliError> {
     let mut command = root;
     let mut options: Vec<&Arg> = root.get_arguments().collect();
-    let mut before = String::new();
+    let (mut before, mut in_program) = (String::new(), false);
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
     while let Some(word) = words.next() {
         if word == "--" && !takes_dashes(&before, &options) {
@@ -94,7 +94,11 @@ pub(crate) fn refuse(
                  space again"
             )));
         }
-        if let Some(option) = in_quotes_with(&word, &before, command, &options) {
+        // What runs has options of its own.
+        in_program = word.contains("-command") || in_program && !word.starts_with('-');
+        if let Some(option) =
+            in_quotes_with(&word, &before, command, &options).filter(|_| !in_program)
+        {
             let advice = if TEXTS.contains(&before.as_str()) && before != FILTER {
                 format!(". As a text: {before}=TEXT")
             } else {
@@ -123,16 +127,20 @@ pub(crate) fn refuse(
     Ok(())
 }
 
-/// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=`, a note and a
-/// program to run may have one; a single letter may stand in any text.
+/// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=` and a note may
+/// have one; a single letter may stand in any text.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
-    let is_text =
-        value(word).is_some_and(|(option, _)| TEXTS.contains(&option) && option != FILTER);
-    let is_program = |option: &str| option.contains("-command");
-    if is_text || command.get_name() == NOTE || is_program(before) || is_program(word) {
+    let attached = value(word).map(|(option, _)| option);
+    let in_filter = before == FILTER || attached == Some(FILTER);
+    let is_text = attached.is_some_and(|option| TEXTS.contains(&option));
+    if is_text && !in_filter || command.get_name() == NOTE {
         return None;
     }
-    let mut parts = behind_blanks(word);
+    // `-word` in a filter asks for groups without it, and quotes make any text a word.
+    let is_meant = |part: &&str| {
+        !in_filter || !part.starts_with('"') && (part.starts_with("--") || begins_long(part))
+    };
+    let mut parts = behind_blanks(word).filter(is_meant);
     parts.find_map(|part| {
         exactly(part, options).filter(|option| option.len() > 2 || !TEXTS.contains(&before))
     })

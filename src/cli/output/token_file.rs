@@ -105,7 +105,7 @@ impl TokenFile {
             return Ok(());
         }
         if self.file.is_none() {
-            output::token(token.expose())?;
+            output::token(token.expose()).map_err(|error| private_files::explained(&error))?;
             self.written = Some(token.clone());
             return Ok(());
         }

@@ -79,10 +79,13 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
         // "public" would mean every user.
         let is_there = tx.one::<()>(EXISTS, values![&name])?;
         if name == "public" || is_there.is_none() {
-            let role = if name == "public" { "NAME" } else { &name };
+            let role = match &*name {
+                "public" => "NAME".to_owned(),
+                name => quoted(name),
+            };
             return Err(match to {
-                Some(_) => TeamFault::Nobody(visible(&quoted(role)).into_owned()),
-                None => TeamFault::NobodyToRevoke(visible(role).into_owned()),
+                Some(_) => TeamFault::Nobody(visible(&role).into_owned()),
+                None => TeamFault::NobodyToRevoke(visible(&name).into_owned()),
             }
             .into());
         }

@@ -112,7 +112,8 @@ async fn a_pasted_line_that_the_terminal_cuts_is_not_searched() {
     let (shown, code) = answer_with_line(&home, "whose", &format!("{long}\n"));
     assert_eq!(code, Some(2), "{shown}");
     assert_has(&shown, "keeps only 4095 bytes of a line");
-    let (shown, code) = answer_with_line(&home, "whose", "x y\n");
+    let unknown = format!("{}\n", "5f".repeat(32));
+    let (shown, code) = answer_with_line(&home, "whose", &unknown);
     assert_eq!(code, Some(1), "{shown}");
 }
 

@@ -58,7 +58,7 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
     ben.exits(8, "list").await.says("groupdesk directory grant");
     ana.exits(0, "directory grant ben operator").await;
     let nobody = ana.run("directory grant bne operator").await;
-    nobody.says("CREATE ROLE bne LOGIN");
+    nobody.says("CREATE ROLE \"bne\" LOGIN");
     // A role that may only work is warned by the server at most.
     for change in ["revoke ben", "grant cleo operator", "revoke public"] {
         ben.exits(8, &format!("directory {change}")).await;
