@@ -39,13 +39,15 @@ pub(crate) enum Fault {
 }
 
 /// What was read beside a write that does not need it: nothing, if it is damaged. On a server a failed statement is the end
-/// of the transaction, or its commit failed.
+/// of the transaction, or its commit failed; SQLite ends the transaction at some errors.
 pub(super) fn beside<T>(tx: &Tx<'_>, read: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(Fault::Column | Fault::Row(_)) => Ok(None),
-        Err(_) if tx.sqlite().is_some() => Ok(None),
-        Err(fault) => Err(fault),
+        Err(fault) => match tx.sqlite() {
+            Some(file) if !file.is_autocommit() && !fault.ends_the_connection() => Ok(None),
+            _ => Err(fault),
+        },
     }
 }
 
