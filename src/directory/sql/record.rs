@@ -153,8 +153,9 @@ pub(super) fn read(
     );
     let (open, mutations) = (open.all()?, mutations.all()?);
     let group = match known {
-        Some(known) => Some(known),
-        None => groups::known(group)?,
+        // On a server the reads may be repeated after the commit, and then belong together.
+        Some(known) if tx.sqlite().is_some() => Some(known),
+        _ => groups::known(group)?,
     };
     let last = order::of(last.all()?)?;
     Ok(GroupSnapshot {
