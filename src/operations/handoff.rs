@@ -52,7 +52,8 @@ const DELIVERED_LATE: &str = "delivered, but a later rotation has replaced the t
 const OVERTAKEN: &str =
     "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token";
 
-/// What a colleague handed off less than this ago, by the directory's own clock, is not handed off again.
+/// What a colleague began to hand off less than this ago, by the directory's own clock, is not handed off again once it is
+/// done.
 const JUST_HANDED_OFF: Duration = Duration::from_mins(1);
 
 /// A token to hand off, and the rotation it belongs to.
