@@ -314,8 +314,8 @@ impl Operations {
             self.directory()
                 .end_hand_off((row.id, running.id()), handoff.clone(), done, late);
         let handoff = match written.await {
-            Ok(true) => handoff,
-            Ok(false) => overtaken,
+            Ok(Some(recorded)) => recorded,
+            Ok(None) => overtaken,
             Err(error) => {
                 let ended = handoff.note.as_deref().unwrap_or("it ended well");
                 HandOff {

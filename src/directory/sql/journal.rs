@@ -120,15 +120,15 @@ impl Directory {
     /// Records how the run of a hand-off ended together with its history entry, in one transaction. If another run has
     /// taken it since, what that one records stays.
     ///
-    /// Returns `false` if a later rotation of the group has overtaken it, and records that entry. The command may then
-    /// have put the older token in place, so the later hand-off becomes pending again.
+    /// Returns what is recorded of it then, or `None` if a later rotation of the group has overtaken it; that entry is
+    /// recorded. The command may then have put the older token in place, so the later hand-off becomes pending again.
     pub async fn end_hand_off(
         &self,
         (id, run): (RotationId, RunId),
         handoff: HandOff,
         entry: Entry,
         overtaken: Entry,
-    ) -> Result<bool> {
+    ) -> Result<Option<HandOff>> {
         self.write(move |tx| {
             let row = tx.lock::<RotationRow>(ROTATION, values![id])?;
             let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id, run];
@@ -141,7 +141,8 @@ impl Directory {
                 let again = "an older token may have been delivered after it";
                 tx.put(HAND_OFF_LATER, values![again, id])?;
             }
-            Ok(ended)
+            let is_own = row.taker.is_some_and(|taker| taker.run == run);
+            Ok(ended.then(|| if is_own { handoff.clone() } else { row.handoff }))
         })
         .await
     }

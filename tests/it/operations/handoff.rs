@@ -311,7 +311,7 @@ async fn the_newest_token_wins() {
     let directory = scene.ana.directory();
     let run = (row, RunId(1));
     let kept = directory.end_hand_off(run, done, entry, overtaken).await;
-    assert!(!kept.expect("written"));
+    assert_eq!(kept.expect("written"), None);
     let last = history(&scene.ana).await.pop().expect("a line");
     assert_eq!(last.note.as_deref(), Some("too late"));
     assert_eq!(states(&scene.ana).await, rows);
