@@ -230,6 +230,7 @@ impl Operations {
             Err(error) => return Err(error.to_string()),
         };
         Err(match (self.in_hand_for(&now), &now.taker) {
+            _ if now.handoff.state == HandOffState::None => OVERTAKEN.into(),
             (Some(in_hand), _) => in_hand.to_string(),
             (None, Some(taker)) => taken_by(taker),
             (None, None) => OVERTAKEN.into(),
@@ -381,12 +382,12 @@ pub(super) fn hand_off_after(
     Some(HandOffStep { id, after })
 }
 
-/// Who has run a hand-off, and when.
+/// Who has taken a hand-off, and when.
 fn taken_by(taker: &HandOffTaker) -> String {
     let by = visible(&taker.by);
     match taker.ago() {
         Some(ago) => format!("{by} started to hand it off {} s ago", ago.as_secs()),
-        None => format!("{by} has handed it off"),
+        None => format!("{by} has taken it"),
     }
 }
 
