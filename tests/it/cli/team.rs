@@ -149,9 +149,10 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         ana.exits(0, &alone(line)).await;
     }
     ana.exits(0, "directory init").await;
-    // A rotation that was sent an hour ago, and killed then.
+    // A rotation that was sent an hour ago, and killed then; its token was handed off.
     let raw = rusqlite::Connection::open(ana.path("alone.db")).expect("a connection");
     let killed = "UPDATE rotations SET state = 'sent', boot_clock = NULL, \
+        handoff = 'done', handoff_run = 1, handoff_by = 'li', handoff_limit = 1, handoff_at = 1, \
         started_at = started_at - 3600000000, sent_at = sent_at - 3600000000";
     assert_eq!(raw.execute(killed, []).expect("SQL"), 1);
     drop(raw);
@@ -164,6 +165,9 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     ana.exits(0, &alone("rotations check")).await;
     let copied = ana.json(0, &copy).await;
     assert_eq!(copied["rows"]["user_groups"], 2, "{copied}");
+    let timed = "SELECT handoff || count(handoff_clock) FROM rotations GROUP BY handoff";
+    let timed = server.execute("moved_in", timed);
+    assert!(timed.ends_with("done0"), "not handed off just now: {timed}");
     for told in [
         "list",
         "show acme",

@@ -465,12 +465,14 @@ END $$;
 CREATE TRIGGER rotations_timed BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION timed();
 CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION timed();
 
--- Of another timeline, what was handed off has no time, and what may still be handed off starts its time again.
+-- Of another timeline, and in a copy, what was handed off has no time, and what may still be handed off starts its time again.
 CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NEW.handoff_run IS NULL THEN
         NEW.handoff_clock := NULL;
-    ELSIF TG_OP = 'INSERT' OR NEW.handoff_run IS DISTINCT FROM OLD.handoff_run THEN
+    ELSIF TG_OP = 'INSERT' THEN
+        NEW.handoff_clock := CASE WHEN NEW.handoff = 'pending' THEN now_in_micros() || '@' || timeline() END;
+    ELSIF NEW.handoff_run IS DISTINCT FROM OLD.handoff_run THEN
         NEW.handoff_clock := now_in_micros() || '@' || timeline();
     ELSIF split_part(OLD.handoff_clock, '@', 2) <> timeline() THEN
         NEW.handoff_clock := CASE WHEN NEW.handoff = 'pending' THEN now_in_micros() || '@' || timeline() END;
