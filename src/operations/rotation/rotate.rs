@@ -1,7 +1,7 @@
 //! Rotates one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
 //! the answer means is decided in `answer::rotation`. Nothing here ever sends a rotation twice.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -26,6 +26,9 @@ use crate::{
 
 /// A token younger than this, by the directory's own clock, is not rotated again by a command.
 pub const JUST_ROTATED: Duration = Duration::from_mins(1);
+
+/// A gate that was read with the intent is asked for again after this time.
+const GATE_IS_FRESH: Duration = Duration::from_secs(1);
 
 /// It was recorded as sent, and certainly was not.
 const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
@@ -303,8 +306,11 @@ impl Operations {
         loop {
             let (place, intent) = (self.here(), intent.clone());
             let key = intent.key;
+            let asked = Instant::now();
             let begun = self.directory().begin_rotation_with_gate(place, intent);
             let (begun, gate) = begun.await.map_err(Failure::NothingSent)?;
+            // Read before the commit, which may have waited for a standby.
+            let gate = gate.filter(|_| asked.elapsed() < GATE_IS_FRESH);
             match begun {
                 BeginResult::Started(row) => {
                     let gate = gate.zip(key);
