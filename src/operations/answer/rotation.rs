@@ -201,14 +201,14 @@ impl Operations {
             (vec![record], news)
         };
         let (place, id) = (self.here(), under_way.id);
-        let at = self.moment();
-        let decided = loop {
+        let (at, decided) = loop {
+            let at = self.moment();
             let decided = self.directory();
             let decided = decided.decide(place, id, None, 0, decide.clone()).await;
             match decided {
                 // If it was recorded after all, the step has moved on.
                 Err(error) if self.keeps_outcomes() && error.may_be_repeated() => {}
-                decided => break decided,
+                decided => break (at, decided),
             }
         };
         let (mut recorded, news) = decided?;
