@@ -172,7 +172,6 @@ const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 /// Fingerprints that are looked up with one statement.
 const AT_ONCE: usize = 128;
 
-/// Tokens and API keys that were ever seen, in any place.
 /// As [`Directory::known_secrets`].
 pub(super) fn known_secrets(
     tx: &Tx<'_>,
@@ -193,6 +192,7 @@ pub(super) fn known_secrets(
         .collect())
 }
 
+/// Tokens and API keys that were ever seen, in any place.
 static SECRETS: LazyLock<String> = LazyLock::new(|| {
     let all = placeholders(AT_ONCE);
     format!(
