@@ -191,7 +191,8 @@ impl Operations {
             warnings,
             then,
         };
-        self.directory().note_at_work(row, true);
+        let hands_off = self.profile().handoff.is_some();
+        self.directory().note_at_work(row, hands_off);
         let sent = self.send_rotation(under_way, gate, &current, operation, unsent);
         let done = Box::pin(sent).await;
         if done.is_err() {
