@@ -265,6 +265,9 @@ impl Operations {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
             let mut batches = operations.batches_in(place).await?;
+            if operations.close_left_batches(&batches).await {
+                batches = operations.batches_in(place).await?;
+            }
             operations.look_at_retries(batches.iter_mut()).await;
             found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
