@@ -403,7 +403,10 @@ impl Operations {
         let event = match row.rotation.state {
             State::Intended if is_own => Event::Orphaned,
             State::Sent if unsent == Some(row.id) => UNSENT,
-            state => return Ok(is_own && state == State::NotApplied),
+            state => {
+                let is_meant = is_own || unsent == Some(row.id);
+                return Ok(is_meant && state == State::NotApplied);
+            }
         };
         let id = row.user_group_id.clone();
         let mut under_way = UnderWay {
