@@ -182,12 +182,19 @@ impl Operations {
                     && change.by == self.operator()
             }
         };
-        let mut open = self.open_changes().await?;
-        open.retain(is_own);
-        for own in open {
-            let (ending, why) = (Some(Ending::NotApplied), Some(why.to_owned()));
-            let step = self.mutation_step(&own, State::Ended, ending, why);
-            self.take_steps(vec![step]).await?;
+        // The commit that was unclear may arrive between the read and the step: then once more.
+        let times = if claim.is_some() { 2 } else { 1 };
+        for _ in 0..times {
+            let mut open = self.open_changes().await?;
+            open.retain(is_own);
+            if open.is_empty() {
+                break;
+            }
+            for own in open {
+                let (ending, why) = (Some(Ending::NotApplied), Some(why.to_owned()));
+                let step = self.mutation_step(&own, State::Ended, ending, why);
+                self.take_steps(vec![step]).await?;
+            }
         }
         Ok(())
     }
