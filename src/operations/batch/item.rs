@@ -212,10 +212,19 @@ impl ItemContext {
             sent,
             None | Some(Err(Failure::RotationTaken { .. } | Failure::Held(_)))
         );
-        if let Some(unclear) = unclear.filter(|_| is_held)
-            && let Ok(Some(outcome)) = self.end_unsent(item, &unclear, begun).await
-        {
-            return Err(Box::new(outcome));
+        if let Some(unclear) = unclear.filter(|_| is_held) {
+            match self.end_unsent(item, &unclear, begun).await {
+                Ok(Some(outcome)) => return Err(Box::new(outcome)),
+                // The journal may have it as sent.
+                Err(_) if sent.is_none() && unclear.rotation.is_some() => {
+                    let seems = ItemStatus::UnderWay;
+                    let mut outcome = Outcome::of(item, seems, seems.as_str(), begun);
+                    outcome.ended.rotation = unclear.rotation;
+                    let outcome = outcome.stopped().with_note(unclear.why);
+                    return Err(Box::new(outcome));
+                }
+                Ok(None) | Err(_) => {}
+            }
         }
         Ok(sent)
     }
