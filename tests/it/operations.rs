@@ -36,7 +36,10 @@ use std::{
     future::poll_fn,
     path::{Path, PathBuf},
     pin::pin,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::Poll,
     time::Duration,
 };

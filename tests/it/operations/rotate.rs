@@ -248,6 +248,32 @@ async fn a_read_before_a_change_that_fails_names_the_group_and_that_it_was_not_c
     assert_eq!(scene.states().await, []);
 }
 
+/// The gate of the next request is read in the transaction of the intent, and in that of the outcome.
+#[tokio::test]
+async fn nothing_follows_an_alarm_that_a_colleague_raises_during_a_rotation() {
+    let alarm = "INSERT INTO alarms (place, what, raised_at, raised_by) \
+        SELECT number, 'x', 1, 'li' FROM places";
+    for (at, sent) in [
+        (Failpoint::BeforeIntent, &["GET"][..]),
+        (Failpoint::Answered, &["GET", "POST"][..]),
+    ] {
+        let scene = Arc::new(Scene::new().await);
+        let theirs = Arc::clone(&scene);
+        let watched = scene.installation().operations().watched(move |point| {
+            if point == at {
+                execute(&theirs, alarm);
+            }
+        });
+        let plan = watched.plan_batch(&[id(ACME)], false).await;
+        let batch = watched.begin_batch(&plan.expect("readable"), None).await;
+        let limits = RunLimits::default();
+        let run = watched.run_batch(batch.expect("durable"), limits, None);
+        let mut progress = run.await.expect("it begins").progress;
+        while progress.recv().await.is_some() {}
+        assert_eq!(scene.proxy.methods(), sent, "{at:?}");
+    }
+}
+
 /// Cancelled when the intent is durable already: the check is right before the change is recorded as being sent.
 #[tokio::test]
 async fn a_rotation_that_is_cancelled_after_its_intent_is_not_sent_and_ends() {
