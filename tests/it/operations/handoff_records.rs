@@ -125,7 +125,9 @@ async fn a_hand_off_that_another_process_begins_during_the_read_is_not_run_a_sec
     execute(&scene, "UPDATE rotations SET handoff = 'pending'");
     gate.open();
     let refused = again.await.expect("it ends").expect_err("in hand");
-    assert_has(&refused.to_string(), "Try again in");
+    let refused = refused.to_string();
+    assert_has(&refused, "rotated it and may be handing");
+    assert_has(&refused, "Try again in");
     assert!(!taker.path("began").exists(), "the command is not run");
 }
 
