@@ -76,6 +76,7 @@ tuple!(A, B, C);
 tuple!(A, B, C, D);
 tuple!(A, B, C, D, E);
 tuple!(A, B, C, D, E, F);
+tuple!(A, B, C, D, E, F, G);
 
 /// The columns of a record in order, each named like its field, or as the text says; `or`: what cannot be read is this
 /// instead. `with` fills the fields that are in no column. A row that cannot be read is damaged, in the table named.

@@ -151,17 +151,27 @@ record!(Contents, "contents" {
 
 /// What is open, and whether its process may be at work in this state.
 const OPEN: &str = concat!(
-    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile FROM rotations WHERE ",
+    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile, NULL \
+     FROM rotations WHERE ",
     open_states!(),
     " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), \
-      COALESCE(handoff_clock, boot_clock), COALESCE(handoff_process, process), profile \
+      COALESCE(handoff_clock, boot_clock), COALESCE(handoff_process, process), profile, handoff_limit \
      FROM rotations WHERE handoff = 'pending' \
-     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile FROM mutations \
+     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile, NULL FROM mutations \
      WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
 );
 
-/// What it is, whether its process may be at work, since when, by which clock and process, and with which profile.
-type Open = (String, bool, i64, Option<String>, Option<String>, String);
+/// What it is, whether its process may be at work, since when, by which clock and process, with which profile, and how many
+/// microseconds it may take if whoever began it said so.
+type Open = (
+    String,
+    bool,
+    i64,
+    Option<String>,
+    Option<String>,
+    String,
+    Option<i64>,
+);
 
 fn contents(connection: &Connection, times: &TimesAtWork) -> Result<Contents, Fault> {
     let tx = Tx::of(connection);
@@ -170,12 +180,14 @@ fn contents(connection: &Connection, times: &TimesAtWork) -> Result<Contents, Fa
     let now = Clock::System.moment();
     let usual = settle_window(Duration::ZERO);
     let open: Vec<Open> = tx.all(OPEN, values![])?;
-    for (what, moves, at, clock, process, profile) in open {
+    for (what, moves, at, clock, process, profile, limit) in open {
         let (request, hand_off) = times.get(&profile).copied().unwrap_or((usual, usual));
         let time = match what.as_str() {
             "hand-off" => hand_off,
             _ => request,
         };
+        let limit = limit.and_then(|limit| u64::try_from(limit).ok());
+        let time = limit.map_or(time, Duration::from_micros);
         let has_ended = process.as_deref().and_then(process::has_ended) == Some(true);
         let clock = clock.as_deref().and_then(BootTime::parse);
         let since = columns::timestamp(at).map(|at| now.since_recorded(clock.as_ref(), at));
