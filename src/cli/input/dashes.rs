@@ -449,6 +449,18 @@ mod tests {
                 "pass --profile x",
             ],
             &["update", "a", "--name", "Acme -- Europe - x --unknown"],
+            &[
+                "profile",
+                "add",
+                "a",
+                "--api-key-command",
+                "ssh",
+                "h",
+                "x --profile y",
+            ],
+            &["list", "--filter", "acme -json"],
+            &["list", "--filter=acme -json"],
+            &["list", "--filter", "acme \"--dry-run\""],
         ] {
             assert_eq!(refusal(words), None, "{words:?}");
         }
