@@ -68,6 +68,9 @@ pub struct Review {
     read: Option<Box<Done>>,
     /// The choices made before the copy was read again.
     chosen: Option<Box<Choices>>,
+    /// The saved values had changed when it was to be sent, and no key but the one that sends was pressed since they were
+    /// read again: it may be held down.
+    is_unseen: bool,
     copy: RemoteCopy,
     stage: Stage,
     confirmation: ConfirmationLevel,
@@ -119,6 +122,7 @@ impl Review {
             },
             read: None,
             chosen: None,
+            is_unseen: false,
             copy,
             stage: Stage::Deciding,
             confirmation,
@@ -143,6 +147,12 @@ impl Review {
                 RemoteCopy::Reading(_) => Some("the service's copy is being read first".into()),
                 RemoteCopy::Alarm(_) => Some("stopped: read the alarm above".into()),
                 RemoteCopy::Unreadable(_) => Some("the service's copy could not be read".into()),
+                RemoteCopy::Read(choices) if self.is_unseen && choices.count() > 0 => {
+                    let key = context.keys.key(self.focus(), Action::Down);
+                    Some(format!(
+                        "the saved values have just changed: look first; {key} goes on"
+                    ))
+                }
                 RemoteCopy::NotAsked | RemoteCopy::Read(_) => None,
             },
         }
@@ -169,6 +179,8 @@ impl View for Review {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
+        // Reading again shows nothing yet.
+        self.is_unseen &= action == Action::Refresh;
         if self.step(action, context) {
             return;
         }
@@ -300,7 +312,11 @@ impl View for Review {
                 context.say_error(error);
                 self.stage = Stage::Failed(error.clone());
                 self.scroll.at = 0;
-                if error.is_outdated {
+                if error.ending == Some(Ending::CreatedByGet) || error.wrong_environment {
+                    self.copy = RemoteCopy::Alarm(error.text.clone());
+                } else if error.is_outdated {
+                    // The choices are there.
+                    self.page = Page::Difference;
                     self.read_again(context);
                 }
                 return;

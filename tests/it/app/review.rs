@@ -157,8 +157,13 @@ fn what_was_changed_since_the_review_is_read_again_at_once() {
     scene.says("the service's copy is being read first");
     scene.answer_with(found(&theirs()));
     scene
-        .shows_all(["CHANGED BY SOMEONE", "nothing is sent yet", "y SEND"])
+        .shows_all(["CHANGED BY SOMEONE", "nothing is sent yet"])
         .hides("Your text is kept");
+    // A key that is held down does not send what nobody has looked at.
+    assert_eq!(scene.keys("y"), []);
+    scene.says("the saved values have just changed");
+    scene.keys("<down>");
+    scene.shows("y SEND");
 }
 
 #[test]

@@ -195,9 +195,10 @@ impl Review {
             choices.keep(&before);
         }
         self.copy = RemoteCopy::Read(Box::new(choices));
-        // Whatever was refused before was about an older copy; an unknown result stays one.
-        if matches!(&self.stage, Stage::Failed(error) if error.ending != Some(Ending::Unknown)) {
+        // Only then it is certain that nothing was sent; every other failure stays in sight.
+        if matches!(&self.stage, Stage::Failed(error) if error.is_outdated) {
             self.stage = Stage::Deciding;
+            self.is_unseen = true;
         }
         self.recompute(context);
     }
