@@ -68,7 +68,7 @@ fn an_action_of_several_screens_is_found_by_the_words_of_each() {
         ),
         (
             "check unknown",
-            "r F5 Ctrl-R        check unknown ones (reads only), refresh (in Batches)",
+            "r F5 Ctrl-R        check unknown ones (reads only), ref",
         ),
         (
             "preview request",
