@@ -109,7 +109,7 @@ impl GroupForm {
                 context.say(Severity::Info, "No changes to review");
             }
             Ok(wanted) => {
-                // Kept from now on: whatever happens in the review, the input is not lost.
+                // Whatever happens in the review, the input is not lost. What was only loaded is kept once it is sent.
                 self.keep(context);
                 return Some(Proposal {
                     id: self.id.clone(),
@@ -290,7 +290,11 @@ impl View for GroupForm {
 
     fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
         if let Some(field) = self.field() {
-            return field.hold_back(secret);
+            let has_it = field.hold_back(secret);
+            if has_it {
+                self.properties.forget_typed();
+            }
+            return has_it;
         }
         let text = zeroize::Zeroizing::new(self.properties.text());
         let has_it = self.section == Section::Properties && text.contains(secret);

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::Properties,
-    formats::pairs,
+    formats::pairs::{self, NoPairs},
     tui::{
         kit::{
             Reaction, RowKeys, TextField,
@@ -36,14 +36,22 @@ impl Kind for PropertiesKind {
     const KEEPS_WRONG: bool = false;
 
     fn is_known(&self) -> bool {
-        self.editor.is_known()
+        !self.editor.is_left_out()
     }
 
     fn write(&mut self, rows: &mut Vec<Row>, new: Vec<Row>) -> Result<(), String> {
         let text = self.editor.text();
-        let new = rewritten(&text, &new);
+        let mut living = new.iter().filter(|row| !row.is_dropped && !row.is_blank());
+        let new = if !self.editor.is_known() && living.next().is_none() {
+            // An empty object would be sent, and replace all that the service has.
+            String::new()
+        } else {
+            rewritten(&text, &new)
+        };
         if new != text {
-            parse(&new).map_err(|problem| problem.text)?;
+            if !new.is_empty() {
+                parse(&new).map_err(|problem| problem.text)?;
+            }
             self.editor.set_text(&new);
             *rows = self.rows().unwrap_or_default();
         }
@@ -82,8 +90,9 @@ impl Kind for PropertiesKind {
                 .map(|(key, value)| (key, Typed::of(value)))
                 .collect());
         }
-        let pairs = pairs::read(text).map_err(|_| {
-            "not pasted: neither a JSON object nor lines of key and value".to_owned()
+        let pairs = pairs::read(text).map_err(|why| match why {
+            NoPairs::Several(_) => why.to_string(),
+            _ => "not pasted: neither a JSON object nor lines of key and value".to_owned(),
         })?;
         let pairs = pairs.into_iter();
         Ok(pairs
@@ -250,6 +259,11 @@ impl PropertiesField {
 
     pub(super) fn editor(&self) -> &JsonEditor {
         &self.pairs.kind.editor
+    }
+
+    /// Forgets how the text was read, because the cell was changed from outside.
+    pub fn forget_typed(&mut self) {
+        self.typed = OnceLock::new();
     }
 
     fn is_typing(&self) -> bool {
