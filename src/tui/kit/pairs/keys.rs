@@ -73,7 +73,6 @@ impl<K: Kind> Pairs<K> {
                 if !self.commit() {
                     return Reaction::Refused;
                 }
-                self.is_adding = false;
                 self.key_between_cells(key);
                 Reaction::Changed
             }
@@ -132,6 +131,7 @@ impl<K: Kind> Pairs<K> {
     }
 
     fn key_between_cells(&mut self, key: KeyEvent) -> Reaction {
+        self.is_adding = false;
         self.refused = None;
         let held = KeyModifiers::CONTROL | KeyModifiers::ALT;
         if key.modifiers.intersects(held) {
