@@ -95,7 +95,8 @@ impl MappingTable {
 
     /// Restores the rows as they were left in a draft.
     pub fn restore(&mut self, rows: Vec<DraftRow>) {
-        self.rows = rows.into_iter().map(Row::from).collect();
+        let rows = rows.into_iter().map(Row::from);
+        self.rows = rows.filter(|row| !row.is_blank()).collect();
     }
 
     /// All rows including removed ones, with the cell that is being edited, as a draft keeps them.
@@ -172,6 +173,12 @@ impl MappingTable {
         self.commit();
         let mut rows = self.rows.clone();
         for row in &mut rows {
+            if let Some((known, _)) = &row.before
+                && !pairs.contains_key(&row.key)
+                && pairs.contains_key(known)
+            {
+                row.key.clone_from(known);
+            }
             let wanted = pairs.shift_remove(&row.key);
             row.is_dropped = wanted.is_none();
             if let Some(value) = wanted {
