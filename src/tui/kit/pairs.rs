@@ -237,7 +237,7 @@ impl<K: Kind> Pairs<K> {
     }
 
     /// Whether a row is being added and has no key yet.
-    fn is_new_and_blank(&self) -> bool {
+    pub fn is_new_and_blank(&self) -> bool {
         let is_blank = matches!(&self.typing, Some(Typing::Key(field)) if field.is_empty());
         is_blank && self.cursor == self.rows.len()
     }

@@ -79,8 +79,17 @@ impl GroupForm {
         let Some(unsent) = context.drafts.get(&key).cloned() else {
             return;
         };
-        if context.other_author(&unsent).is_some() {
-            Self::say_edited_by_other(&unsent, context);
+        if let Some(by) = context.other_author(&unsent) {
+            if self.prefilled.is_some() && self.loaded_from.is_some() {
+                let key = context.keys.key(self.field_focus(), Action::LoadDraft);
+                let text = format!(
+                    "{} has changed the draft since; {key} loads it",
+                    visible(by)
+                );
+                context.say(Severity::Info, text);
+            } else {
+                Self::say_edited_by_other(&unsent, context);
+            }
             return;
         }
         let section = self.section;
@@ -145,7 +154,7 @@ impl GroupForm {
             return;
         };
         let other = other.clone();
-        if self.is_changed() {
+        if self.is_changed() && !self.is_only_prefilled() {
             Self::ask_to_load(&other.by, context);
             self.loading = Some(other.by);
         } else {
