@@ -26,6 +26,8 @@ const BEGINNING: usize = 6;
 /// In bytes, of a word that is typed.
 const LONGEST_WORD: usize = 4096;
 
+const NOTHING_ENTERED: &str = "nothing was entered. ";
+
 /// Ctrl-C acts always: it ends what hangs.
 fn is_interrupt(key: &KeyEvent) -> bool {
     *key == KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)
@@ -50,7 +52,7 @@ impl std::fmt::Debug for LookedUp {
 impl Context {
     /// Says that a text was a token and what to do with it.
     pub fn say_token(&mut self) {
-        self.say_paste_refused(self.is_token("nothing was entered. "));
+        self.say_paste_refused(self.is_token(NOTHING_ENTERED));
     }
 
     /// The same of a text that stays in its field.
@@ -186,7 +188,9 @@ impl App {
             let (pane, context) = self.top_mut();
             if is_here && pane.hold_back(&typed.text, context) {
                 self.word = Zeroizing::default();
-                self.context.say_token();
+                // The rest of it may still be on its way, and ends nothing.
+                let text = self.context.is_token(NOTHING_ENTERED);
+                self.context.say(Severity::Warning, text);
                 self.keep_draft();
             } else {
                 let text =
