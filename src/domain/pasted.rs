@@ -130,6 +130,7 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
             collected.add(&twice[from..from + whole.len()], *line, false);
         }
     }
+    // Of a mail not as if it were none: of its escapes `=3D` is joined to the token behind it.
     let lines_of_parts = suspicions[..2].iter().map(|one| one.line);
     let lines_of_parts = lines_of_parts.chain([grouped::line(&first.without_tags)]);
     let mut unclear = lines_of_parts.flatten().min();
@@ -159,18 +160,15 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     for one in &readings {
         one.add_words(&mut streams);
     }
-    let mut distinct: Vec<Stream> = Vec::with_capacity(streams.len());
-    for stream in streams {
-        let is_known = |one: &Stream| one.text == stream.text && one.cuts == stream.cuts;
-        if !distinct.iter().any(is_known) {
-            distinct.push(stream);
-        }
-    }
-    for stream in &distinct {
+    // By their hashes: a text of many encoded words has as many streams.
+    let mut seen = HashSet::new();
+    let hash = collected.hash.clone();
+    streams.retain(|stream| seen.insert(hash.hash_one((stream.text.as_str(), &stream.cuts))));
+    for stream in &streams {
         collected.hex_windows(stream);
         collected.within_words(stream);
     }
-    collected.pieces(&distinct);
+    collected.pieces(&streams);
     Reading {
         unclear: unclear.or(collected.unread),
         candidates: collected.found,

@@ -176,6 +176,16 @@ fn a_text_of_a_million_short_numbers_is_read() {
     }
 }
 
+/// Each of its words is a stream of its own.
+#[test]
+fn a_text_of_many_encoded_words_is_read() {
+    let hex = |byte: u8| format!("{byte:02x}");
+    let word = |n: usize| format!("word{n:06}").bytes().map(hex).collect::<String>();
+    let text = (0..20_000).map(|n| word(n) + ",").collect::<String>();
+    assert!(encoded::inner(&joined(&text, false)).len() >= 20_000);
+    read(text.as_bytes(), 4);
+}
+
 #[test]
 fn bytes_of_other_encodings_are_read() {
     for token in TOKENS {
@@ -247,6 +257,25 @@ fn a_part_of_a_token_is_no_all_clear() {
         "acme-0012 acme-0013 beta-0014 userGroup tokenName INFO".into(),
         "fe80:1a2b:3c4d:5e6f and 10.0.12.31, 4711-8812-9912".into(),
         "12, 31, 45, 60, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78".into(),
+    ] {
+        assert!(clear(&text), "{text}");
+    }
+    // As a mail, the lines of each are joined.
+    for text in [
+        format!("https://a.example/?token=\n{}", &HEX[..16]),
+        format!("key=\n{}\nname=\nAcme", &HEX[..24]),
+    ] {
+        assert!(!clear(&text), "{text}");
+    }
+    for text in [
+        format!(
+            "Your token is=20{}=\n{} of Acme=20\nBest regards=2C\nAna",
+            &HEX[..40],
+            &HEX[40..]
+        ),
+        format!("<a href=3D\"https://a.example/?token=3D{HEX}\">Caf=C3=A9 of=\n Acme</a>"),
+        "The group=E2=80=99s dashboards move on 2026-11-25 at 20:18, and the rest foll=\nows."
+            .into(),
     ] {
         assert!(clear(&text), "{text}");
     }
