@@ -9,6 +9,8 @@ const LONGEST_WORD: usize = 20;
 /// In the name of a server, as in `eu-central-1`.
 const MOST_DIGITS: usize = 4;
 const SCHEMES: [&str; 2] = ["https://", "http://"];
+/// It has all settings.
+const EXAMPLE: &str = include_str!("../../assets/config.example.toml");
 
 /// Keys have at least this many letters and digits in a row.
 const SHORTEST_KEY: usize = 16;
@@ -30,6 +32,11 @@ pub fn shown(text: &str) -> String {
 /// The text without any long word that could be a key of any shape, also a UUID or a phrase with dashes. Words of letters stay,
 /// and so does the address of a page, up to its query: a person may have to open it.
 pub(super) fn without_possible_keys(text: &str) -> String {
+    without_words(text, &could_be_a_key)
+}
+
+fn without_words(text: &str, is_key: &dyn Fn(&str) -> bool) -> String {
+    let without_keys = |text: &str| replaced(text, is_of_possible_key, is_key);
     let words = text.split_inclusive(char::is_whitespace);
     let words = words.map(|word| {
         let starts = SCHEMES.iter().filter_map(|scheme| word.find(scheme));
@@ -53,22 +60,76 @@ pub(super) fn without_possible_keys(text: &str) -> String {
     words.collect()
 }
 
-/// A text that was edited, without what may be a key of any shape in lines that were not there before.
+/// A text that was edited, without what may be a key of any shape in lines that were not there before. Settings, and the
+/// names of profiles, variables and files stay.
 pub fn without_new_keys(before: &str, text: &str) -> String {
+    let profiles: Vec<_> = text.lines().filter_map(profile).collect();
+    let is_key = |run: &str| {
+        let run = run.trim_matches(['.', '=']);
+        let run = run.strip_prefix("profiles.").unwrap_or(run);
+        could_be_a_key(run) && !profiles.contains(&run) && !is_of_settings(run)
+    };
+    // The quotes that end a literal key of several lines.
+    let mut open: Option<&str> = None;
     let lines = text.split_inclusive('\n').map(|line| {
+        let end = if line.ends_with('\n') { "\n" } else { "" };
         let mut known = before.split_inclusive('\n');
-        if known.any(|known| known.trim_end() == line.trim_end()) {
-            return line.to_owned();
+        let is_known = known.any(|known| known.trim_end() == line.trim_end());
+        if let Some(quotes) = open {
+            let is_last = line.contains(quotes);
+            open = open.filter(|_| !is_last);
+            let after = if is_last { quotes } else { "" };
+            return if is_known {
+                line.to_owned()
+            } else {
+                format!("{MARK}{after}{end}")
+            };
         }
-        match line.split_once('=') {
-            Some((name, value)) if is_literal_key(name, value) => {
-                let end = if line.ends_with('\n') { "\n" } else { "" };
-                format!("{name}= \"{MARK}\"{end}")
-            }
-            _ => without_possible_keys(line),
+        let literal = line.split_once('=');
+        let literal = literal.filter(|(name, value)| is_literal_key(name, value));
+        if let Some((_, value)) = literal {
+            open = MANY_LINES.into_iter().find(|quotes| {
+                let inner = value.trim_start().strip_prefix(quotes);
+                inner.is_some_and(|inner| !inner.contains(quotes))
+            });
+        }
+        match literal {
+            _ if is_known => line.to_owned(),
+            Some((name, _)) => match open {
+                Some(quotes) => format!("{name}= {quotes}{MARK}{end}"),
+                None => format!("{name}= \"{MARK}\"{end}"),
+            },
+            None => without_words(line, &is_key),
         }
     });
     lines.collect()
+}
+
+const MANY_LINES: [&str; 2] = ["\"\"\"", "'''"];
+
+/// The name of the profile that begins there.
+fn profile(line: &str) -> Option<&str> {
+    let name = line.trim().strip_prefix("[profiles.")?.strip_suffix(']')?;
+    is_name(name).then_some(name)
+}
+
+/// A setting or its value in the example, a variable as in `{ env = "EU_TESTING_KEY" }`, or the path of a file.
+fn is_of_settings(run: &str) -> bool {
+    let is_of_variable = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_variable = run.contains('_') && run.chars().all(is_of_variable);
+    let is_path = run.starts_with(['/', '~']) || run.starts_with("./");
+    EXAMPLE
+        .split(|c| !is_of_possible_key(c))
+        .any(|word| word == run)
+        || (is_variable || is_path) && is_name(run)
+}
+
+/// Few digits, and none of the parts is long.
+fn is_name(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let is_of_name = |c: char| c.is_alphanumeric() || "._-/~".contains(c);
+    let mut parts = text.split(['.', '_', '-', '/', '~']);
+    digits <= MOST_DIGITS && text.chars().all(is_of_name) && parts.all(|part| !could_be_a_key(part))
 }
 
 /// A key is written itself instead of where it comes from.
@@ -78,10 +139,6 @@ fn is_literal_key(name: &str, value: &str) -> bool {
         .iter()
         .any(|end| name.ends_with(end));
     is_key && value.trim_start().starts_with(['"', '\''])
-}
-
-fn without_keys(text: &str) -> String {
-    replaced(text, is_of_possible_key, could_be_a_key)
 }
 
 /// Up to the query, without a user and without parts of the path that could be a key.
@@ -194,8 +251,42 @@ mod tests {
             assert!(!kept.contains(key), "{kept}");
             assert!(!without_new_keys(before, &format!("{key}-4")).contains(KEY_OF_WORDS));
         }
-        let source = "api_key = { env = \"LIVE_KEY\" }";
-        assert_eq!(without_new_keys("", source), source);
+        for kept in [
+            "api_key = { env = \"LIVE_KEY\" }",
+            "api_key = { env = \"EU_TESTING_KEY_2\" }\n",
+            "[profiles.eu-production-2]\nbase_url = \"https://eu.example.com\"\nmax_token_age = \"90d\"\n",
+            "default_profile = \"eu-production\"\n[profiles.eu-production]\n",
+            "connect_timeout = \"3s\"\nrotate_marked = \"R\"\ndefault_profile=\"a\"\n",
+            "handoff = { command = [\"/usr/local/bin/put-token\", \"eu-live\"] }\n",
+        ] {
+            assert_eq!(without_new_keys("", kept), kept);
+        }
+        for (text, expected) in [
+            ("KEY=\n", "…\n"),
+            ("max_token_age = \"KEY\"\n", "max_token_age = \"…\"\n"),
+            ("api_key = { env = \"KEY\" }", "api_key = { env = \"…\" }"),
+            (
+                "api_key = { keyring = \"KEY\" }",
+                "api_key = { keyring = \"…\" }",
+            ),
+            (
+                "api_key = \"\"\"\ncorrect horse\nx\"\"\"\nplain = true\n",
+                "api_key = \"\"\"…\n…\n…\"\"\"\nplain = true\n",
+            ),
+            ("api_key = '''correct\nhorse", "api_key = '''…\n…"),
+            (
+                "api_key = \"\"\"correct horse\"\"\"\nplain = true\n",
+                "api_key = \"…\"\nplain = true\n",
+            ),
+        ] {
+            let text = text.replace("KEY", KEY_OF_WORDS);
+            assert_eq!(without_new_keys("", &text), expected);
+        }
+        let header = "[profiles.b94d27b9-934e-4e08-a52e-52d7da7dabfa]";
+        assert_eq!(without_new_keys("", header), "[…]");
+        let known = "api_key = \"\"\"\nold\n\"\"\"\n";
+        let kept = without_new_keys(known, &known.replace("old", "correct horse"));
+        assert_eq!(kept, known.replace("old", "…"));
     }
 
     const KEY_OF_WORDS: &str = "plum-harbor-quilt-ember-42";

@@ -1,10 +1,13 @@
 //! `config`: shows where the configuration file is, checks it, and edits it without ever leaving an invalid file
 //! behind.
 
-use std::io::{self, IsTerminal};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal},
+};
 
 use super::{
-    edit::{edited, say_kept},
+    edit::{WITHOUT_KEY, edited, say_kept},
     prelude::*,
 };
 use crate::{
@@ -124,9 +127,15 @@ pub(crate) async fn changed(
     let mut signals = Signals::new()?;
     let mut text = before.to_owned();
     // People paste keys into settings by mistake.
-    let may_keep = |text: &[u8]| {
-        let text = String::from_utf8_lossy(text);
-        without_new_keys(before, &text) == text
+    let keepable = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let kept = without_new_keys(before, &text);
+        if kept == text {
+            return Some(bytes.to_vec());
+        }
+        // Of other files of the editor it is not clear where a line begins.
+        let is_text = !bytes.contains(&0) && matches!(text, Cow::Borrowed(_));
+        is_text.then(|| kept.into_bytes())
     };
     let keep_settings = |text: &str| {
         if text.trim_end() == before.trim_end() {
@@ -135,11 +144,11 @@ pub(crate) async fn changed(
         let kept = without_new_keys(before, text);
         say_kept(CONFIG, &kept, |_| String::new());
         if kept != text {
-            output::alarm("! it is saved without what may be a key");
+            output::alarm(WITHOUT_KEY);
         }
     };
     let edit = loop {
-        let left = match edited(environment, CONFIG, &text, &mut signals, may_keep).await {
+        let left = match edited(environment, CONFIG, &text, &mut signals, keepable).await {
             Ok(text) => text,
             Err(error) => {
                 keep_settings(&text);

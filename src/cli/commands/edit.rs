@@ -55,7 +55,10 @@ impl Run for Edit {
         let base = DesiredFields::of(&read.group);
         let given = document(&id, &base);
         let environment = session.environment();
-        let text = edited(environment, FILE, &given, &mut signals, |_| true).await?;
+        let text = edited(environment, FILE, &given, &mut signals, |text| {
+            Some(text.to_vec())
+        })
+        .await?;
         let is_dry_run = how.mutation.dry_run;
         let in_flight = session.in_flight.clone();
         let sending = Box::pin(sent(&session, &id, base, &text, read, how));
@@ -120,13 +123,15 @@ fn document(id: &UserGroupId, base: &DesiredFields) -> String {
     format!("{document:#}")
 }
 
+pub(crate) const WITHOUT_KEY: &str = "! it is saved without what may be a key";
+
 /// Opens a text in the editor and returns it once the editor has ended. Meanwhile Ctrl-C belongs to the editor.
 pub(crate) async fn edited(
     environment: &Environment,
     file: &'static str,
     text: &str,
     signals: &mut Signals,
-    may_keep: impl Fn(&[u8]) -> bool,
+    keepable: impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<String, CliError> {
     let usage = |why: String| CliError::Usage(why);
     let variables = environment.for_commands().into_iter();
@@ -153,11 +158,16 @@ pub(crate) async fn edited(
     if let Some(hint) = sheet.hint(&run) {
         output::context(&format!("! {hint}"));
     }
-    let read = sheet.finish(editor.refusal(&run.status), &may_keep);
+    let read = sheet.finish(editor.refusal(&run.status), &keepable);
     if run.end.is_some() {
         match read {
-            Ok(edited) if edited.trim_end() != text.trim_end() && may_keep(edited.as_bytes()) => {
-                say_kept(file, &edited, |_| String::new());
+            Ok(edited) if edited.trim_end() != text.trim_end() => {
+                if let Some(kept) = keepable(edited.as_bytes()) {
+                    say_kept(file, &String::from_utf8_lossy(&kept), |_| String::new());
+                    if kept != edited.as_bytes() {
+                        output::alarm(WITHOUT_KEY);
+                    }
+                }
             }
             Ok(_) => {}
             Err(why) => output::alarm(&format!("! {why}")),

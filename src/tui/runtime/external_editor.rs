@@ -216,11 +216,11 @@ impl EditFile {
 
     /// The text that the editor left, or why it is not used. However the editor ended, what was typed is not lost: what is
     /// not returned is kept in files of its own, also what the editor wrote beside its file, and the reason names them.
-    /// All other files are removed. `may_keep` refuses a text that may hold a secret.
+    /// All other files are removed. `keepable` is the text that may be kept, without what may be a secret.
     pub fn finish(
         self,
         refusal: Option<String>,
-        may_keep: impl Fn(&[u8]) -> bool,
+        keepable: impl Fn(&[u8]) -> Option<Vec<u8>>,
     ) -> Result<String, String> {
         let bytes = self.bytes();
         let (why, text) = match (refusal, bytes) {
@@ -258,10 +258,13 @@ impl EditFile {
         let mut said = why;
         for (name, text) in texts {
             said.push_str("; ");
-            if may_keep(&text) {
-                said.push_str(&keep(&self.keeps, &name, &text).0);
-            } else {
+            let Some(kept) = keepable(&text) else {
                 said.push_str("your text seems to contain a key and was not saved");
+                continue;
+            };
+            said.push_str(&keep(&self.keeps, &name, &kept).0);
+            if kept != text {
+                said.push_str("; it is saved without what may be a key");
             }
         }
         match self.remove() {

@@ -77,7 +77,10 @@ async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
     assert_eq!(editor.folder, tmp, "the other one is open to all");
     let run = exit(&editor, &file).await;
     assert_eq!(editor.refusal(&run.status), None);
-    assert_eq!(file.finish(None, |_| true).as_deref(), Ok("Acme\nkept\n"));
+    assert_eq!(
+        file.finish(None, |text| Some(text.to_vec())).as_deref(),
+        Ok("Acme\nkept\n")
+    );
     let modes = std::fs::read_to_string(&log).expect("a log");
     assert_eq!(modes, "600\n700\n");
     assert_eq!(std::fs::read_dir(&tmp).expect("readable").count(), 0);
@@ -149,7 +152,9 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         ];
         let (editor, file) = opened(&pairs, "given");
         let refusal = editor.refusal(&exit(&editor, &file).await.status);
-        let said = file.finish(refusal, |_| true).expect_err(script);
+        let said = file
+            .finish(refusal, |text| Some(text.to_vec()))
+            .expect_err(script);
         assert!(said.contains(why), "{script}: {said}");
         let left: Vec<_> = std::fs::read_dir(&tmp).expect("readable").collect();
         let left = left
@@ -168,6 +173,32 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_text_that_is_not_used_is_kept_without_a_key() {
+    for (kept, why) in [
+        (Some(b"masked".to_vec()), "without what may be a key"),
+        (None, "was not saved"),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let tmp = place.path().to_string_lossy();
+        let line = "sh -c 'printf typed >\"$0\"; exit 1'";
+        let pairs = [
+            ("EDITOR", line),
+            ("PATH", "/usr/bin:/bin"),
+            ("TMPDIR", &*tmp),
+        ];
+        let (editor, file) = opened(&pairs, "given");
+        let refusal = editor.refusal(&exit(&editor, &file).await.status);
+        let said = file.finish(refusal, |_| kept.clone()).expect_err("refused");
+        assert!(said.contains(why), "{said}");
+        let left = std::fs::read_dir(place.path()).expect("readable");
+        let left = left.map(|entry| std::fs::read(entry.expect("an entry").path()));
+        let left: Vec<_> = left.map(|text| text.expect("a file")).collect();
+        assert_eq!(left, Vec::from_iter(kept));
+    }
+}
+
 #[tokio::test]
 async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_none() {
     let place = tempfile::tempdir().expect("a folder");
@@ -183,7 +214,8 @@ async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_n
     ];
     let (editor, file) = opened(&pairs, "given");
     let refusal = editor.refusal(&exit(&editor, &file).await.status);
-    file.finish(refusal, |_| true).expect_err("refused");
+    file.finish(refusal, |text| Some(text.to_vec()))
+        .expect_err("refused");
     let mut left = std::fs::read_dir(place.path()).expect("readable");
     let left = left.next().expect("a file").expect("readable");
     assert_eq!(std::fs::read(left.path()).expect("a file"), b"typed");

@@ -284,7 +284,7 @@ impl<S: Screen> Runner<S> {
                 end = run.end;
                 let back = self.screen.take_back();
                 hint = file.hint(&run);
-                let text = file.finish(editor.refusal(&run.status), |_| true);
+                let text = file.finish(editor.refusal(&run.status), |text| Some(text.to_vec()));
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
                     Ok(None) => {}
