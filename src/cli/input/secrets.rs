@@ -73,13 +73,45 @@ const NAMES: [&str; 6] = ["id", "ids", "as_id", "proof", "filter", "id_or_number
 /// Commands that open the directory in their own way, or not at all: opening it would migrate what they look at first.
 const UNOPENED: [&str; 4] = ["directory", "config", "completions", "doctor"];
 
+/// Commands that need no directory: it is not migrated for them, nor waited for if nothing of theirs is kept.
+const APART: [&str; 4] = ["serve", "man", "help", "demo"];
+/// The file that `serve` begins.
+const NEW_FILE: &str = "--database";
+
 /// A value of the command line that may be a token, and its argument.
 pub(crate) struct Suspect {
     field: String,
     text: String,
     doubt: Doubt,
-    /// Whether its command opens the directory in its own way.
-    is_unopened: bool,
+    opens: Opens,
+}
+
+/// How the command of a value opens the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opens {
+    Usual,
+    /// In its own way.
+    Itself,
+    /// It needs none, but keeps values: `serve keys`.
+    Keeping,
+    /// It needs none, and keeps no value but the name of a new file.
+    Nothing,
+}
+
+impl Opens {
+    fn of(matches: &ArgMatches) -> Self {
+        match matches.subcommand() {
+            Some((name, _)) if UNOPENED.contains(&name) => Self::Itself,
+            Some((name, below)) if APART.contains(&name) => {
+                if below.subcommand_name().is_some() {
+                    Self::Keeping
+                } else {
+                    Self::Nothing
+                }
+            }
+            _ => Self::Usual,
+        }
+    }
 }
 
 /// What a value looks like.
@@ -87,7 +119,8 @@ pub(crate) struct Suspect {
 enum Doubt {
     /// Words: a token only if it is known as one.
     Words,
-    /// A token of some service. Refused where nothing can tell whether it is known.
+    /// A token of some service. Refused where the configuration does not say which directory could tell whether it is
+    /// known, except for commands that repair it. With a directory that cannot be read it is taken.
     Signs,
     /// A token of ours, or a part of one. Refused unless it is the ID of a group.
     Shape,
@@ -95,7 +128,12 @@ enum Doubt {
 
 /// The values that may be a token or a part of one, in every argument that there is.
 pub(crate) fn suspects(matches: &ArgMatches, root: &Command) -> Vec<Suspect> {
-    of_command(matches, root, root)
+    let mut found = of_command(matches, root, root);
+    let opens = Opens::of(matches);
+    for suspect in &mut found {
+        suspect.opens = opens;
+    }
+    found
 }
 
 /// Options of all commands are those of `root`.
@@ -128,7 +166,7 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
                 Some(Shape::Token) => Doubt::Shape,
                 _ if is_name => continue,
                 Some(Shape::Fragment) => Doubt::Shape,
-                None if is_address(&text) || !is_long => continue,
+                None if is_address(&text) || !is_long || is_right_time(&text) => continue,
                 None if text.splitn(parts, '=').any(may_have_token) => Doubt::Signs,
                 None => Doubt::Words,
             };
@@ -136,18 +174,14 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
                 field: field.clone(),
                 text,
                 doubt,
-                is_unopened: false,
+                opens: Opens::Usual,
             });
         }
     }
     if let Some((name, below)) = matches.subcommand()
         && let Some(command) = command.find_subcommand(name)
     {
-        let mut below = of_command(below, command, root);
-        for suspect in &mut below {
-            suspect.is_unopened |= UNOPENED.contains(&name);
-        }
-        found.extend(below);
+        found.extend(of_command(below, command, root));
     }
     found
 }
@@ -183,6 +217,11 @@ pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
 impl Suspect {
     fn is_place(&self) -> bool {
         PLACES.contains(&self.field.as_str())
+    }
+
+    /// Whether its command may keep it.
+    fn is_kept(&self) -> bool {
+        self.opens != Opens::Nothing || self.field == NEW_FILE
     }
 
     fn refused(&self) -> CliError {
@@ -241,19 +280,19 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     let at = match here {
         Ok(at) => at,
         // What the file would have named cannot be asked.
-        Err(wrong) if suspects.iter().any(|one| one.doubt == Doubt::Signs) => {
-            return Err(wrong.into());
-        }
+        Err(wrong) if is_refused_unasked(suspects) => return Err(wrong.into()),
         Err(_) => return Ok(()),
     };
     if let DirectoryAt::File(file) = &at {
         match known_to_file(suspects, file) {
             Ok(Some(known)) => return Err(known.refused()),
             Ok(None) => return Ok(()),
+            // One of an older schema: it is not migrated for a command that does not need it.
+            Err(_) if suspects.iter().any(|one| one.opens != Opens::Usual) => return Ok(()),
             Err(_) => {}
         }
     }
-    if suspects.iter().any(|one| one.is_unopened) {
+    if !is_opened_for(suspects) {
         return Ok(());
     }
     // One that cannot be opened is reported by the command, if it needs it.
@@ -263,12 +302,28 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     directory.set_is_of_command(true);
     for suspect in suspects {
         let asked = fingerprints_in(directory.fingerprinter(), &suspect.text);
-        let known = directory.known_secrets(asked).await;
-        if known.is_ok_and(|known| !known.is_empty()) {
-            return Err(suspect.refused());
+        match directory.known_secrets(asked).await {
+            Ok(known) if !known.is_empty() => return Err(suspect.refused()),
+            Ok(_) => {}
+            // It would be waited for again.
+            Err(_) => break,
         }
     }
     Ok(())
+}
+
+/// Whether no directory is named that could tell. A command that repairs or reports the configuration goes on.
+fn is_refused_unasked(suspects: &[Suspect]) -> bool {
+    suspects.iter().any(|one| one.doubt == Doubt::Signs)
+        && suspects.iter().all(|one| one.opens != Opens::Itself)
+}
+
+/// Whether a directory is opened, and waited for, only to look them up.
+fn is_opened_for(suspects: &[Suspect]) -> bool {
+    suspects.iter().all(|one| one.opens != Opens::Itself)
+        && suspects
+            .iter()
+            .any(|one| one.is_kept() || one.doubt > Doubt::Words)
 }
 
 /// The first that a directory file knows, which is neither opened for writing nor migrated for it.
@@ -320,6 +375,12 @@ fn is_time(text: &str) -> bool {
         && text.chars().take(10).all(is_day)
         && text.chars().all(|c| is_day(c) || "TtZz:.+ ".contains(c))
         && text.chars().filter(|c| *c == '-').count() >= 2
+}
+
+/// Whether a text is a time, of the signs of one only.
+fn is_right_time(text: &str) -> bool {
+    let is_moment = || text.parse::<jiff::Timestamp>().is_ok();
+    is_time(text) && (is_moment() || text.parse::<jiff::civil::DateTime>().is_ok())
 }
 
 #[cfg(test)]
@@ -429,6 +490,48 @@ mod tests {
         let mut tried = 0;
         walk(&["groupdesk".to_owned()], &root, &mut tried);
         assert!(tried > 100, "only {tried} arguments were tried");
+    }
+
+    #[test]
+    fn a_directory_is_opened_only_for_what_may_be_kept() {
+        for (line, count, is_opened, is_refused) in [
+            ("history --since 2026-11-30T08:00:00Z", 0, false, false),
+            ("history --since=2026-11-30T08:00:00+01:00", 0, false, false),
+            (
+                "rotate acme --reason plum-harbor-quilt-ember-x",
+                1,
+                true,
+                false,
+            ),
+            ("rotate acme --reason 1234-5678-9012-3456", 1, true, false),
+            ("rotate acme --reason Gold-2026-plan-x", 1, true, true),
+            ("serve --host groupdesk.example.com", 1, false, false),
+            ("serve --database plum-harbor-quilt-ember", 1, true, false),
+            ("man plum-harbor-quilt-ember", 1, false, false),
+            ("man Gold-2026-plan-x4", 1, true, true),
+            (
+                "serve keys create --environment live --name plum-harbor-quilt",
+                1,
+                true,
+                false,
+            ),
+            ("doctor --profile Gold-2026-plan-x", 1, false, false),
+            (
+                "config validate --profile Gold-2026-plan-x",
+                1,
+                false,
+                false,
+            ),
+        ] {
+            let root = crate::cli::commands::tree::command().ignore_errors(true);
+            let words = ["groupdesk"].into_iter().chain(line.split(' '));
+            let matches = root.clone().try_get_matches_from(words);
+            let found = suspects(&matches.expect("it parses"), &root);
+            let texts: std::collections::HashSet<_> = found.iter().map(|one| &one.text).collect();
+            assert_eq!(texts.len(), count, "{line}");
+            assert_eq!(is_opened_for(&found), is_opened, "{line}");
+            assert_eq!(is_refused_unasked(&found), is_refused, "{line}");
+        }
     }
 
     #[test]
