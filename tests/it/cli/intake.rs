@@ -184,11 +184,15 @@ async fn single_rows_that_become_empty_are_counted_and_ask_one_level_more() {
     let table = "user_group_id,map: 7 ,prop:tier\nacme-eu,\"\",\"\"\n";
     let objects =
         "{\"user_group_id\":\"acme-eu\",\"mapping\":{\"7\":\"\"},\"properties\":{\"tier\":\"\"}}\n";
-    for content in [table, objects] {
+    let single = "! 1 mapping row becomes empty, 1 single property becomes empty";
+    // Objects replace the known ones as a whole.
+    let whole = "! 1 mapping row becomes empty, 3 mapping rows are removed, 1 single property becomes empty, 5 single properties \
+                 are removed";
+    for (content, words) in [(table, single), (objects, whole)] {
         home.write("rows", content);
         for command in ["import rows --update --dry-run", "apply rows --dry-run"] {
             let ran = home.exits(0, command).await;
-            ran.shows("! 1 mapping row becomes empty, 1 single property becomes empty");
+            ran.shows(words);
             ran.shows("~ mapping 7: ");
         }
         let lines = home.run("apply rows --dry-run --json").await.lines();
@@ -273,7 +277,7 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
     let _held = home.start_demo().await;
     home.exits(
         0,
-        "create Mar-25 --property sso=true --property seats=5 --yes",
+        "create Mar-25 --map 40=1 --property sso=true --property seats=5 --yes",
     )
     .await;
     home.write(
