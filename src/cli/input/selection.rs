@@ -293,7 +293,7 @@ pub(crate) async fn ensure_groups(
     let text = text.map_or_else(String::new, |option| {
         format!(". Put the text of {option} in quotes")
     });
-    Err(CliError::Guarded(format!(
+    Err(CliError::Usage(format!(
         "{}{more} {are} not in the directory of this profile; {undone}{text}",
         named.join(", ")
     )))

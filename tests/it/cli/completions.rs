@@ -235,11 +235,11 @@ async fn a_forgotten_option_is_proposed_before_a_group_of_that_name() {
     let (home, _service) = knowing_acme(Vec::new()).await;
     #[rustfmt::skip] // A table: one command a line.
     home.each(&[
-        (3, "label acme vip", "\"vip\" (did you mean --add vip?) is not in the directory"),
-        (3, "favourite acme add", "did you mean the option --add?"),
-        (3, "rotate acme 'leaked in a log' --yes", "did you mean --reason 'leaked in a log'?"),
-        (3, "get acme acme.token", "did you mean \"acme\"? Or --token-out acme.token?"),
-        (3, "rotate acme --reason leaked in log --yes", "nothing was sent. Put the text of --reason in quotes"),
+        (2, "label acme vip", "\"vip\" (did you mean --add vip?) is not in the directory"),
+        (2, "favourite acme add", "did you mean the option --add?"),
+        (2, "rotate acme 'leaked in a log' --yes", "did you mean --reason 'leaked in a log'?"),
+        (2, "get acme acme.token", "did you mean \"acme\"? Or --token-out acme.token?"),
+        (2, "rotate acme --reason leaked in log --yes", "nothing was sent. Put the text of --reason in quotes"),
         (2, "update acme --name Acme Europe --yes", "Put the text of --name in quotes"),
         (2, "update acme 40=213", "Put --map before the change"),
         (2, "note acme call first", "groupdesk note ID 'TEXT'"),
@@ -247,7 +247,7 @@ async fn a_forgotten_option_is_proposed_before_a_group_of_that_name() {
         (3, "rotate --yes -- --dry-run", "nothing was sent; did you mean the option --dry-run?\nTo create the group"),
         (3, "rotate --yes -- --all", "nothing was sent; this command has no such option\nTo create the group"),
         (3, "get -- --all", "did you mean the option --refresh-all?"),
-        (3, "rotate acme --yes -- --dry-run", "(did you mean the option --dry-run?)"),
+        (2, "rotate acme --yes -- --dry-run", "(did you mean the option --dry-run?)"),
     ]).await;
 }
 
@@ -269,7 +269,7 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (3, "rotate acmee --yes", acme),
         (3, "history acmee", acme),
         (3, "update acmee --name x --yes", acme),
-        (3, "rotate acmee nobody-at-all --yes", both),
+        (2, "rotate acmee nobody-at-all --yes", both),
         (3, "note acmee", acme),
         (3, "note acmee text", acme),
         (3, "label acmee", acme),

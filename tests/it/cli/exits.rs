@@ -46,9 +46,9 @@ async fn success_bad_usage_and_guards() {
     let table = [
         (0, "list;get acme-eu;history;rotations;export;import rows.csv;doctor;rotate acme-eu --dry-run;help"),
         (2, "lst;list -P tsting;import wrong.csv;apply missing.json --yes;export --output missing/file"),
-        (2, "update acme-eu --unmap nope --yes;rotations check 99;profile show nobody;man rows.csv;help nothing"),
+        (2, "rotate nobody nobody-2 --yes;show acme-eu nobody;update acme-eu --unmap nope --yes;rotations check 99;profile show nobody;man rows.csv;help nothing"),
         (2, "rotate acme-eu —dry-run --yes;demo"),
-        (3, "rotate nobody nobody-2 --yes;show acme-eu nobody;show nobody;get nobody;create new-1;update acme-eu --name x;rotate acme-eu;rotate acme-eu acme-us"),
+        (3, "show nobody;get nobody;create new-1;update acme-eu --name x;rotate acme-eu;rotate acme-eu acme-us"),
         (3, "batches resume --yes;import rows.csv --create;apply rows.csv;profile remove testing"),
         (3, "create new-1 --yes --read-only"),
     ];

@@ -75,7 +75,7 @@ async fn an_unknown_id_among_several_is_refused_with_exists_too() {
         "get zeta acme --exists --dry-run",
         "get --from ids --exists --yes",
     ] {
-        let ran = home.exits(3, command).await;
+        let ran = home.exits(2, command).await;
         ran.prints("").says("\"zeta\" is not in the directory");
         ran.says("nothing was sent. --exists reads several groups only if the directory has them");
         ran.says("get ID --exists");
