@@ -95,9 +95,7 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
         .enumerate()
         .filter(|(at, line)| !is_nothing(*at, line))
         .peekable();
-    let is_drawn = lines
-        .peek()
-        .is_some_and(|(_, line)| drawn::cells(line).is_some());
+    let is_drawn = lines.peek().is_some_and(|(_, line)| is_between_bars(line));
     let read_line = |line: &str| {
         if is_drawn {
             drawn_line(line)
@@ -112,7 +110,10 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
     let first = lines.peek().map_or(0, |(index, _)| *index);
     let pair = |(index, line): (usize, &str)| {
         let pair = read_line(line).ok_or(NoPairs::Line(index + 1))?;
-        let is_plain = !is_drawn && !line.contains(['"', '\t']);
+        // Of several pairs the first value is one plain word, no address and no text.
+        let value = pair.1.split([',', ';']).next().unwrap_or_default().trim();
+        let is_word = !value.contains(|c: char| c.is_whitespace() || "/?=".contains(c));
+        let is_plain = is_word && !is_drawn && !line.contains(['"', '\t']);
         match second_key(&pair.1, &["=", ": ", "->", "→"]).filter(|_| is_plain) {
             Some(_) => Err(NoPairs::Several(index + 1)),
             None => Ok(pair),
@@ -126,6 +127,13 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
         return Err(NoPairs::Nothing);
     }
     Ok(pairs)
+}
+
+/// Whether a line is one of a drawn table. Without bars around it, it is one only if it is no other pair: a value may have a
+/// bar in it.
+fn is_between_bars(line: &str) -> bool {
+    let has_outer = line.trim().starts_with('|') && line.trim().ends_with('|');
+    drawn::cells(line).is_some() && (has_outer || read_line(line).is_none())
 }
 
 /// The two cells of a line between vertical bars.
@@ -280,6 +288,22 @@ mod tests {
     }
 
     #[test]
+    fn a_value_may_have_bars_and_signs() {
+        for (text, key, value) in [
+            ("40 = a | b", "40", "a | b"),
+            ("title: Acme | Europe", "title", "Acme | Europe"),
+            ("url: https://x/?a=1;b=2", "url", "https://x/?a=1;b=2"),
+            (
+                "address: Street 5, City: Berlin",
+                "address",
+                "Street 5, City: Berlin",
+            ),
+        ] {
+            assert_eq!(read(text), Ok(owned(&[(key, value)])), "{text}");
+        }
+    }
+
+    #[test]
     fn pairs_are_read_in_many_spellings() {
         for text in [
             "40 213\n41 214\n",
@@ -355,6 +379,7 @@ mod tests {
             (r#"{"a": "1", "b": 2"#, NoPairs::Object),
             (r#"{"a": "1", "a": "2"}"#, NoPairs::Duplicate(1, 2)),
             ("a=1\nb=2\na=3", NoPairs::Duplicate(1, 3)),
+            ("url: 5,b=2", NoPairs::Several(1)),
         ] {
             assert_eq!(read(text), Err(why), "{text}");
         }

@@ -83,7 +83,7 @@ fn value(cell: &str, known: Option<&Value>) -> Value {
     match known {
         Some(Value::String(_)) => text(),
         // A spreadsheet writes them in capitals.
-        Some(Value::Bool(_)) => columns::truth(cell).map_or_else(text, Value::Bool),
+        Some(Value::Bool(_)) if let Some(truth) = columns::truth(cell) => Value::Bool(truth),
         _ => strict_json::value(cell).unwrap_or_else(|_| text()),
     }
 }
@@ -98,8 +98,10 @@ mod tests {
         let known = DesiredFields {
             name: None,
             mapping: strict_json::mapping(r#"{"7":"40","40":"1"}"#).ok(),
-            properties: strict_json::properties(r#"{"tier":"25","seats":5,"x":[1],"sso":true}"#)
-                .ok(),
+            properties: strict_json::properties(
+                r#"{"tier":"25","seats":5,"x":[1],"sso":true,"vip":true}"#,
+            )
+            .ok(),
         };
         let pairs = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter();
@@ -115,6 +117,7 @@ mod tests {
                 ("new", "gold"),
                 ("on", "true"),
                 ("sso", "FALSE"),
+                ("vip", "null"),
             ]),
         };
         let mut fields = DesiredFields::default();
@@ -127,7 +130,7 @@ mod tests {
         assert_eq!(mapping(&fields), r#"{"7":"40","40":"213"}"#);
         assert_eq!(
             properties,
-            r#"{"tier":"30","seats":6,"x":[1],"sso":false,"new":"gold","on":true}"#
+            r#"{"tier":"30","seats":6,"x":[1],"sso":false,"vip":null,"new":"gold","on":true}"#
         );
         let mut of_new = DesiredFields::default();
         parts.complete(&id, &mut of_new, None).expect("completed");

@@ -183,12 +183,12 @@ impl Table {
             self.remarks.drawn += 1;
             return Ok(());
         }
-        if let Some(why) = drawn::why_unreadable(text) {
-            return Err(why.to_owned());
-        }
         if text.trim_start_matches('"').starts_with('#') {
             self.remarks.comments += 1;
             return Ok(());
+        }
+        if let Some(why) = drawn::why_unreadable(text) {
+            return Err(why.to_owned());
         }
         let separator = head.separator.unwrap_or_else(|| separator_of(text));
         let mut splitter = RecordSplitter::new(separator);

@@ -4,7 +4,7 @@
 
 pub(crate) mod checked;
 pub(crate) mod plan;
-mod resembling;
+pub(super) mod resembling;
 pub(crate) mod send;
 pub(crate) mod shown;
 

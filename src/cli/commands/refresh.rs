@@ -4,6 +4,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use super::{
+    import::resembling::COMPARED,
     prelude::*,
     run::{RunReport, Summary, follow},
 };
@@ -180,6 +181,8 @@ async fn say_what_resembles(session: &Session, plan: &Refresh) -> Result<(), Cli
         .into_iter()
         .flatten()
         .filter(|group| !group.is_seen());
+    // Each is compared with all; nothing else happens meanwhile.
+    let unseen = unseen.take(COMPARED / known.len().max(1));
     let odd = unseen.filter_map(|group| {
         let near = selection::alike(&group.id, &known, NEAR)?;
         Some((group.id, near))

@@ -12,7 +12,7 @@ use crate::domain::annotation::Label;
 static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
 
 /// Options whose value is often several words.
-const TEXTS: [&str; 2] = ["--reason", "--name"];
+const OFTEN_UNQUOTED: [&str; 2] = ["--reason", "--name"];
 
 /// The option, and the words behind the first, which is its value.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,11 +22,17 @@ struct Unquoted {
 }
 
 impl Unquoted {
-    fn of(words: &[String]) -> Option<Self> {
-        let option = |word: &String| TEXTS.into_iter().find(|text| text == word);
+    /// A first word with blanks was in quotes: it is the whole text.
+    /// IDs may stand behind the option, if none is between the command and it.
+    fn of(words: &[String], command: &str) -> Option<Self> {
+        let option = |word: &String| OFTEN_UNQUOTED.into_iter().find(|text| text == word);
         let mut found = words.iter().enumerate();
         let (at, option) = found.find_map(|(at, word)| Some((at, option(word)?)))?;
-        let rest = words.iter().skip(at + 2);
+        let first = words.get(at + 1)?;
+        let plain = words.iter().take(at).filter(|word| !word.starts_with('-'));
+        let has_id = plain.count() > command.split(' ').count();
+        let is_quoted = first.contains(char::is_whitespace);
+        let rest = words.iter().skip(at + 2).filter(|_| !is_quoted && has_id);
         let rest = rest.take_while(|word| !word.starts_with('-'));
         Some(Self {
             option,
@@ -56,7 +62,7 @@ fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
 pub(crate) fn record_command(name: &str, root: &Command, typed: impl Iterator<Item = OsString>) {
     let typed = typed.map(|word| word.to_string_lossy().into_owned());
     let typed: Vec<_> = typed.collect();
-    TYPED.get_or_init(|| (options(name, root), Unquoted::of(&typed)));
+    TYPED.get_or_init(|| (options(name, root), Unquoted::of(&typed, name)));
 }
 
 /// The option of the current command that an unknown ID is spelt like.
@@ -143,7 +149,7 @@ mod tests {
     fn a_text_without_quotes_is_found_with_all_its_words() {
         let of = |line: &str| {
             let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
-            let found = Unquoted::of(&words);
+            let found = Unquoted::of(&words, &words[0]);
             found.map(|found| (found.option, found.words.join(" ")))
         };
         for (line, option, rest) in [
@@ -154,11 +160,15 @@ mod tests {
             ),
             ("update acme --name Acme Europe", "--name", "Europe"),
             ("rotate acme --reason leaked", "--reason", ""),
+            ("rotate --reason leaked acme globex", "--reason", ""),
             ("rotate acme --reason --yes", "--reason", ""),
         ] {
             assert_eq!(of(line), Some((option, rest.to_owned())), "{line}");
         }
         assert_eq!(of("rotate a b"), None);
+        let quoted = ["update", "a", "--reason", "new source", "b"].map(str::to_owned);
+        let found = Unquoted::of(&quoted, "update").expect("the option");
+        assert!(found.words.is_empty(), "{found:?}");
     }
 
     #[test]

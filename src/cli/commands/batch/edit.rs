@@ -96,7 +96,9 @@ pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
     prepare::no_curl(&arguments.mutation)?;
     // Nothing of these words is repeated: they were not looked up yet.
     let others = || arguments.groups.ids.iter().skip(1).map(UserGroupId::as_str);
-    if let Some(option) = others().find_map(forgotten::text) {
+    // IDs may stand behind a reason of one word; a name is for one group only.
+    let unquoted = others().find_map(forgotten::text);
+    if let Some(option) = unquoted.filter(|_| arguments.fields.name.is_some()) {
         return Err(CliError::Usage(format!(
             "a word of {option} is read as another ID; {UNDONE}. Put the text of {option} in quotes"
         )));

@@ -23,7 +23,7 @@ const NAMED: usize = 20;
 /// How many known ids are named for one row.
 const NEAR: usize = 3;
 /// How many ids are compared letter by letter; beyond that only those that differ in zeros, case or separators are found.
-const COMPARED: usize = 2_000_000;
+pub(crate) const COMPARED: usize = 2_000_000;
 
 /// What is odd about one row.
 #[derive(Default)]
