@@ -294,10 +294,9 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     scene.kill("create lost --yes", "GET", lost).await;
     let check = scene.home.exits(7, "rotations check").await;
     check.says("of \"lost\" is still unknown");
-    // It could not be read; the command that can find out is proposed at once.
     assert_lacks(&check.err, "not in the directory");
+    // The command that can find out is proposed at once.
     let get = "groupdesk get lost --exists";
-    check.says(get);
     scene.home.exits(7, "attention").await.shows(get);
     scene.home.exits(0, "get lost --exists").await;
     assert_lacks(&scene.home.run("attention").await.out, "lost");
