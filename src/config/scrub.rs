@@ -63,7 +63,7 @@ fn without_words(text: &str, is_key: &dyn Fn(&str) -> bool) -> String {
 /// A text that was edited, without what may be a key of any shape in lines that were not there before. Settings, and the
 /// names of profiles, variables and files stay.
 pub fn without_new_keys(before: &str, text: &str) -> String {
-    let profiles: Vec<_> = text.lines().filter_map(profile).collect();
+    let profiles: Vec<_> = text.split('\n').filter_map(profile).collect();
     let is_key = |run: &str| {
         let run = run.trim_matches(['.', '=']);
         let run = run.strip_prefix("profiles.").unwrap_or(run);

@@ -312,7 +312,7 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     Ok(())
 }
 
-/// Whether no directory is named that could tell. A command that repairs or reports the configuration goes on.
+/// Whether no directory is named that could tell. A command that repairs or reports the configuration continues.
 fn is_refused_unasked(suspects: &[Suspect]) -> bool {
     suspects.iter().any(|one| one.doubt == Doubt::Signs)
         && suspects.iter().all(|one| one.opens != Opens::Itself)

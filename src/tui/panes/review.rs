@@ -150,7 +150,7 @@ impl Review {
                 RemoteCopy::Read(choices) if self.is_unseen && choices.count() > 0 => {
                     let key = context.keys.key(self.focus(), Action::Down);
                     Some(format!(
-                        "the saved values have just changed: look first; {key} goes on"
+                        "the saved values have just changed: look first; {key} continues"
                     ))
                 }
                 RemoteCopy::NotAsked | RemoteCopy::Read(_) => None,

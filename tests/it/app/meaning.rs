@@ -74,7 +74,7 @@ fn an_action_of_several_screens_is_found_by_the_words_of_each() {
             "preview request",
             "Ctrl-S F2          preview the request (in Edit)",
         ),
-        ("send", "y                  send (only y) (in Review)"),
+        ("send only", "y                  send (only y) (in Review)"),
     ] {
         assert_first(words, first);
     }

@@ -295,9 +295,11 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     let check = scene.home.exits(7, "rotations check").await;
     check.says("of \"lost\" is still unknown");
     assert_lacks(&check.err, "not in the directory");
-    // The command that can find out is proposed at once.
-    let get = "groupdesk get lost --exists";
+    // Where no process can have it in hand, the command that finds out is proposed.
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    scene.home.exits(7, "create gone --yes").await;
+    let get = "groupdesk get gone --exists";
     scene.home.exits(7, "attention").await.shows(get);
-    scene.home.exits(0, "get lost --exists").await;
-    assert_lacks(&scene.home.run("attention").await.out, "lost");
+    scene.home.exits(0, "get gone --exists").await;
+    assert_lacks(&scene.home.run("attention").await.out, "gone");
 }
