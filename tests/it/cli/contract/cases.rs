@@ -240,7 +240,7 @@ async fn rotations(c: &mut Contract) {
         (6, "rotate ID", "rotate acme --yes --include-recent"),
         (0, "rotations", "rotations"),
         (6, "rotations handoff [ID]", "rotations handoff 2"),
-        (2, "rotations handoff [ID]", "rotations handoff 99"),
+        (6, "rotations handoff [ID]", "rotations handoff 99"),
     ]).await;
     let config = home.config();
     home.add_config(&config.replace("[profiles.live]", "[profiles.second]"));
