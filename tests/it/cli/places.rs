@@ -63,7 +63,7 @@ const UNKNOWN: [(&str, [i32; 2]); 25] = [
     ("get --refresh-all --yes", [0, 4]),
     ("update only-live --name x --yes", [3, 4]),
     ("rotate only-live --yes", [3, 4]),
-    ("rotate only-live other --yes", [3, 4]),
+    ("rotate only-live other --yes", [2, 4]),
     ("rotate --filter only-live --yes", [0, 4]),
     ("rotate --older-than 90d --yes", [0, 4]),
     ("update --filter only-live --property a=1 --yes", [0, 4]),
