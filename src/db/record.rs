@@ -1,7 +1,5 @@
 //! Rows as values of ours: the columns of a type are named once, for `SELECT *`, for decoding and for writing.
 
-use std::fmt::Write as _;
-
 use super::{
     Row, Value, ValueRef,
     value::{FromValue, Result, Text},
@@ -154,26 +152,13 @@ fn values_of(row: NewRow) -> Vec<Value> {
 
 /// `$1, $2, …`
 pub(crate) fn placeholders(count: usize) -> String {
-    let mut all = String::with_capacity(count * 5);
-    for number in 1..=count {
-        let comma = if number == 1 { "" } else { ", " };
-        let _ = write!(all, "{comma}${number}");
-    }
-    all
+    let all: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
+    all.join(", ")
 }
 
 pub(super) fn insert(table: &str, row: NewRow) -> (String, Vec<Value>) {
     let (names, places) = (names_of(&row), placeholders(row.len()));
-    let text = [
-        "INSERT INTO ",
-        table,
-        " (",
-        &names,
-        ") VALUES (",
-        &places,
-        ")",
-    ]
-    .concat();
+    let text = format!("INSERT INTO {table} ({names}) VALUES ({places})");
     (text, values_of(row))
 }
 

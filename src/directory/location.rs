@@ -216,9 +216,7 @@ pub enum TeamFault {
     Nobody(String),
     #[error("has no role of the name {0}; nothing was changed")]
     NobodyToRevoke(String),
-    #[error(
-        "uses the role {0} itself; nothing was changed. Name the role that somebody logs in with"
-    )]
+    #[error("uses the role {0} itself; nothing was changed. Name a role that logs in")]
     RoleOfDirectory(String),
     #[error(
         "has version {found} of its tables, and this groupdesk needs {known}: an admin must run `groupdesk directory migrate`"

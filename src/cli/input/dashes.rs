@@ -127,8 +127,8 @@ pub(crate) fn refuse(
     Ok(())
 }
 
-/// The option of the command that stands in the quotes of this word, as in `"acme --dry-run"`. A text after `=` and a note may
-/// have one; a single letter may stand in any text.
+/// The option of the command inside the quotes of this word, as in `"acme --dry-run"`. What follows `=` and a note may have one,
+/// and any text a single letter.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
     let attached = value(word).map(|(option, _)| option);
     let in_filter = before == FILTER || attached == Some(FILTER);
