@@ -27,7 +27,7 @@ const TEXTS: [&str; 9] = [
     "--remove-property",
 ];
 
-/// Its words are in quotes if they begin with a dash.
+/// Its words have quotes of their own.
 const FILTER: &str = "--filter";
 
 /// The command whose argument is any text; behind `--` it may begin with a long dash.
@@ -95,11 +95,11 @@ pub(crate) fn refuse(
             )));
         }
         // What runs has options of its own.
-        in_program = word.contains("-command") || in_program && !word.starts_with('-');
+        in_program = is_program(&word) || in_program && !word.starts_with('-');
         if let Some(option) =
             in_quotes_with(&word, &before, command, &options).filter(|_| !in_program)
         {
-            let advice = if TEXTS.contains(&before.as_str()) && before != FILTER {
+            let advice = if TEXTS.contains(&before.as_str()) {
                 format!(". As a text: {before}=TEXT")
             } else {
                 String::new()
@@ -128,22 +128,21 @@ pub(crate) fn refuse(
 }
 
 /// The option of the command inside the quotes of this word, as in `"acme --dry-run"`. What follows `=` and a note may have one,
-/// and any text a single letter.
+/// and any text a single letter. A filter refuses them itself, because it knows its own quotes.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
-    let attached = value(word).map(|(option, _)| option);
-    let in_filter = before == FILTER || attached == Some(FILTER);
-    let is_text = attached.is_some_and(|option| TEXTS.contains(&option));
-    if is_text && !in_filter || command.get_name() == NOTE {
+    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option));
+    if is_text || before == FILTER || command.get_name() == NOTE {
         return None;
     }
-    // `-word` in a filter asks for groups without it, and quotes make any text a word.
-    let is_meant = |part: &&str| {
-        !in_filter || !part.starts_with('"') && (part.starts_with("--") || begins_long(part))
-    };
-    let mut parts = behind_blanks(word).filter(is_meant);
-    parts.find_map(|part| {
+    behind_blanks(word).find_map(|part| {
         exactly(part, options).filter(|option| option.len() > 2 || !TEXTS.contains(&before))
     })
+}
+
+/// Whether a word is the option of a program to run: `--api-key-command`, also with its value.
+fn is_program(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    name.starts_with("--") && name.ends_with("-command")
 }
 
 /// A dash with a blank behind it, as in "perdu — profil".
@@ -422,11 +421,11 @@ mod tests {
             &["rotate", "acme-eu —dry-run", "--yes"],
             &["create", "acme-us --name Acme"],
             &["rotate", "acme-eu -y"],
-            &["rotate", "--filter=acme --dry-run", "--yes"],
-            &["rotate", "--filter", "acme --dry-run", "--yes"],
             &["rotate", "a", "--reason", "leaked --dry-run", "--yes"],
             &["update", "a", "--property", "x=1\t--dry-run"],
             &["label", "a", "--add", "vip --json"],
+            &["rotate", "my-command", "x --dry-run", "--yes"],
+            &["create", "a-command --dry-run"],
         ] {
             let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
             assert!(
@@ -459,8 +458,7 @@ mod tests {
                 "x --profile y",
             ],
             &["list", "--filter", "acme -json"],
-            &["list", "--filter=acme -json"],
-            &["list", "--filter", "acme \"--dry-run\""],
+            &["list", "--filter", "\"leaked --json x\""],
         ] {
             assert_eq!(refusal(words), None, "{words:?}");
         }

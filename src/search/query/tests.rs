@@ -132,6 +132,9 @@ fn what_cannot_be_read_is_named() {
         ("@night", "no saved view of this name"),
         ("-age>xx", "write an age as 90d, 12w or 36h"),
         ("lable:vip", "did you mean label:? In quotes it is a word"),
+        ("--dry-run", "looks like an option; in quotes it is a word"),
+        ("—vip", "looks like an option; in quotes it is a word"),
+        ("-–vip", "looks like an option; in quotes it is a word"),
         (">", "a test has no spaces: age>90d; put words before it"),
         (">90d", "a test has no spaces: age>90d; put words before it"),
     ] {
@@ -156,6 +159,7 @@ fn ids_that_resemble_tests_are_words() {
         assert!(query.tests.is_empty() && query.wrong.is_empty(), "{text}");
     }
     assert_eq!(parse("\"tag:x\"").words, [word("tag:x", true)]);
+    assert_eq!(parse("\"--json\"").words, [word("--json", true)]);
     assert_eq!(parse("\"open end").words, [word("open end", true)]);
     assert!(parse("  \"\"  ").is_empty());
     assert_eq!(
