@@ -99,9 +99,10 @@ impl MappingTable {
         self.rows = rows.filter(|row| !row.is_blank()).collect();
     }
 
-    /// All rows including removed ones, with the cell that is being edited, as a draft keeps them.
+    /// All rows including removed ones, with the cell that is being edited, as a draft keeps them. A blank row is not there.
     pub fn rows(&self) -> Vec<DraftRow> {
         let rows = self.typed_rows().into_owned().into_iter();
+        let rows = rows.filter(|row| !row.is_blank());
         rows.map(DraftRow::from).collect()
     }
 
@@ -119,7 +120,7 @@ impl MappingTable {
     /// The rows that are not removed.
     fn wanted(&self) -> Vec<(String, String)> {
         let rows = self.typed_rows().into_owned().into_iter();
-        let living = rows.filter(|row| !row.is_dropped);
+        let living = rows.filter(Row::is_living);
         living.map(|row| (row.key, row.value.text)).collect()
     }
 

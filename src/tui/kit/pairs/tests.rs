@@ -375,6 +375,20 @@ mod mapping_rows {
     }
 
     #[test]
+    fn a_new_row_counts_once_something_is_typed() {
+        let mut table = table();
+        let rows = table.rows();
+        keys(&mut table, "a");
+        assert!(!table.is_changed());
+        assert_eq!(table.rows(), rows);
+        assert!(!table.go_to_next_problem() && table.is_editing());
+        keys(&mut table, "8");
+        assert!(table.is_changed());
+        keys(&mut table, "⌫");
+        assert!(!table.is_changed());
+    }
+
+    #[test]
     fn the_next_problem_is_found_around_the_end() {
         let mut table = table();
         keys(&mut table, "a7\n1\na99\n\ng");
