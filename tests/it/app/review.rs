@@ -166,6 +166,24 @@ fn what_was_changed_since_the_review_is_read_again_at_once() {
     scene.shows("y SEND");
 }
 
+/// Also where both sides agree, so that there is nothing to choose.
+#[test]
+fn a_key_that_is_held_down_sends_nothing_that_was_just_read_without_a_choice() {
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
+    let why = Failure::ChangedSince {
+        id: id("acme-eu"),
+        what: vec!["name: \"Name of acme-eu\", now \"Name of acme-eu 2\"".into()],
+    };
+    scene.open("y", Outcome::Failed(why.into()));
+    let mut agreed = super::scene::base("acme-eu");
+    agreed.name = Some("Name of acme-eu 2".into());
+    scene.answer_with(found(&agreed));
+    assert_eq!(scene.keys("yy"), []);
+    scene.says("the saved values have just changed: look first; Down continues");
+    scene.keys("<down>");
+    scene.shows("y SEND");
+}
+
 #[test]
 fn the_key_that_reads_again_is_offered_where_nothing_else_helps() {
     let mut scene = Scene::walked(TESTING, "e<end> 2");
