@@ -395,7 +395,7 @@ impl View for BatchPane {
                 (!failed).then(|| "none failed".into())
             }
             Action::Enter if !self.file.is_asked() && self.on().is_none() => {
-                Some("no group here".into())
+                Some("none here".into())
             }
             _ => None,
         }

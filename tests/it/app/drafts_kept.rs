@@ -429,7 +429,9 @@ fn a_draft_that_is_looked_at_stays_as_it_was_when_its_author_goes_on() {
     scene.says("li@desk7 has changed the draft since; F9 loads it");
     scene.shows("Name of acme-eu2");
     scene.keys("<f9>");
-    scene.says("Loaded the draft of li@desk7").shows("by Li again");
+    scene
+        .says("Loaded the draft of li@desk7")
+        .shows("by Li again");
 }
 
 #[test]
