@@ -138,12 +138,6 @@ impl MappingTable {
         self.value() != Ok(before)
     }
 
-    /// Number of rows that were added, removed or changed.
-    pub fn count_changes(&self) -> usize {
-        let rows = self.typed_rows();
-        rows.iter().filter(|row| row.mark() != Mark::Same).count()
-    }
-
     /// Moves the cursor to the next cell with a problem, wrapping around. Returns false if there is none.
     pub fn go_to_next_problem(&mut self) -> bool {
         let problems = self.problems();

@@ -84,6 +84,12 @@ fn table() -> MappingTable {
     MappingTable::new(Some(&mapping(&[("7", "40"), ("9", "134"), ("12", "5")])))
 }
 
+/// Number of rows that were added, removed or changed.
+fn count_changes(table: &MappingTable) -> usize {
+    let rows = table.rows.iter();
+    rows.filter(|row| row.mark() != Mark::Same).count()
+}
+
 fn known(json: &str) -> PropertiesField {
     PropertiesField::new(Some(&parse(json).expect("properties")))
 }
@@ -127,7 +133,7 @@ fn rows_are_changed_added_and_removed_in_sight() {
     ");
     assert_eq!(table.pairs(), ["7=213", "12=5", "8=99"]);
     assert!(table.is_changed());
-    assert_eq!(table.count_changes(), 3);
+    assert_eq!(count_changes(&table), 3);
     let mut field = rows_of(TEXT);
     keys(&mut field, "\n␕silver\njj\njDaregion\n\neu\n");
     insta::assert_snapshot!(field.shown(76, 9), @r#"
@@ -419,7 +425,7 @@ mod mapping_rows {
             table.replace(read("{\"9\": 42,\n \"7\": \"213\"}").expect("a mapping"));
             assert_eq!(table.value(), Ok(mapping(&[("7", "213"), ("9", "42")])));
             let changes = if known.is_some() { 3 } else { 2 };
-            assert_eq!(table.count_changes(), changes, "8 is marked, not gone");
+            assert_eq!(count_changes(&table), changes, "8 is marked, not gone");
             assert_eq!(table.kind.is_known(), known.is_some());
             assert!(table.undo());
             assert_eq!(table.value(), start);
@@ -444,7 +450,7 @@ mod mapping_rows {
         let wanted = mapping(&[("1", "A"), ("2", "mine"), ("5", "e"), ("6", "f")]);
         let why = "4 was removed by somebody else, 3 stays dropped";
         assert_eq!(table.value(), Ok(wanted), "{why}");
-        assert_eq!(table.count_changes(), 3, "2 changed, 3 dropped, 5 added");
+        assert_eq!(count_changes(&table), 3, "2 changed, 3 dropped, 5 added");
         let mut restored = MappingTable::new(Some(&new));
         restored.restore(table.rows());
         assert_eq!(restored, table, "a draft keeps all of it");
