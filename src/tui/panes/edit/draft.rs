@@ -212,7 +212,7 @@ impl GroupForm {
             ..Self::of_draft(other.draft.clone())
         };
         if let Some(known) = context.groups.get(&self.id).filter(|_| !is_new) {
-            self.exists(DesiredFields::of(&known));
+            self.becomes_update(DesiredFields::of(&known));
         }
         let key = (context.current, self.id.clone());
         let draft = context.drafts.get(&key);
