@@ -207,7 +207,7 @@ impl MappingTable {
                     row.before = Some((key, now));
                     rows.push(row);
                 }
-                // Somebody else has removed it.
+                // A colleague has removed it.
                 None if is_untouched || row.is_dropped => {}
                 Some(_) | None => rows.push(row),
             }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// As a person may have written it.
+/// Written by hand.
 const TEXT: &str = r#"{"tier":"gold", "seats" : 12345678901234567890.10,
   "beta": true,"owner":{ "team":"night",
     "on_call":[1,2.50] },"note":null}"#;
@@ -448,7 +448,7 @@ mod mapping_rows {
         let new = mapping(&[("1", "A"), ("2", "B"), ("3", "C"), ("6", "f")]);
         table.rebase(Some(&new));
         let wanted = mapping(&[("1", "A"), ("2", "mine"), ("5", "e"), ("6", "f")]);
-        let why = "4 was removed by somebody else, 3 stays dropped";
+        let why = "4 was removed by a colleague, 3 stays dropped";
         assert_eq!(table.value(), Ok(wanted), "{why}");
         assert_eq!(count_changes(&table), 3, "2 changed, 3 dropped, 5 added");
         let mut restored = MappingTable::new(Some(&new));
