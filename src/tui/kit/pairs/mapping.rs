@@ -106,9 +106,9 @@ impl MappingTable {
         rows.map(DraftRow::from).collect()
     }
 
-    /// The data source ID of the row under the cursor, without an edit in progress.
+    /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal.
     pub fn source_here(&self) -> Option<&str> {
-        let row = self.rows.get(self.cursor)?;
+        let row = self.rows.get(self.cursor).filter(|row| !row.is_dropped)?;
         Some(row.value.text.as_str()).filter(|value| !value.is_empty())
     }
 

@@ -377,6 +377,9 @@ mod mapping_rows {
         keys(&mut table, "←j\n9\n");
         assert_eq!(table.rows()[1].key, "99", "the chosen column stays");
         assert_eq!(table.source_here(), Some("134"));
+        keys(&mut table, "D");
+        assert_eq!(table.source_here(), None, "it is marked for removal");
+        keys(&mut table, "D");
         assert_eq!(table.sources().collect::<Vec<_>>(), ["409", "134", "5"]);
     }
 
