@@ -189,7 +189,7 @@ impl App {
         Some(format!("{all}: {named}{}", how.unwrap_or_default()))
     }
 
-    /// Returns for example "li@desk7 has a draft of acme-eu (2h ago); others have 1 more draft".
+    /// Returns for example "li@desk7 has a draft of acme-eu (2h ago); 1 more draft of colleagues".
     fn drafts_of_others_text(&self) -> Option<String> {
         let context = &self.context;
         let drafts = context.drafts.of(context.current);
@@ -199,7 +199,7 @@ impl App {
         let ago = context.ago(newest.draft.changed_at);
         let more = match drafts.len() - 1 {
             0 => String::new(),
-            more => format!("; others have {}", counted(more, "more draft")),
+            more => format!("; {} of colleagues", counted(more, "more draft")),
         };
         Some(format!("{by} has a draft of {id} ({ago}){more}"))
     }

@@ -52,16 +52,16 @@ impl std::fmt::Debug for LookedUp {
 impl Context {
     /// Says that a text was a token and what to do with it.
     pub fn say_token(&mut self) {
-        self.say_paste_refused(self.is_token(NOTHING_ENTERED));
+        self.say_paste_refused(self.token_text(NOTHING_ENTERED));
     }
 
     /// The same of a text that stays in its field.
     fn say_token_stays(&mut self) {
         let what = "it stays in the field, and is neither sent nor saved. Remove it; ";
-        self.say(Severity::Warning, self.is_token(what));
+        self.say(Severity::Warning, self.token_text(what));
     }
 
-    fn is_token(&self, what: &str) -> String {
+    fn token_text(&self, what: &str) -> String {
         let key = self.keys.key(Focus::List, Action::Whose);
         format!("That is a token, or looks like one: {what}{key} finds its group")
     }
@@ -189,7 +189,7 @@ impl App {
             if is_here && pane.hold_back(&typed.text, context) {
                 self.word = Zeroizing::default();
                 // The rest of it may still be on its way, and ends nothing.
-                let text = self.context.is_token(NOTHING_ENTERED);
+                let text = self.context.token_text(NOTHING_ENTERED);
                 self.context.say(Severity::Warning, text);
                 self.keep_draft();
             } else {

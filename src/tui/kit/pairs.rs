@@ -181,7 +181,7 @@ impl<K: Kind> Pairs<K> {
         let mut problems = Vec::new();
         for row in others.chain(typed) {
             let Row { key, value, .. } = &rows[row];
-            if rows[row].is_dropped {
+            if !rows[row].is_living() {
                 continue;
             }
             let mut report = |column, text| problems.push(Problem { row, column, text });
@@ -237,7 +237,7 @@ impl<K: Kind> Pairs<K> {
     }
 
     /// Whether a row is being added and has no key yet.
-    pub fn is_new_and_blank(&self) -> bool {
+    fn is_new_and_blank(&self) -> bool {
         let is_blank = matches!(&self.typing, Some(Typing::Key(field)) if field.is_empty());
         is_blank && self.cursor == self.rows.len()
     }
@@ -388,6 +388,11 @@ impl Row {
     /// Whether it was added and nothing was typed in it.
     fn is_blank(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether it is sent: it is not removed, and something was typed in it.
+    fn is_living(&self) -> bool {
+        !self.is_dropped && !self.is_blank()
     }
 
     /// How the row differs from what was known.

@@ -323,6 +323,11 @@ impl<R: Rows> ListPage<R> {
         self.cursor.at
     }
 
+    /// For a command that is possible on every row. Enter needs one on every page.
+    pub fn always(&self, _context: &Context) -> Can {
+        Ok(None)
+    }
+
     /// Whether the command needs a row under the cursor, and there is one.
     pub fn needs_row(&self, context: &Context) -> Can {
         self.row(context).map(|_| None)
@@ -372,8 +377,12 @@ impl<R: Rows> ListPage<R> {
             };
         }
         match (Self::command(action), action) {
-            (Some(_), Action::Enter) if self.selected(context).is_none() => Err("none here".into()),
-            (Some(command), _) => (command.can)(self, context),
+            (Some(command), _) => {
+                if action == Action::Enter {
+                    self.row(context)?;
+                }
+                (command.can)(self, context)
+            }
             (None, Action::ScrollRight) if self.hidden.get() == 0 => {
                 Err("the last are shown".into())
             }

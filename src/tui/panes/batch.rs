@@ -312,7 +312,7 @@ impl View for BatchPane {
         // While the groups are checked again, nothing is asked.
         let is_typed = match self.confirm() {
             Some(confirm) => confirm.has_input(),
-            None => !matches!(self.stage, Stage::Run(_)) && self.reason.is_typed(),
+            None => self.reason.is_typed(),
         };
         is_typed.then(|| CONFIRMATION_LOST.into())
     }
@@ -395,7 +395,7 @@ impl View for BatchPane {
                 (!failed).then(|| "none failed".into())
             }
             Action::Enter if !self.file.is_asked() && self.on().is_none() => {
-                Some("no group here".into())
+                Some("none here".into())
             }
             _ => None,
         }

@@ -217,7 +217,7 @@ impl Rows for Batches {
             command(Action::Resume, can_resume, |page, context| {
                 open(page, BatchAim::Resume, context);
             }),
-            command(Action::Enter, BatchesPage::needs_row, |page, context| {
+            command(Action::Enter, BatchesPage::always, |page, context| {
                 open(page, BatchAim::Look, context);
             }),
             command(

@@ -388,7 +388,7 @@ impl GroupForm {
             let form = unsent.form.clone();
             let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft.clone()));
             if !self.creating {
-                draft.exists(self.base);
+                draft.becomes_update(self.base);
             }
             return draft;
         }
@@ -407,7 +407,7 @@ impl GroupForm {
 
     /// The group exists: what was typed to create it becomes an update. Fields that were left blank stay out of it, as they
     /// were out of the creation.
-    fn exists(&mut self, known: DesiredFields) {
+    fn becomes_update(&mut self, known: DesiredFields) {
         if !self.creating {
             return;
         }

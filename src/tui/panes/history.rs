@@ -156,11 +156,7 @@ impl Rows for History {
 
     fn commands() -> Vec<Command<HistoryPage>> {
         vec![
-            command(
-                Action::Enter,
-                HistoryPage::needs_row,
-                HistoryPage::open_group,
-            ),
+            command(Action::Enter, HistoryPage::always, HistoryPage::open_group),
             command(Action::ReverseEdit, can_reverse, reverse),
             command(
                 Action::Detail,

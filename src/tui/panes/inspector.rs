@@ -111,7 +111,7 @@ impl Rows for Requests {
 
     fn commands() -> Vec<Command<RequestsPage>> {
         vec![
-            command(Action::Enter, RequestsPage::needs_row, |page, context| {
+            command(Action::Enter, RequestsPage::always, |page, context| {
                 if let Some(row) = page.selected(context).cloned() {
                     page.show_whole(row);
                 }

@@ -54,7 +54,7 @@ impl Rows for Messages {
 
     fn commands() -> Vec<Command<MessagesPage>> {
         vec![
-            command(Action::Enter, MessagesPage::needs_row, |page, context| {
+            command(Action::Enter, MessagesPage::always, |page, context| {
                 if let Some(message) = page.selected(context) {
                     let whole = ShownMessage::of(message, context);
                     page.show_whole(whole);

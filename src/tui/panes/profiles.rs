@@ -57,7 +57,7 @@ impl Rows for Profiles {
 
     fn commands() -> Vec<Command<ProfilesPage>> {
         vec![
-            command(Action::Enter, ProfilesPage::needs_row, |page, context| {
+            command(Action::Enter, ProfilesPage::always, |page, context| {
                 context.close_pane();
                 context.navigate(Navigation::SwitchTo(ProfileIndex(page.at())));
             }),
@@ -134,15 +134,11 @@ impl Rows for Copies {
     }
 
     fn commands() -> Vec<Command<CopyMenu>> {
-        vec![command(
-            Action::Enter,
-            CopyMenu::needs_row,
-            |page, context| {
-                if let Some((what, text)) = page.selected(context).cloned() {
-                    context.copy(what, &text);
-                }
-                context.close_pane();
-            },
-        )]
+        vec![command(Action::Enter, CopyMenu::always, |page, context| {
+            if let Some((what, text)) = page.selected(context).cloned() {
+                context.copy(what, &text);
+            }
+            context.close_pane();
+        })]
     }
 }

@@ -147,7 +147,7 @@ impl Review {
                 RemoteCopy::Reading(_) => Some("the service's copy is being read first".into()),
                 RemoteCopy::Alarm(_) => Some("stopped: read the alarm above".into()),
                 RemoteCopy::Unreadable(_) => Some("the service's copy could not be read".into()),
-                RemoteCopy::Read(choices) if self.is_unseen && choices.count() > 0 => {
+                RemoteCopy::Read(_) if self.is_unseen => {
                     let key = context.keys.key(self.focus(), Action::Down);
                     Some(format!(
                         "the saved values have just changed: look first; {key} continues"

@@ -112,7 +112,7 @@ impl Rows for Rotations {
         vec![
             command(
                 Action::Enter,
-                RotationsPage::needs_row,
+                RotationsPage::always,
                 RotationsPage::open_group,
             ),
             command(

@@ -16,7 +16,7 @@ use crate::{
     domain::{Fingerprint, KnownGroup, Token, UserGroupId, mutation::State, visible},
     operations::{Changes, Done, Guarded, Warning},
     tui::{
-        page::prompt::Prompt,
+        page::{CONFIRMATION_LOST, prompt::Prompt},
         state::{
             ChangedField, JobError, KeptReason, Places,
             live::{last_learnt, news_between},
@@ -242,6 +242,19 @@ impl View for TokenPane {
             Stage::Check { confirm, .. } => Some(confirm),
             _ => None,
         }
+    }
+
+    fn unsaved(&self) -> Option<String> {
+        let is_typed = match &self.stage {
+            Stage::Check { confirm, .. } => confirm.has_input(),
+            // It was sent.
+            Stage::Rotating(_) => false,
+            // The next check begins with it.
+            Stage::Reading(_) | Stage::Current(_) | Stage::Rotated { .. } | Stage::Failed(_) => {
+                self.reason.is_typed()
+            }
+        };
+        is_typed.then(|| CONFIRMATION_LOST.into())
     }
 
     fn carry_out(&mut self, context: &mut Context) {

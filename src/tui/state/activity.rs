@@ -145,7 +145,7 @@ impl Context {
         self.drafts.remove(key, is_own);
     }
 
-    /// Whether this person has a draft of a group of this profile.
+    /// Whether this author has a draft of a group of this profile.
     pub fn has_draft(&self, id: &UserGroupId, by: &str) -> bool {
         let key = (self.current, id.clone());
         let is_shown = self.drafts.get(&key).is_some_and(|unsent| unsent.is_own);

@@ -67,7 +67,7 @@ impl Places {
     }
 }
 
-/// A reason that is asked for again: its text, and what it began with, which nobody typed.
+/// A reason that is asked for again: its text, and what it began with, which was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptReason {
     given: String,
@@ -93,7 +93,7 @@ impl KeptReason {
 #[derive(Debug)]
 struct Reason {
     field: TextField,
-    /// What it began with, which nobody typed.
+    /// What it began with, which was given.
     given: String,
     /// What to say if there is none; `None`: it is optional.
     needed: Option<&'static str>,

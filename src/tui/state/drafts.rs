@@ -86,12 +86,12 @@ pub struct Drafts {
 }
 
 impl Drafts {
-    /// The number of drafts of this person.
+    /// The number of your drafts.
     pub fn own(&self) -> usize {
         self.unsent.values().filter(|unsent| unsent.is_own).count()
     }
 
-    /// Whether nobody has a draft.
+    /// Whether there is no draft.
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty()
     }

@@ -288,13 +288,6 @@ fn a_reason_is_kept_from_another_profile_also_while_the_check_is_made_again() {
         })
     };
     let mut scene = Scene::on(TESTING);
-    let must_stay = |scene: &mut Scene| {
-        let other = Navigation::SwitchTo(ProfileIndex(PRODUCTION));
-        scene.app.context.navigate(other);
-        scene.msg(Msg::Tick);
-        scene.says("Not switched: what was typed for the confirmation would be lost");
-        scene.later(10);
-    };
     scene.open("*T", planned());
     scene.keys("<shift-tab>leaked<f7>");
     must_stay(&mut scene);
@@ -304,6 +297,36 @@ fn a_reason_is_kept_from_another_profile_also_while_the_check_is_made_again() {
     scene.open("r", planned());
     scene.shows("leaked");
     must_stay(&mut scene);
+    // Once it is sent, it is not lost.
+    scene.keys("rotate 1 in testing<enter>");
+    assert!(!stays(&mut scene));
+}
+
+#[test]
+fn a_reason_is_kept_from_another_profile_also_between_two_checks_of_a_token() {
+    let mut scene = Scene::walked(TESTING, "tT<shift-tab>leaked");
+    must_stay(&mut scene);
+    scene.walk("<esc>").at("Token");
+    must_stay(&mut scene);
+    scene.walk("T").shows("leaked");
+    must_stay(&mut scene);
+    scene.keys("y");
+    assert!(!stays(&mut scene));
+}
+
+/// Whether another profile is refused.
+fn stays(scene: &mut Scene) -> bool {
+    let other = Navigation::SwitchTo(ProfileIndex(PRODUCTION));
+    scene.app.context.navigate(other);
+    scene.msg(Msg::Tick);
+    scene.later(10);
+    scene.app.context.current == ProfileIndex(TESTING)
+}
+
+#[track_caller]
+fn must_stay(scene: &mut Scene) {
+    assert!(stays(scene));
+    scene.says("Not switched: what was typed for the confirmation would be lost");
 }
 
 #[test]

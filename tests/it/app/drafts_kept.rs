@@ -349,23 +349,27 @@ fn two_drafts_of_a_group_are_two_rows_and_each_opens_itself() {
     after("jje").at("EditName").shows("Edit globex");
 }
 
+/// The draft of Li alone, in the attention view.
+fn only_of_li() -> Scene {
+    let (mut scene, of_li) = unread(5, "li@desk7");
+    find(&mut scene, vec![of_li]);
+    scene.keys("0");
+    let of_li = Concern {
+        by: Some("li@desk7".into()),
+        ..draft_row(TESTING, "acme-eu")
+    };
+    answer_concerns(&mut scene, vec![of_li]);
+    scene
+}
+
 /// What somebody else typed is theirs until something is typed here, also after one's own draft has ended.
 #[test]
 fn a_draft_of_another_person_that_was_only_looked_at_is_not_kept_as_ones_own() {
-    for keys in ["e<ctrl-x>yj", "j"] {
-        let mut scene = if keys == "j" {
-            let (mut scene, of_li) = unread(5, "li@desk7");
-            find(&mut scene, vec![of_li]);
-            scene.keys("0");
-            let of_li = Concern {
-                by: Some("li@desk7".into()),
-                ..draft_row(TESTING, "acme-eu")
-            };
-            answer_concerns(&mut scene, vec![of_li]);
-            scene
-        } else {
-            two_drafts()
-        };
+    for (open, keys) in [
+        (two_drafts as fn() -> Scene, "e<ctrl-x>yj"),
+        (only_of_li, "j"),
+    ] {
+        let mut scene = open();
         scene.keys(keys);
         scene.pending.clear();
         scene.keys("e");
@@ -376,15 +380,68 @@ fn a_draft_of_another_person_that_was_only_looked_at_is_not_kept_as_ones_own() {
         scene.keys("<esc>");
         scene.hides("Draft of acme-eu saved");
         assert_eq!(scene.drafts(), 0, "{keys}");
-        assert!(
-            !jobs(&scene)
-                .iter()
-                .any(|job| matches!(job, Job::KeepDraft(..)))
-        );
+        assert!(!is_kept(&scene));
         scene.keys("e<end>3<esc>");
         scene.says("Draft of acme-eu saved");
         assert_eq!(scene.drafts(), 1, "{keys}");
     }
+}
+
+/// Whether a draft is being saved.
+fn is_kept(scene: &Scene) -> bool {
+    let mut jobs = jobs(scene).into_iter();
+    jobs.any(|job| matches!(job, Job::KeepDraft(..)))
+}
+
+/// Li's draft in the form as it was left, and the same with other values.
+fn looked_at() -> (Scene, impl Fn(&str, &str, i64) -> KeptDraft) {
+    let (mut scene, of_li) = unread(5, "li@desk7");
+    find(&mut scene, vec![of_li.clone()]);
+    scene.pending.clear();
+    scene.keys("e<f9>");
+    scene.says("Loaded the draft of li@desk7");
+    scene.pending.clear();
+    let kept = move |by: &str, name: &str, seconds| {
+        let mut draft = of_li.draft.clone();
+        draft.typed.name = name.into();
+        draft.changed_at += SignedDuration::from_secs(seconds);
+        let by = by.into();
+        KeptDraft { draft, by }
+    };
+    (scene, kept)
+}
+
+/// It is not there until something is typed in it.
+#[test]
+fn a_new_row_alone_does_not_make_the_draft_of_another_person_ones_own() {
+    let (mut scene, _) = looked_at();
+    scene.keys("<tab>a");
+    scene.at("EditCell");
+    assert!(!is_kept(&scene));
+    scene.keys("8");
+    assert!(is_kept(&scene));
+}
+
+#[test]
+fn a_draft_that_is_looked_at_stays_as_it_was_when_its_author_goes_on() {
+    let (mut scene, kept) = looked_at();
+    find(&mut scene, vec![kept("li@desk7", "by Li again", 60)]);
+    scene.says("li@desk7 has changed the draft since; F9 loads it");
+    scene.shows("Name of acme-eu2");
+    scene.keys("<f9>");
+    scene
+        .says("Loaded the draft of li@desk7")
+        .shows("by Li again");
+}
+
+#[test]
+fn another_draft_is_loaded_without_a_question_if_nothing_was_typed() {
+    let (mut scene, kept) = looked_at();
+    let of_li = kept("li@desk7", "Name of acme-eu2", 0);
+    find(&mut scene, vec![of_li, kept("ben@desk8", "by Ben", 9)]);
+    scene.keys("<f9>");
+    scene.says("Loaded the draft of ben@desk8").shows("by Ben");
+    assert!(!is_kept(&scene));
 }
 
 #[test]

@@ -159,9 +159,55 @@ fn what_was_changed_since_the_review_is_read_again_at_once() {
     scene
         .shows_all(["CHANGED BY SOMEONE", "nothing is sent yet"])
         .hides("Your text is kept");
-    // A key that is held down does not send what nobody has looked at.
-    assert_eq!(scene.keys("y"), []);
+    // A key that is held down does not send what was not looked at.
+    assert_eq!(scene.keys("yy"), []);
     scene.says("the saved values have just changed");
+    scene.keys("<down>");
+    scene.shows("y SEND");
+}
+
+/// Another read would find the group that the alarm is about, and look like an all-clear.
+#[test]
+fn after_an_alarm_nothing_is_sent_and_nothing_is_read_again() {
+    let wrong_environment = Outcome::Failed(JobError {
+        wrong_environment: true,
+        ..JobError::of("WRONG ENVIRONMENT: production responded")
+    });
+    let created = failed("the service created it", Some(Ending::CreatedByGet));
+    for alarm in [created, wrong_environment] {
+        let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
+        scene.open("y", alarm);
+        assert_eq!(scene.keys("y"), []);
+        scene.says("stopped: read the alarm above");
+        assert_eq!(scene.keys("r"), []);
+        scene.says("stopped: read the alarm; Esc leaves");
+    }
+}
+
+/// Nothing says that it was not applied.
+#[test]
+fn a_failure_stays_in_sight_when_the_copy_is_read_again() {
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
+    let refused = failed("the service refused (409)", Some(Ending::Refused));
+    scene.open("y", refused).shows("the service refused (409)");
+    scene.open("r", found(&super::scene::base("acme-eu")));
+    scene.shows("the service refused (409)").shows("y SEND");
+}
+
+/// Also where both sides agree, so that there is nothing to choose.
+#[test]
+fn a_key_that_is_held_down_sends_nothing_that_was_just_read_without_a_choice() {
+    let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");
+    let why = Failure::ChangedSince {
+        id: id("acme-eu"),
+        what: vec!["name: \"Name of acme-eu\", now \"Name of acme-eu 2\"".into()],
+    };
+    scene.open("y", Outcome::Failed(why.into()));
+    let mut agreed = super::scene::base("acme-eu");
+    agreed.name = Some("Name of acme-eu 2".into());
+    scene.answer_with(found(&agreed));
+    assert_eq!(scene.keys("yy"), []);
+    scene.says("the saved values have just changed: look first; Down continues");
     scene.keys("<down>");
     scene.shows("y SEND");
 }

@@ -99,15 +99,16 @@ impl MappingTable {
         self.rows = rows.filter(|row| !row.is_blank()).collect();
     }
 
-    /// All rows including removed ones, with the cell that is being edited, as a draft keeps them.
+    /// All rows including removed ones, with the cell that is being edited, as a draft keeps them. A blank row is not there.
     pub fn rows(&self) -> Vec<DraftRow> {
         let rows = self.typed_rows().into_owned().into_iter();
+        let rows = rows.filter(|row| !row.is_blank());
         rows.map(DraftRow::from).collect()
     }
 
-    /// The data source ID of the row under the cursor, without an edit in progress.
+    /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal.
     pub fn source_here(&self) -> Option<&str> {
-        let row = self.rows.get(self.cursor)?;
+        let row = self.rows.get(self.cursor).filter(|row| !row.is_dropped)?;
         Some(row.value.text.as_str()).filter(|value| !value.is_empty())
     }
 
@@ -119,7 +120,7 @@ impl MappingTable {
     /// The rows that are not removed.
     fn wanted(&self) -> Vec<(String, String)> {
         let rows = self.typed_rows().into_owned().into_iter();
-        let living = rows.filter(|row| !row.is_dropped);
+        let living = rows.filter(Row::is_living);
         living.map(|row| (row.key, row.value.text)).collect()
     }
 
@@ -135,12 +136,6 @@ impl MappingTable {
     pub fn is_changed(&self) -> bool {
         let before = self.kind.before.clone().unwrap_or_default();
         self.value() != Ok(before)
-    }
-
-    /// Number of rows that were added, removed or changed.
-    pub fn count_changes(&self) -> usize {
-        let rows = self.typed_rows();
-        rows.iter().filter(|row| row.mark() != Mark::Same).count()
     }
 
     /// Moves the cursor to the next cell with a problem, wrapping around. Returns false if there is none.
@@ -212,7 +207,7 @@ impl MappingTable {
                     row.before = Some((key, now));
                     rows.push(row);
                 }
-                // Somebody else has removed it.
+                // A colleague has removed it.
                 None if is_untouched || row.is_dropped => {}
                 Some(_) | None => rows.push(row),
             }

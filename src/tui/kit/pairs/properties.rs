@@ -41,7 +41,7 @@ impl Kind for PropertiesKind {
 
     fn write(&mut self, rows: &mut Vec<Row>, new: Vec<Row>) -> Result<(), String> {
         let text = self.editor.text();
-        let mut living = new.iter().filter(|row| !row.is_dropped && !row.is_blank());
+        let mut living = new.iter().filter(|row| row.is_living());
         let new = if !self.editor.is_known() && living.next().is_none() {
             // An empty object would be sent, and replace all that the service has.
             String::new()
@@ -171,7 +171,7 @@ fn rewritten(text: &str, rows: &[Row]) -> String {
         Some(Object { inner, entries }) => (&text[..inner.start], &text[inner.end..], &**entries),
         None => ("{", "}", &[][..]),
     };
-    let mut living = rows.iter().filter(|row| !row.is_dropped && !row.is_blank());
+    let mut living = rows.iter().filter(|row| row.is_living());
     let Some(first) = living.next() else {
         return if old.is_empty() {
             text.to_owned()

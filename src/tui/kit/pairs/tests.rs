@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// As a person may have written it.
+/// Written by hand.
 const TEXT: &str = r#"{"tier":"gold", "seats" : 12345678901234567890.10,
   "beta": true,"owner":{ "team":"night",
     "on_call":[1,2.50] },"note":null}"#;
@@ -84,6 +84,12 @@ fn table() -> MappingTable {
     MappingTable::new(Some(&mapping(&[("7", "40"), ("9", "134"), ("12", "5")])))
 }
 
+/// Number of rows that were added, removed or changed.
+fn count_changes(table: &MappingTable) -> usize {
+    let rows = table.rows.iter();
+    rows.filter(|row| row.mark() != Mark::Same).count()
+}
+
 fn known(json: &str) -> PropertiesField {
     PropertiesField::new(Some(&parse(json).expect("properties")))
 }
@@ -127,7 +133,7 @@ fn rows_are_changed_added_and_removed_in_sight() {
     ");
     assert_eq!(table.pairs(), ["7=213", "12=5", "8=99"]);
     assert!(table.is_changed());
-    assert_eq!(table.count_changes(), 3);
+    assert_eq!(count_changes(&table), 3);
     let mut field = rows_of(TEXT);
     keys(&mut field, "\n␕silver\njj\njDaregion\n\neu\n");
     insta::assert_snapshot!(field.shown(76, 9), @r#"
@@ -371,7 +377,24 @@ mod mapping_rows {
         keys(&mut table, "←j\n9\n");
         assert_eq!(table.rows()[1].key, "99", "the chosen column stays");
         assert_eq!(table.source_here(), Some("134"));
+        keys(&mut table, "D");
+        assert_eq!(table.source_here(), None, "it is marked for removal");
+        keys(&mut table, "D");
         assert_eq!(table.sources().collect::<Vec<_>>(), ["409", "134", "5"]);
+    }
+
+    #[test]
+    fn a_new_row_counts_once_something_is_typed() {
+        let mut table = table();
+        let rows = table.rows();
+        keys(&mut table, "a");
+        assert!(!table.is_changed());
+        assert_eq!(table.rows(), rows);
+        assert!(!table.go_to_next_problem() && table.is_editing());
+        keys(&mut table, "8");
+        assert!(table.is_changed());
+        keys(&mut table, "⌫");
+        assert!(!table.is_changed());
     }
 
     #[test]
@@ -405,7 +428,7 @@ mod mapping_rows {
             table.replace(read("{\"9\": 42,\n \"7\": \"213\"}").expect("a mapping"));
             assert_eq!(table.value(), Ok(mapping(&[("7", "213"), ("9", "42")])));
             let changes = if known.is_some() { 3 } else { 2 };
-            assert_eq!(table.count_changes(), changes, "8 is marked, not gone");
+            assert_eq!(count_changes(&table), changes, "8 is marked, not gone");
             assert_eq!(table.kind.is_known(), known.is_some());
             assert!(table.undo());
             assert_eq!(table.value(), start);
@@ -428,9 +451,9 @@ mod mapping_rows {
         let new = mapping(&[("1", "A"), ("2", "B"), ("3", "C"), ("6", "f")]);
         table.rebase(Some(&new));
         let wanted = mapping(&[("1", "A"), ("2", "mine"), ("5", "e"), ("6", "f")]);
-        let why = "4 was removed by somebody else, 3 stays dropped";
+        let why = "4 was removed by a colleague, 3 stays dropped";
         assert_eq!(table.value(), Ok(wanted), "{why}");
-        assert_eq!(table.count_changes(), 3, "2 changed, 3 dropped, 5 added");
+        assert_eq!(count_changes(&table), 3, "2 changed, 3 dropped, 5 added");
         let mut restored = MappingTable::new(Some(&new));
         restored.restore(table.rows());
         assert_eq!(restored, table, "a draft keeps all of it");

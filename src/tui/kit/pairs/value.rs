@@ -158,7 +158,7 @@ impl Typed {
         }
     }
 
-    /// What is meant in a new row: an object or an array is JSON, because nobody wants it as a text.
+    /// What is meant in a new row: an object or an array is JSON, because it is hardly meant as a text.
     pub(super) fn meant(self) -> Self {
         match self.value_type {
             ValueType::Text => self.converted(ValueType::Json).unwrap_or(self),

@@ -74,7 +74,7 @@ impl Rows for Things {
     fn commands() -> Vec<Command<ListPage<Self>>> {
         vec![command(
             Action::Enter,
-            ListPage::needs_row,
+            ListPage::always,
             ListPage::open_group,
         )]
     }

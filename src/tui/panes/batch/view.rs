@@ -282,6 +282,8 @@ impl BatchPane {
             return;
         };
         let ticket = context.start_batch(plan.clone(), confirm.reason(), self.retries);
+        // It belongs to the batch now.
+        self.reason = KeptReason::default();
         self.stage = Stage::Run(ticket);
         self.cursor = Cursor::default();
     }

@@ -171,8 +171,8 @@ impl GroupForm {
         );
     }
 
-    /// Opens the form of the draft that this person has, as it was left. If the operator has a draft as well, asks before
-    /// that of somebody else replaces it. Returns false if neither the group nor the draft is known.
+    /// Opens the form of the draft of this author, as it was left. If you have a draft as well, asks before that of its
+    /// author replaces it. Returns false if neither the group nor the draft is known.
     pub fn open_draft(id: &UserGroupId, by: &str, context: &mut Context) -> bool {
         let author = Some(by).filter(|by| context.is_other_person(by));
         let mut form = match context.groups.get(id) {
@@ -212,7 +212,7 @@ impl GroupForm {
             ..Self::of_draft(other.draft.clone())
         };
         if let Some(known) = context.groups.get(&self.id).filter(|_| !is_new) {
-            self.exists(DesiredFields::of(&known));
+            self.becomes_update(DesiredFields::of(&known));
         }
         let key = (context.current, self.id.clone());
         let draft = context.drafts.get(&key);

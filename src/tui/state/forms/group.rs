@@ -224,9 +224,7 @@ impl GroupForm {
     /// Whether nothing was typed since the form was filled in.
     pub(crate) fn is_only_prefilled(&self) -> bool {
         let prefilled = self.prefilled.as_ref();
-        // A new row without a key was never there.
-        let is_blank = self.mapping.is_new_and_blank();
-        prefilled.is_some_and(|prefilled| is_blank || self.content() == *prefilled)
+        prefilled.is_some_and(|prefilled| self.content() == *prefilled)
     }
 
     pub(crate) fn content(&self) -> FormContent {
