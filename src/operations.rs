@@ -484,7 +484,7 @@ impl Operations {
         assurance: UnknownIdPolicy,
     ) -> Result<(), Failure> {
         // A group known only from a file may not exist.
-        let is_known = known.is_some_and(|group| group.last_seen.is_some());
+        let is_known = known.is_some_and(KnownGroup::is_seen);
         if !is_known && assurance == UnknownIdPolicy::Exists {
             // Reading it could create it.
             self.permitted(Guarded::Create)?;

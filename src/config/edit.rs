@@ -36,7 +36,7 @@ pub enum EditError {
     Exists(String, PathBuf),
     #[error("groupdesk cannot change {} safely; edit it yourself", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
-    #[error("{} was changed by somebody else in the meantime; try again", shown(&.0.to_string_lossy()))]
+    #[error("{} was changed by another process in the meantime; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
     #[error("{} is a broken link; create the file, or remove the link", shown(&.0.to_string_lossy()))]
     LeadsNowhere(PathBuf),

@@ -32,11 +32,15 @@ pub fn shown(text: &str) -> String {
 /// The text without any long word that could be a key of any shape, also a UUID or a phrase with dashes. Words of letters stay,
 /// and so does the address of a page, up to its query: a person may have to open it.
 pub(super) fn without_possible_keys(text: &str) -> String {
-    without_words(text, &could_be_a_key)
+    without_words(text, &is_of_possible_key, &could_be_a_key)
 }
 
-fn without_words(text: &str, is_key: &dyn Fn(&str) -> bool) -> String {
-    let without_keys = |text: &str| replaced(text, is_of_possible_key, is_key);
+fn without_words(
+    text: &str,
+    is_of_run: &dyn Fn(char) -> bool,
+    is_key: &dyn Fn(&str) -> bool,
+) -> String {
+    let without_keys = |text: &str| replaced(text, is_of_run, is_key);
     let words = text.split_inclusive(char::is_whitespace);
     let words = words.map(|word| {
         let starts = SCHEMES.iter().filter_map(|scheme| word.find(scheme));
@@ -64,7 +68,10 @@ fn without_words(text: &str, is_key: &dyn Fn(&str) -> bool) -> String {
 /// names of profiles, variables and files stay.
 pub fn without_new_keys(before: &str, text: &str) -> String {
     let profiles: Vec<_> = text.split('\n').filter_map(profile).collect();
+    let is_of_run = |c: char| is_of_possible_key(c) || "!#$%&*?@^|\\".contains(c);
     let is_key = |run: &str| {
+        // A setting may be a comment.
+        let run = run.strip_prefix('#').unwrap_or(run);
         let run = run.trim_matches(['.', '=']);
         let run = run.strip_prefix("profiles.").unwrap_or(run);
         could_be_a_key(run) && !profiles.contains(&run) && !is_of_settings(run)
@@ -85,9 +92,8 @@ pub fn without_new_keys(before: &str, text: &str) -> String {
                 format!("{MARK}{after}{end}")
             };
         }
-        let literal = line.split_once('=');
-        let literal = literal.filter(|(name, value)| is_literal_key(name, value));
-        if let Some((_, value)) = literal {
+        let literal = literal_key(line);
+        if let Some((_, _, value)) = literal {
             open = MANY_LINES.into_iter().find(|quotes| {
                 let inner = value.trim_start().strip_prefix(quotes);
                 inner.is_some_and(|inner| !inner.contains(quotes))
@@ -95,11 +101,14 @@ pub fn without_new_keys(before: &str, text: &str) -> String {
         }
         match literal {
             _ if is_known => line.to_owned(),
-            Some((name, _)) => match open {
-                Some(quotes) => format!("{name}= {quotes}{MARK}{end}"),
-                None => format!("{name}= \"{MARK}\"{end}"),
-            },
-            None => without_words(line, &is_key),
+            Some((before, name, _)) => {
+                let before = without_words(before, &is_of_run, &is_key);
+                match open {
+                    Some(quotes) => format!("{before}{name}= {quotes}{MARK}{end}"),
+                    None => format!("{before}{name}= \"{MARK}\"{end}"),
+                }
+            }
+            None => without_words(line, &is_of_run, &is_key),
         }
     });
     lines.collect()
@@ -130,6 +139,15 @@ fn is_name(text: &str) -> bool {
     let is_of_name = |c: char| c.is_alphanumeric() || "._-/~".contains(c);
     let mut parts = text.split(['.', '_', '-', '/', '~']);
     digits <= MOST_DIGITS && text.chars().all(is_of_name) && parts.all(|part| !could_be_a_key(part))
+}
+
+/// What is before the first literal key of a line, its name, and the rest of the line. It may be in an inline table.
+fn literal_key(line: &str) -> Option<(&str, &str, &str)> {
+    line.match_indices('=').find_map(|(at, sign)| {
+        let (before, value) = (&line[..at], &line[at + sign.len()..]);
+        let (before, name) = before.split_at(before.rfind(['{', ',']).map_or(0, |at| at + 1));
+        is_literal_key(name, value).then_some((before, name, value))
+    })
 }
 
 /// A key is written itself instead of where it comes from.
@@ -240,6 +258,7 @@ mod tests {
         for key in [
             KEY_OF_WORDS,
             "b94d27b9-934e-4e08-a52e-52d7da7dabfa",
+            KEY_WITH_SIGNS,
             "x'y z",
         ] {
             let text = format!("{before}timeout = \"7s\"\napi_key = \"{key}\"\n");
@@ -274,12 +293,27 @@ mod tests {
                 "api_key = \"\"\"…\n…\n…\"\"\"\nplain = true\n",
             ),
             ("api_key = '''correct\nhorse", "api_key = '''…\n…"),
+            ("timeout = \"SIGNS\"\n", "timeout = \"…\"\n"),
+            ("#max_token_age = \"90d\"\n", "#max_token_age = \"90d\"\n"),
+            (
+                "x = { base_url = \"http://a.example\", api_key = \"s3cr3t-pw\" }\n",
+                "x = { base_url = \"http://a.example\", api_key = \"…\"\n",
+            ),
+            (
+                "x = { note = \"KEY\", \"api_key\" = 's3cr3t-pw', token = 'b' }",
+                "x = { note = \"…\", \"api_key\" = \"…\"",
+            ),
+            (
+                "x = { api_key = \"\"\"\ncorrect horse\n\"\"\" }\nplain = true\n",
+                "x = { api_key = \"\"\"…\n…\n…\"\"\"\nplain = true\n",
+            ),
             (
                 "api_key = \"\"\"correct horse\"\"\"\nplain = true\n",
                 "api_key = \"…\"\nplain = true\n",
             ),
         ] {
             let text = text.replace("KEY", KEY_OF_WORDS);
+            let text = text.replace("SIGNS", KEY_WITH_SIGNS);
             assert_eq!(without_new_keys("", &text), expected);
         }
         let header = "[profiles.b94d27b9-934e-4e08-a52e-52d7da7dabfa]";
@@ -290,6 +324,7 @@ mod tests {
     }
 
     const KEY_OF_WORDS: &str = "plum-harbor-quilt-ember-42";
+    const KEY_WITH_SIGNS: &str = "Blaue-Katze!343+Regen&Sturm$8b97b75092";
 
     #[test]
     fn every_long_word_that_is_not_plain_is_possibly_a_key() {

@@ -37,7 +37,7 @@ pub struct RowPlan {
 impl RowPlan {
     /// Plans one row. A group known only from files may not exist yet.
     pub fn of(row: &GroupRow, known: Option<&KnownGroup>) -> Self {
-        let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
+        let Some(known) = known.filter(|known| known.is_seen()) else {
             return Self {
                 action: RowAction::Create,
                 change: Change::between(&DesiredFields::default(), &row.fields),

@@ -249,7 +249,7 @@ impl fmt::Display for Warning {
                 "the group was changed by this directory during the read, so this response was ignored; read it again",
             ),
             Self::NotSoleWriter => f.write_str(
-                "ALARM: somebody else also changes this environment: it contains values that were not sent from here. \
+                "ALARM: another process also changes this environment: it contains values that were not sent from here. \
                  sole_writer is withdrawn, and unreadable values now count as unknown. For details, run `groupdesk profile behaviour`",
             ),
             Self::LeftOutChanged { field } => write!(

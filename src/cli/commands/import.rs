@@ -252,7 +252,7 @@ async fn import_rows(
         plan::complete(&mut rows, &numbers, &known, false)?;
         let mut oddities = Vec::with_capacity(rows.len());
         for ((row, number), known) in rows.iter().zip(&numbers).zip(&known) {
-            let there = known.as_ref().filter(|group| group.last_seen.is_some());
+            let there = known.as_ref().filter(|group| group.is_seen());
             let there = there.map(DesiredFields::of);
             let spreadsheet = spreadsheet.check(*number, row, there.as_ref());
             let resembles = match known {

@@ -32,7 +32,7 @@ pub(crate) async fn reading<T>(
     known: Option<&KnownGroup>,
     read: impl Future<Output = T>,
 ) -> T {
-    if known.is_some_and(|group| group.last_seen.is_some()) {
+    if known.is_some_and(KnownGroup::is_seen) {
         read.await
     } else {
         session.in_flight.during(read).await

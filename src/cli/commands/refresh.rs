@@ -4,14 +4,14 @@
 use std::{fmt::Write, sync::Arc};
 
 use super::{
-    import::resembling::COMPARED,
+    import::resembling::Resembling,
     prelude::*,
     run::{RunReport, Summary, follow},
 };
 use crate::{
     cli::{
         args::Get,
-        input::selection::{self, Given, Selected},
+        input::selection::{self, Given, Selected, in_quotes},
         output::{
             compact,
             json::{REQUESTS, WARNINGS, answer, requests, warnings},
@@ -32,9 +32,8 @@ use crate::{
 };
 
 const UNDONE: &str = "nothing was sent";
-/// How many groups that resemble others are named, and with how many of them.
+/// How many groups that resemble others are named.
 const NAMED: usize = 5;
-const NEAR: usize = 3;
 /// An unknown id among several is more likely a mistake than a group to create.
 const UNDONE_OF_SEVERAL: &str = "nothing was sent. --exists reads several groups only if the directory has them. To read \
     another one: groupdesk get ID --exists";
@@ -175,22 +174,26 @@ async fn say_what_resembles(session: &Session, plan: &Refresh) -> Result<(), Cli
     if plan.unseen() == 0 {
         return Ok(());
     }
-    let known = session.operations.known_ids().await?;
     let groups = session.operations.show_all(&plan.ids).await?;
     let unseen = groups
         .into_iter()
         .flatten()
         .filter(|group| !group.is_seen());
-    // Each is compared with all; nothing else happens meanwhile.
-    let unseen = unseen.take(COMPARED / known.len().max(1));
-    let odd = unseen.filter_map(|group| {
-        let near = selection::alike(&group.id, &known, NEAR)?;
-        Some((group.id, near))
-    });
-    for (id, near) in odd.take(NAMED) {
+    let mut resembling = Resembling::default();
+    let mut named = 0;
+    for KnownGroup { id, .. } in unseen {
+        let near = resembling.near(session, &id).await?;
+        if near.is_empty() {
+            continue;
+        }
         output::context(&format!(
-            "! \"{id}\" was never seen in the service; similar known IDs: {near}"
+            "! \"{id}\" was never seen in the service; similar known IDs: {}",
+            in_quotes(&near)
         ));
+        named += 1;
+        if named == NAMED {
+            break;
+        }
     }
     Ok(())
 }

@@ -29,8 +29,10 @@ impl Unquoted {
         let mut found = words.iter().enumerate();
         let (at, option) = found.find_map(|(at, word)| Some((at, option(word)?)))?;
         let first = words.get(at + 1)?;
-        let plain = words.iter().take(at).filter(|word| !word.starts_with('-'));
-        let has_id = plain.count() > command.split(' ').count();
+        let last = command.rsplit(' ').next();
+        let mut before = words.iter().take(at);
+        let is_typed = before.any(|word| Some(word.as_str()) == last);
+        let has_id = is_typed && before.any(|word| !word.starts_with('-'));
         let is_quoted = first.contains(char::is_whitespace);
         let rest = words.iter().skip(at + 2).filter(|_| !is_quoted && has_id);
         let rest = rest.take_while(|word| !word.starts_with('-'));
@@ -149,7 +151,10 @@ mod tests {
     fn a_text_without_quotes_is_found_with_all_its_words() {
         let of = |line: &str| {
             let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
-            let found = Unquoted::of(&words, &words[0]);
+            let command = words
+                .iter()
+                .find(|word| ["rotate", "update"].contains(&word.as_str()));
+            let found = Unquoted::of(&words, command?);
             found.map(|found| (found.option, found.words.join(" ")))
         };
         for (line, option, rest) in [
@@ -161,6 +166,12 @@ mod tests {
             ("update acme --name Acme Europe", "--name", "Europe"),
             ("rotate acme --reason leaked", "--reason", ""),
             ("rotate --reason leaked acme globex", "--reason", ""),
+            ("-P live rotate --reason leaked acme globex", "--reason", ""),
+            (
+                "-P live rotate acme --reason leaked in a",
+                "--reason",
+                "in a",
+            ),
             ("rotate acme --reason --yes", "--reason", ""),
         ] {
             assert_eq!(of(line), Some((option, rest.to_owned())), "{line}");

@@ -16,7 +16,7 @@ use crate::{
         output::proposals,
         session::{Session, open_named, overrides},
     },
-    config::{DirectoryAt, Overrides, default_directory, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, Overrides, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
     domain::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
@@ -280,6 +280,8 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     let at = match here {
         Ok(at) => at,
         // What the file would have named cannot be asked.
+        // Nothing names one.
+        Err(ConfigError::NoHome(..)) => return Ok(()),
         Err(wrong) if is_refused_unasked(suspects) => return Err(wrong.into()),
         Err(_) => return Ok(()),
     };
@@ -312,10 +314,12 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     Ok(())
 }
 
-/// Whether no directory is named that could tell. A command that repairs or reports the configuration continues.
+/// Whether no directory is named that could tell. A command that repairs or reports the configuration continues, and so
+/// does `serve` with the name of its file: it needs no configuration.
 fn is_refused_unasked(suspects: &[Suspect]) -> bool {
-    suspects.iter().any(|one| one.doubt == Doubt::Signs)
-        && suspects.iter().all(|one| one.opens != Opens::Itself)
+    let is_of_serve = |one: &Suspect| one.opens == Opens::Nothing && one.field == NEW_FILE;
+    let mut signs = suspects.iter().filter(|one| one.doubt == Doubt::Signs);
+    signs.any(|one| !is_of_serve(one)) && suspects.iter().all(|one| one.opens != Opens::Itself)
 }
 
 /// Whether a directory is opened, and waited for, only to look them up.
@@ -507,6 +511,13 @@ mod tests {
             ("rotate acme --reason Gold-2026-plan-x", 1, true, true),
             ("serve --host groupdesk.example.com", 1, false, false),
             ("serve --database plum-harbor-quilt-ember", 1, true, false),
+            ("serve --database Gold-2026-plan-x4", 1, true, false),
+            (
+                "serve keys list --database Gold-2026-plan-x4",
+                1,
+                true,
+                true,
+            ),
             ("man plum-harbor-quilt-ember", 1, false, false),
             ("man Gold-2026-plan-x4", 1, true, true),
             (

@@ -249,8 +249,12 @@ const NAMED: usize = 5;
 /// The known ids that are spelt like this one, in quotes; `None` if there are none.
 pub(crate) fn alike(id: &UserGroupId, known: &[UserGroupId], most: usize) -> Option<String> {
     let near = similar(id.as_str(), known, most);
-    let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
-    (!near.is_empty()).then(|| near.join(", "))
+    (!near.is_empty()).then(|| in_quotes(&near))
+}
+
+pub(crate) fn in_quotes(ids: &[&UserGroupId]) -> String {
+    let quoted: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+    quoted.join(", ")
 }
 
 /// Refuses ids that the directory does not know. `undone` says what was not done.

@@ -290,7 +290,7 @@ pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
         rotated.map_or(UNKNOWN.into(), |last| ago(last.at, now)),
         rotated.map_or(String::new(), |last| match &last.by {
             Some(by) => format!("by {}", visible(by)),
-            None => "by somebody else".into(),
+            None => "outside this directory".into(),
         }),
     );
     let none = "the service does not return it";

@@ -59,7 +59,7 @@ shape! {
     OUTCOME = "", "";
     fn outcome(done: &Done) {
         "outcome": text = done.ending.as_str(), "found, created, existed (already existed, unchanged), updated, rotated (not read back), confirmed \
-        (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by somebody else), \
+        (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another process), \
         created_by_get (an alarm: reading made the group)";
     }
 

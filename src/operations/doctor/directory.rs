@@ -197,7 +197,7 @@ async fn of_team(
                         fault: TeamFault::NotWritable,
                         ..
                     }) => Some(UPDATE),
-                    Err(_) => Some("Ask somebody who may write to this directory."),
+                    Err(_) => Some("Ask a colleague who may write to this directory."),
                 };
                 places::check(&found, None, instead, report);
             }

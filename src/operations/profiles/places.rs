@@ -408,7 +408,7 @@ impl Operations {
         self.0.here.set(None);
         let is_ended = ended.map_err(not_recorded)?;
         if !is_ended {
-            return Err(no_proof("somebody has withdrawn the key meanwhile"));
+            return Err(no_proof("a colleague has withdrawn the key meanwhile"));
         }
         if proven {
             return Ok(true);

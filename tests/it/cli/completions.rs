@@ -284,6 +284,7 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (2, "profile show lvie", live),
         (2, "profile remove lvie --yes", live),
         (2, "profile check lvie", live),
+        (2, "environment show lvie", live),
         (2, "export --format jsn", "'json'"),
         (2, "help rotat", "\"rotate\""),
         (2, "help profile chek", "\"check\""),

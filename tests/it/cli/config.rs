@@ -99,7 +99,7 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
     promote::editor(&mut home, &both);
     let ran = home.exits(2, "config edit").await;
-    ran.says("changed by somebody else in the meantime");
+    ran.says("changed by another process in the meantime");
     assert_eq!(home.config(), format!("{before}# theirs\n"));
     let kept = kept_text(&ran.err);
     assert!(kept.contains("\"9s\""), "{kept}");

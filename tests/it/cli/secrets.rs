@@ -220,6 +220,27 @@ async fn a_known_token_is_no_argument_without_a_profile_or_a_configuration() {
     }
 }
 
+/// Without a home folder no directory could tell, and `serve` needs none.
+#[tokio::test]
+async fn a_name_like_a_token_is_taken_where_no_directory_is_named() {
+    let mut home = Home::new();
+    let database = home.at("Service-2026-Q4-eu1.db");
+    let create = format!(
+        "unset HOME; groupdesk serve keys create --environment live --name Reports-2026-Q4-eu1 --database '{database}'"
+    );
+    assert_eq!(home.run_line(&create).await.code, 0);
+    let man = "unset HOME; groupdesk man Service-2026-Q4-eu1";
+    home.run_line(man).await.hides("home folder");
+
+    home.connect("http://127.0.0.1:9", "key");
+    home.add_config("= =\n");
+    let serve = "serve --listen 192.0.2.1:0 --insecure-http --database Other-2026-Q4-eu1.db";
+    let ran = home.run(serve).await;
+    ran.says("this machine does not have that address");
+    let kept = "serve keys create --environment live --name Reports-2026-Q4-eu1 --database s.db";
+    home.exits(2, kept).await.says("config.toml");
+}
+
 #[tokio::test]
 async fn a_known_token_of_any_shape_is_no_argument() {
     let (home, _service) = knowing_tokens().await;

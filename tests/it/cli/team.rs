@@ -278,6 +278,8 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     olaf.exits(0, "rotate acme --yes --reason leaked").await;
     let audited = olaf.json(0, "audit acme --by olaf --since 1h").await;
     assert!(each(&audited, "by").len() >= 3, "{audited}");
+    let unknown = olaf.exits(3, "audit acmee").await;
+    unknown.says("did you mean \"acme\"?");
     let history = olaf.json(0, "history acme").await;
     let by = history[0]["by"].as_str().expect("who");
     assert!(by == "olaf" || by.starts_with("olaf@"), "{by}");

@@ -44,7 +44,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
         let (numbers, ids): (Vec<_>, Vec<_>) = some.unzip();
         let known = session.operations.show_by_ids(ids).await?;
         for (number, group) in numbers.into_iter().zip(known) {
-            if let Some(group) = group.filter(|group| group.last_seen.is_some()) {
+            if let Some(group) = group.filter(KnownGroup::is_seen) {
                 all.insert(number);
                 plan.ids.push(group.id);
             }
@@ -196,7 +196,7 @@ pub(super) fn complete(
         if row.parts.is_empty() {
             continue;
         }
-        let is_there = |group: &&KnownGroup| group.last_seen.is_some() || !may_be_new;
+        let is_there = |group: &&KnownGroup| group.is_seen() || !may_be_new;
         let known = known.as_ref().filter(is_there);
         let base = match known {
             Some(group) => Some(DesiredFields::of(group)),

@@ -23,7 +23,7 @@ const NAMED: usize = 20;
 /// How many known ids are named for one row.
 const NEAR: usize = 3;
 /// How many ids are compared letter by letter; beyond that only those that differ in zeros, case or separators are found.
-pub(crate) const COMPARED: usize = 2_000_000;
+const COMPARED: usize = 2_000_000;
 
 /// What is odd about one row.
 #[derive(Default)]
@@ -55,7 +55,7 @@ shape! {
 pub(crate) struct Resembling {
     known: Vec<UserGroupId>,
     /// The known ids by what is left without leading zeros, case and separators.
-    plain: HashMap<String, usize>,
+    plain: HashMap<String, Vec<usize>>,
     compared: usize,
     is_read: bool,
     pub(crate) count: usize,
@@ -69,13 +69,7 @@ impl Resembling {
         number: usize,
         id: &UserGroupId,
     ) -> Result<Vec<String>, CliError> {
-        if !self.is_read {
-            self.known = session.operations.known_ids().await?;
-            let plain = self.known.iter().map(|id| plain_form(id.as_str()));
-            self.plain = plain.zip(0..).collect();
-            self.is_read = true;
-        }
-        let near = self.near(id);
+        let near = self.near(session, id).await?;
         if near.is_empty() {
             return Ok(Vec::new());
         }
@@ -91,14 +85,36 @@ impl Resembling {
         Ok(near)
     }
 
-    fn near(&mut self, id: &UserGroupId) -> Vec<&UserGroupId> {
+    /// The known ids that this one resembles.
+    pub(crate) async fn near(
+        &mut self,
+        session: &Session,
+        id: &UserGroupId,
+    ) -> Result<Vec<&UserGroupId>, CliError> {
+        if !self.is_read {
+            self.read(session.operations.known_ids().await?);
+        }
+        Ok(self.near_of_read(id))
+    }
+
+    fn read(&mut self, known: Vec<UserGroupId>) {
+        for (at, id) in known.iter().enumerate() {
+            let same = self.plain.entry(plain_form(id.as_str())).or_default();
+            same.push(at);
+        }
+        self.known = known;
+        self.is_read = true;
+    }
+
+    fn near_of_read(&mut self, id: &UserGroupId) -> Vec<&UserGroupId> {
         self.compared += self.known.len();
         if self.compared <= COMPARED {
             return similar(id.as_str(), &self.known, NEAR);
         }
         let same = self.plain.get(&plain_form(id.as_str()));
-        let same = same.and_then(|at| self.known.get(*at));
-        same.filter(|known| *known != id).into_iter().collect()
+        let same = same.into_iter().flatten();
+        let same = same.filter_map(|at| self.known.get(*at));
+        same.filter(|known| *known != id).take(NEAR).collect()
     }
 
     pub(crate) fn in_words(&self) -> Option<String> {
@@ -149,12 +165,8 @@ impl SpreadsheetCells {
             });
             (field, text, what)
         });
-        let of = |fields: Option<&'_ DesiredFields>, key: &str| {
-            let properties = fields?.properties.as_ref()?;
-            properties.get(key).cloned()
-        };
         let properties = row.parts.properties.iter().map(|(key, cell)| {
-            let values = (of(known, key), of(Some(&row.fields), key));
+            let values = (property(known, key), property(Some(&row.fields), key));
             let what = spreadsheet::broken(cell).or_else(|| changed_type(values, cell));
             ("property", &**cell, what)
         });
@@ -180,8 +192,12 @@ impl SpreadsheetCells {
     }
 }
 
+fn property<'f>(fields: Option<&'f DesiredFields>, key: &str) -> Option<&'f Value> {
+    fields?.properties.as_ref()?.get(key)
+}
+
 /// What is odd about the cell of a single property, given its known and its new value.
-fn changed_type(values: (Option<Value>, Option<Value>), cell: &str) -> Option<&'static str> {
+fn changed_type(values: (Option<&Value>, Option<&Value>), cell: &str) -> Option<&'static str> {
     match values {
         _ if cell.is_empty() => None,
         (_, Some(Value::Null)) => None,
@@ -355,13 +371,14 @@ mod tests {
         }
         let id = |text: &str| UserGroupId::parse(text).expect("an ID");
         let mut many = Resembling {
-            known: vec![id("00123"), id("acme")],
-            plain: [(plain_form("00123"), 0), (plain_form("acme"), 1)].into(),
             compared: COMPARED,
-            is_read: true,
-            count: 0,
+            ..Resembling::default()
         };
-        assert_eq!(many.near(&id("123")), [&id("00123")]);
-        assert!(many.near(&id("acme")).is_empty());
+        many.read(vec![id("00123"), id("acme"), id("globex"), id("Globex")]);
+        assert_eq!(many.near_of_read(&id("123")), [&id("00123")]);
+        assert!(many.near_of_read(&id("acme")).is_empty());
+        // One that is itself known, from a file.
+        assert_eq!(many.near_of_read(&id("Globex")), [&id("globex")]);
+        assert_eq!(many.near_of_read(&id("globex")), [&id("Globex")]);
     }
 }

@@ -228,7 +228,7 @@ shape! {
     pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, in a database";
     fn set_up(storage: &str, role: Option<&str>, is_new: bool) {
         "storage": text = storage, "its address and schema";
-        "is_new": bool = is_new, "false: it was set up before, and only the role is new";
+        "is_new": bool = is_new, "false: it was set up before; only the role was let in";
         "role": text or "only its owner may serve from it" = role, "the role that may also serve from it";
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Background, Home, connections, machine, service};
 use crate::support::bare::args;
 
-const ASK: &str = "Ask somebody who may write to this directory.";
+const ASK: &str = "Ask a colleague who may write to this directory.";
 const USE_OTHER: &str =
     "Set it as url under [directory]; this directory no longer records anything.";
 const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
