@@ -400,7 +400,6 @@ fn looked_at() -> (Scene, impl Fn(&str, &str, i64) -> KeptDraft) {
     scene.pending.clear();
     scene.keys("e<f9>");
     scene.says("Loaded the draft of li@desk7");
-    scene.pending.clear();
     let kept = move |by: &str, name: &str, seconds| {
         let mut draft = of_li.draft.clone();
         draft.typed.name = name.into();

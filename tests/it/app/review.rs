@@ -207,7 +207,7 @@ fn a_key_that_is_held_down_sends_nothing_that_was_just_read_without_a_choice() {
     agreed.name = Some("Name of acme-eu 2".into());
     scene.answer_with(found(&agreed));
     assert_eq!(scene.keys("yy"), []);
-    scene.says("the saved values have just changed: look first; Down continues");
+    scene.says("the saved values have just changed");
     scene.keys("<down>");
     scene.shows("y SEND");
 }

@@ -70,9 +70,9 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "environment {} not found; nothing was changed{} For a list: groupdesk environment list",
+        "environment \"{}\" not found; nothing was changed{} For a list: groupdesk environment list",
         shown(name),
-        near.as_ref().map_or_else(|| ".".to_owned(), |near| format!("; did you mean {}?", shown(near)))
+        near.as_ref().map_or_else(|| ".".to_owned(), |near| format!("; did you mean \"{}\"?", shown(near)))
     )]
     NoPlace { name: String, near: Option<String> },
     #[error("the new name {why}; nothing was changed")]
