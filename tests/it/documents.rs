@@ -261,15 +261,17 @@ fn blocks_are_found_by_their_fences() {
 async fn a_block_that_fails_is_noticed() {
     for (block, words) in [
         ("groupdesk lst\ntrue", "lst"),
-        ("groupdesk show nobody | cat\ntrue", "nobody"),
-        ("groupdesk list   # ends with 3", "ended with 0, not 3"),
+        ("groupdesk lst | cat\ntrue", "lst"),
+        ("groupdesk version   # ends with 3", "ended with 0, not 3"),
         (
             "groupdesk whose < /dev/null  # ends with 1: none",
             "ended with 2, not 1",
         ),
-        ("groupdesk list > gone/list", "gone/list"),
+        ("groupdesk version > gone/version", "gone/version"),
     ] {
-        let said = run::without_a_terminal(block).await;
+        // None of these gets as far as a service.
+        let home = run::home();
+        let said = run::in_home(block, home.path(), "ana").await;
         let said = said.expect_err(block);
         assert!(said.contains(words), "{block}: {said}");
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groupdesk::{
+    directory::TeamLocation,
     domain::annotation::AnnotationChange,
     formats::{GroupRow, Parts},
     operations::{
@@ -147,6 +148,72 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     assert_sent_once(&proxy);
 }
 
+/// One run whose directory is cut off at this point.
+async fn run_cut_at(
+    server: &Server,
+    team: &TeamLocation,
+    (method, point, not_applied): (&'static str, Failpoint, usize),
+) {
+    let cutter = Cutter::new(server.folder());
+    let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
+    let directory = directory.expect("it opens");
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).on(&directory);
+    let is_armed = Arc::new(AtomicBool::new(false));
+    let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
+    let ana = installation.through(proxy.base_url()).operations();
+    let ana = ana.watched(move |at| {
+        if at == point && armed.swap(false, Ordering::SeqCst) {
+            plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
+        }
+    });
+    let groups = ["g0", "g1", "g2"].map(id);
+    for group in &groups {
+        world.seed(Side::Testing, group.as_str(), "A name", &[], &json!({}));
+        let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
+        met.expect("it is known now");
+    }
+    let batch = if method == "POST" {
+        let plan = ana.plan_batch(&groups, false).await.expect("readable");
+        ana.begin_batch(&plan, None).await.expect("durable")
+    } else {
+        for group in &groups {
+            edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
+        }
+        let plan = ana.plan_edit(edit::set("214"), &groups, false).await;
+        let plan = plan.expect("readable");
+        ana.begin_edit(&plan, None).await.expect("durable")
+    };
+    let before = proxy.count(method);
+    is_armed.store(true, Ordering::SeqCst);
+    let run = ana.run_batch(batch, one_at_a_time(), None).await;
+    let mut run = run.expect("it begins");
+    without_directory(&mut run).await;
+    let sent = usize::from(point == Failpoint::ItemEnded);
+    assert_eq!(proxy.count(method) - before, sent, "{method} {point:?}");
+    cutter.plan.is_cut.store(false, Ordering::SeqCst);
+    let report = sum(&mut run).await;
+    let counts = report.counts;
+    assert_eq!(report.halt, None, "{method} {point:?}: {counts}");
+    assert_eq!(
+        counts.not_applied, not_applied,
+        "{method} {point:?}: {counts}"
+    );
+    assert_eq!(
+        counts.confirmed,
+        3 - not_applied,
+        "{method} {point:?}: {counts}"
+    );
+    let items = ana.batch_items(batch).await.expect("readable");
+    assert_eq!(Counts::of(items.iter().map(BatchItem::status)), counts);
+    assert_eq!(proxy.count(method) - before, counts.confirmed);
+    assert_eq!(ana.open_changes().await.expect("readable"), [], "{point:?}");
+    if method == "POST" {
+        assert_sent_once(&proxy);
+    }
+}
+
 /// Nothing was sent for it: the run waits, ends what it may have recorded, and goes on. A group whose token was to be
 /// rotated is not tried again; an edit is.
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +221,7 @@ async fn what_may_have_been_recorded_before_sending_stops_no_run() {
     let Some(server) = postgres::own() else {
         return;
     };
-    for (number, (method, point, not_applied)) in [
+    let table = [
         ("POST", Failpoint::GetAnswered, 0),
         ("POST", Failpoint::BeforeIntent, 1),
         // That it is about to be sent.
@@ -162,69 +229,12 @@ async fn what_may_have_been_recorded_before_sending_stops_no_run() {
         // The claim of the second group, and that the first update is about to be sent.
         ("PUT", Failpoint::ItemEnded, 0),
         ("PUT", Failpoint::GetDurable, 0),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let schema = format!("cut_{number}");
-        let team = server.set_up(&schema);
-        let cutter = Cutter::new(server.folder());
-        let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
-        let directory = directory.expect("it opens");
-        let world = World::new().await;
-        let proxy = FaultyProxy::before(world.address()).await;
-        let installation = world.installation(Side::Testing).on(&directory);
-        let is_armed = Arc::new(AtomicBool::new(false));
-        let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
-        let ana = installation.through(proxy.base_url()).operations();
-        let ana = ana.watched(move |at| {
-            if at == point && armed.swap(false, Ordering::SeqCst) {
-                plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
-            }
-        });
-        let groups = ["g0", "g1", "g2"].map(id);
-        for group in &groups {
-            world.seed(Side::Testing, group.as_str(), "A name", &[], &json!({}));
-            let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
-            met.expect("it is known now");
-        }
-        let batch = if method == "POST" {
-            let plan = ana.plan_batch(&groups, false).await.expect("readable");
-            ana.begin_batch(&plan, None).await.expect("durable")
-        } else {
-            for group in &groups {
-                edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
-            }
-            let plan = ana.plan_edit(edit::set("214"), &groups, false).await;
-            let plan = plan.expect("readable");
-            ana.begin_edit(&plan, None).await.expect("durable")
-        };
-        let before = proxy.count(method);
-        is_armed.store(true, Ordering::SeqCst);
-        let run = ana.run_batch(batch, one_at_a_time(), None).await;
-        let mut run = run.expect("it begins");
-        without_directory(&mut run).await;
-        let sent = usize::from(point == Failpoint::ItemEnded);
-        assert_eq!(proxy.count(method) - before, sent, "{method} {point:?}");
-        cutter.plan.is_cut.store(false, Ordering::SeqCst);
-        let report = sum(&mut run).await;
-        let counts = report.counts;
-        assert_eq!(report.halt, None, "{method} {point:?}: {counts}");
-        assert_eq!(
-            counts.not_applied, not_applied,
-            "{method} {point:?}: {counts}"
-        );
-        assert_eq!(
-            counts.confirmed,
-            3 - not_applied,
-            "{method} {point:?}: {counts}"
-        );
-        let items = ana.batch_items(batch).await.expect("readable");
-        assert_eq!(Counts::of(items.iter().map(BatchItem::status)), counts);
-        assert_eq!(proxy.count(method) - before, counts.confirmed);
-        assert_eq!(ana.open_changes().await.expect("readable"), [], "{point:?}");
-        if method == "POST" {
-            assert_sent_once(&proxy);
-        }
-    }
+    ];
+    // Each waits for its own server to be found away.
+    let runs = table.into_iter().enumerate().map(|(number, case)| {
+        let team = server.set_up(&format!("cut_{number}"));
+        let server = &server;
+        async move { run_cut_at(server, &team, case).await }
+    });
+    futures_util::future::join_all(runs).await;
 }

@@ -6,8 +6,7 @@ use super::program::{Home, has};
 
 #[tokio::test]
 async fn a_second_run_changes_nothing() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");

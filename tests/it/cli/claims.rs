@@ -1,4 +1,4 @@
-//! Concurrent writers, and which values an update may send: real processes against the real service.
+//! Which values an update may send. Concurrent writers: `operations::claims`.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -31,26 +31,6 @@ fn stored(home: &Home) -> (String, Value, Value) {
         Ok((row.get(0)?, json(row.get(1)?), json(row.get(2)?)))
     });
     group.expect("the group")
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_concurrent_property_changes_all_reach_the_service_and_the_directory() {
-    let (home, _serving) = home(true).await;
-    let home = &home;
-    let updates = (1..=8).map(|number| async move {
-        let update = format!("update w02 --property p{number}={number} --yes");
-        home.exits(0, &update).await
-    });
-    futures_util::future::join_all(updates).await;
-    let (_, _, properties) = stored(home);
-    let mut wanted = json!({"tier": "gold"});
-    for number in 1..=8 {
-        wanted[format!("p{number}")] = json!(number);
-    }
-    assert_eq!(properties, wanted);
-    let known = home.json(0, "show w02").await;
-    assert_eq!(known["properties"], wanted);
-    assert_eq!(home.json(0, "history --open").await, json!([]));
 }
 
 /// By default nothing is assumed about a service that states no facts, and others may write, too.

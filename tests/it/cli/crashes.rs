@@ -45,30 +45,30 @@ fn crasher() {
 #[test]
 fn a_panic_names_its_location_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
-    for place in PLACES {
-        for backtrace in ["0", "full"] {
-            let folder = tempfile::tempdir().expect("a folder");
-            let output = Command::new(std::env::current_exe().expect("this binary"))
-                .args(["--exact", "cli::crashes::crasher", "--nocapture"])
-                .env(WHERE, place)
-                .env("RUST_BACKTRACE", backtrace)
-                .env("COLORBT_SHOW_HIDDEN", "1")
-                .env("LIVE_KEY", KEY)
-                .current_dir(folder.path())
-                .output()
-                .expect("it runs");
-            let said = [output.stdout, output.stderr].concat();
-            let text = String::from_utf8_lossy(&said).into_owned();
-            canary.assert_not_in(place, &said);
-            assert_has(&text, "groupdesk crashed (internal error): ");
-            assert!(text.contains("crashes.rs:"), "{place}: where? {text}");
-            assert!(
-                text.contains("a cable came loose"),
-                "{place}: no message: {text}"
-            );
-            let left = std::fs::read_dir(folder.path()).expect("readable").count();
-            assert_eq!(left, 0, "{place}: a crash report was written");
+    // Backtraces are the same from every place.
+    for (place, backtrace) in PLACES.into_iter().zip(["0", "full"].into_iter().cycle()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = Command::new(std::env::current_exe().expect("this binary"))
+            .args(["--exact", "cli::crashes::crasher", "--nocapture"])
+            .env(WHERE, place)
+            .env("RUST_BACKTRACE", backtrace)
+            .env("COLORBT_SHOW_HIDDEN", "1")
+            .env("LIVE_KEY", KEY)
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
+        let said = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&said).into_owned();
+        canary.assert_not_in(place, &said);
+        for words in [
+            "groupdesk crashed (internal error): ",
+            "crashes.rs:",
+            "a cable came loose",
+        ] {
+            assert_has(&text, words);
         }
+        let left = std::fs::read_dir(folder.path()).expect("readable").count();
+        assert_eq!(left, 0, "{place}: a crash report was written");
     }
 }
 

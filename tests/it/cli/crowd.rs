@@ -1,6 +1,6 @@
 //! `groupdesk serve` with thousands of idle connections: requests are still answered, and memory stays bounded.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -10,11 +10,12 @@ use super::program::{Background, Home};
 use crate::support::{
     bare::{GROUPDESK, bare_after},
     long,
+    memory::memory_of,
     service::{Caller, plain_client},
 };
 
 /// How much the memory of the process may grow, in KiB.
-const MORE: u64 = 96 * 1024;
+const MORE: usize = 96 * 1024;
 
 /// Half of the time after which the service closes an idle connection anyway.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -30,12 +31,8 @@ async fn serve(home: &Home, limit: &str) -> (Background, String) {
     (serving, url.to_owned())
 }
 
-fn resident(serving: &Background) -> u64 {
-    let status = format!("/proc/{}/status", serving.pid().as_raw_nonzero());
-    let status = fs::read_to_string(status).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number.expect("a number").parse().expect("a number")
+fn resident(serving: &Background) -> usize {
+    memory_of(serving.pid(), "VmRSS").expect("it runs")
 }
 
 /// How many connections this process can hold besides everything else. Raises the soft limit to the hard one.

@@ -134,7 +134,7 @@ async fn no_acknowledged_write_is_lost() {
     let home = Home::new();
     let key = home.key(&["--environment", "live"]).await;
     let (mut serving, mut url) = home.serve().await;
-    for kill in long::spread(0..KILLS, 5) {
+    for kill in long::spread(0..KILLS, 10) {
         let killer = Killer {
             count: Arc::default(),
             service: serving.pid(),

@@ -14,7 +14,6 @@ use super::{
     program::{Background, Home, has},
 };
 use crate::support::{
-    clock::TestClock,
     faults::{Fault, Faults, http, json as answer},
     proxy::Gate,
     wait::received,
@@ -59,21 +58,18 @@ fn import(file: &str, more: &str) -> String {
     format!("import {file} {more}")
 }
 
+/// What each guard refuses: `operations::limits`.
 #[tokio::test]
 async fn guards_of_a_profile_hold_for_files_too() {
     let service = Faults::always(Fault::Close).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     let config = home.config();
     let file = ids(&home, 3);
     #[rustfmt::skip] // A table: the guards, and what each refuses.
     let table = [
         ("create", "forbid = true", [true, false, true]),
-        ("update", "forbid = true", [false, true, true]),
-        ("bulk", "forbid = true", [true, true, true]),
         ("bulk", "max = 2", [true, true, true]),
         ("bulk", "max = 3", [false, false, false]),
-        ("rotate", "forbid = true", [false, false, false]),
     ];
     for (operation, rule, refused) in table {
         let guard = format!("{{ operation = \"{operation}\", {rule}, reason = \"the freeze\" }}");
@@ -111,9 +107,7 @@ async fn failures_in_the_middle_are_counted_and_a_second_run_goes_on() {
     script.extend(thrice(|| busy("500 Oh", "X-A: b")));
     let service = Faults::start(script).await;
     let mut home = Home::new();
-    let clock = TestClock::new(home.folder.path());
-    let (name, value) = clock.variable();
-    home.set(name, value);
+    let clock = home.clock();
     home.connect(&service.base_url(), "key");
     let file = ids(&home, 8);
     let ran = home.exits(7, &import(&file, CREATE)).await;
@@ -141,8 +135,7 @@ async fn failures_in_the_middle_are_counted_and_a_second_run_goes_on() {
 #[tokio::test]
 async fn a_second_interrupt_ends_at_once() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     let file = ids(&home, 3);
     let mut running = Background::start(home.command(&import(&file, CREATE)));
     running.line().await;
@@ -157,8 +150,7 @@ async fn a_second_interrupt_ends_at_once() {
 async fn starting_over_is_confirmed_before_the_journal_is_dropped() {
     let script = vec![made("g1", true), Fault::Close, Fault::Close, Fault::Close];
     let service = Faults::start(script).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     let file = ids(&home, 4);
     home.exits(7, &import(&file, CREATE)).await;
     let restart = import(&file, "--create --restart");
@@ -177,8 +169,7 @@ async fn only_a_row_that_ended_with_an_alarm_is_sent_again() {
             "provided_id": "g2", "properties": null, "api_environment_tag": "Testing"}}),
     );
     let service = Faults::start(vec![made("g1", true), alarming, made("g2", false)]).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     let run = import(&ids(&home, 2), CREATE);
     home.exits(6, &run).await;
     // Nobody has resolved the alarm yet.
@@ -198,8 +189,7 @@ async fn an_interrupt_after_the_last_row_changes_nothing() {
     };
     let gate = Gate::new();
     let service = Faults::start(vec![Fault::AnswerBehind(gate.clone(), bytes)]).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     let file = ids(&home, 1);
     let mut running = Background::start(home.command(&import(&file, CREATE)));
     received(&service, 1).await;

@@ -1,10 +1,6 @@
 //! The exit codes: each is reached by several commands, the same with `--json`, and they are produced in one place.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Stdio,
-};
+use std::{fs, path::Path, process::Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -14,10 +10,13 @@ use super::{
     handoff::scene,
     program::{Background, Home},
 };
-use crate::support::{
-    assertions::assert_has,
-    faults::{Fault, Faults, closed_port, http, json as answer},
-    wait::eventually,
+use crate::{
+    house::citations::below,
+    support::{
+        assertions::assert_has,
+        faults::{Fault, Faults, closed_port, http, json as answer},
+        wait::eventually,
+    },
 };
 
 /// Runs each command with `--json`, and checks that a failure reports its code.
@@ -37,18 +36,15 @@ async fn all_end_with(home: &Home, code: i32, commands: &str) {
 
 #[tokio::test]
 async fn success_bad_usage_and_guards() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
     home.write("wrong.csv", "user_group_id,name\n,nobody\n");
     let revoke = format!("serve keys revoke 7 --database {}", home.database());
     #[rustfmt::skip] // A table: the commands with one code a line.
     let table = [
-        (0, "list;get acme-eu;history;rotations;export;import rows.csv;doctor;rotate acme-eu --dry-run;help"),
-        (2, "lst;list -P tsting;import wrong.csv;apply missing.json --yes;export --output missing/file"),
-        (2, "rotate nobody nobody-2 --yes;show acme-eu nobody;update acme-eu --unmap nope --yes;rotations check 99;profile show nobody;man rows.csv;help nothing"),
-        (2, "rotate acme-eu —dry-run --yes;demo"),
-        (3, "show nobody;get nobody;create new-1;update acme-eu --name x;rotate acme-eu;rotate acme-eu acme-us"),
+        (0, "list;get acme-eu;import rows.csv;rotate acme-eu --dry-run;help"),
+        (2, "lst;import wrong.csv;export --output missing/file;rotate nobody nobody-2 --yes;rotations check 99;demo"),
+        (3, "show nobody;create new-1;update acme-eu --name x;rotate acme-eu;rotate acme-eu acme-us"),
         (3, "batches resume --yes;import rows.csv --create;apply rows.csv;profile remove testing"),
         (3, "create new-1 --yes --read-only"),
     ];
@@ -185,32 +181,18 @@ async fn wait_for_signal_handlers(running: &Background) {
 /// Exit codes are made from [`Exit`] alone, and only its own file turns it into a number.
 #[test]
 fn exit_codes_are_made_in_one_place() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut open = vec![root];
-    let mut makers = Vec::new();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path: PathBuf = entry.expect("an entry").path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).expect("UTF-8");
-            let words = [
-                "process::exit(",
-                "ExitCode::from",
-                "ExitCode::SUCCESS",
-                "ExitCode::FAILURE",
-                "for ExitCode",
-            ];
-            if words.iter().any(|word| text.contains(word)) {
-                makers.push(path);
-            }
-        }
-    }
-    let makers: Vec<_> = makers
-        .iter()
-        .map(|path| path.ends_with("src/cli/process/exit.rs"))
-        .collect();
-    assert_eq!(makers, [true]);
+    let words = [
+        "process::exit(",
+        "ExitCode::from",
+        "ExitCode::SUCCESS",
+        "ExitCode::FAILURE",
+        "for ExitCode",
+    ];
+    let mut makers = below("src", &["rs"]);
+    makers.retain(|file| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = fs::read_to_string(file).expect("UTF-8");
+        words.iter().any(|word| text.contains(word))
+    });
+    assert_eq!(makers, ["src/cli/process/exit.rs"]);
 }

@@ -10,8 +10,7 @@ use crate::support::assertions::assert_lacks;
 
 #[tokio::test]
 async fn tokens_come_from_the_service_into_a_private_file() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(2, "export --reveal-tokens").await;
     let one = home.json(0, "get acme-eu --reveal").await;
     let token = one["token"].as_str().expect("a token");
@@ -83,18 +82,15 @@ async fn a_directory_error_in_the_middle_leaves_no_partial_file() {
     let part = home.exits(2, "export --directory broken.db").await;
     assert!(part.out.lines().count() > 1000, "it breaks in the middle");
     std::fs::create_dir(home.path("out")).expect("a folder");
-    for _ in 0..5 {
-        home.exits(2, "export --directory broken.db --output out/all.jsonl")
-            .await;
-        assert_eq!(files(&home.path("out")), Vec::<std::path::PathBuf>::new());
-    }
+    home.exits(2, "export --directory broken.db --output out/all.jsonl")
+        .await;
+    assert_eq!(files(&home.path("out")), Vec::<std::path::PathBuf>::new());
 }
 
 /// Annotations are exported when asked for, and arrive in another installation unchanged.
 #[tokio::test]
 async fn notes_and_labels_go_into_another_installation_as_they_were() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let note = "SSO until 1 Dec, \"call\" first; \u{e9}";
     home.exits(0, &["note", "acme-eu", note]).await;
     home.exits(0, "label acme-us --add vip --add sso").await;
@@ -121,8 +117,7 @@ async fn notes_and_labels_go_into_another_installation_as_they_were() {
 
 #[tokio::test]
 async fn a_note_of_somebody_else_is_replaced_only_after_it_was_shown() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let got = home.json(0, "get acme-eu --reveal").await;
     let token = got["token"].as_str().expect("a token");
     let history = home.json(0, "history").await;

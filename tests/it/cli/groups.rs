@@ -4,8 +4,7 @@ use super::program::Home;
 
 #[tokio::test]
 async fn a_note_is_replaced_only_if_it_is_the_expected_one() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(0, "note acme-eu first").await;
     let refused = home.exits(2, "note acme-eu second --if-note ''").await;
     refused.says("Note not saved: it was changed by");

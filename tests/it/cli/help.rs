@@ -4,6 +4,13 @@ use serde_json::json;
 
 use super::program::Home;
 
+/// The commands and their help, as `groupdesk help` prints it: `pictures::reference`.
+pub(super) fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let page = include_str!("../../../docs/reference/commands.md");
+    let sections = page.split("\n## ").skip(1);
+    sections.map(|section| section.split_once('\n').expect("a heading"))
+}
+
 #[tokio::test]
 async fn help_of_a_command_equals_its_help_option() {
     let home = Home::new();

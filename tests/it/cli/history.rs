@@ -3,13 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::program::{Background, Home, each, has};
-
-async fn demo() -> (Home, Background) {
-    let mut home = Home::new();
-    let held = home.start_demo().await;
-    (home, held)
-}
+use super::program::{Home, each, has};
 
 fn lines(value: &Value) -> &Vec<Value> {
     value.as_array().expect("an array")
@@ -17,7 +11,7 @@ fn lines(value: &Value) -> &Vec<Value> {
 
 #[tokio::test]
 async fn the_history_is_filtered_by_time_person_and_operation() {
-    let (home, _held) = demo().await;
+    let (home, _held) = Home::in_demo().await;
     let all = home.json(0, "history").await;
     let all = lines(&all);
     let history = async |options: &str| {
@@ -57,7 +51,7 @@ async fn the_history_is_filtered_by_time_person_and_operation() {
 
 #[tokio::test]
 async fn an_operation_is_one_line_with_its_steps() {
-    let (home, _held) = demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(0, "rotate acme-eu --reason leaked --yes").await;
     let plain = home.json(0, "history").await;
     let operations = home.json(0, "history --by-operation").await;
@@ -87,7 +81,7 @@ async fn an_operation_is_one_line_with_its_steps() {
 
 #[tokio::test]
 async fn the_change_of_a_line_is_shown_and_undone() {
-    let (home, _held) = demo().await;
+    let (home, _held) = Home::in_demo().await;
     let before = home.json(0, "show acme-eu").await;
     home.exits(0, "update acme-eu --name 'Acme 2' --property seats=7 --yes")
         .await;
@@ -124,7 +118,7 @@ async fn the_change_of_a_line_is_shown_and_undone() {
 
 #[tokio::test]
 async fn favourites_are_stored_and_found_by_the_filter() {
-    let (home, _held) = demo().await;
+    let (home, _held) = Home::in_demo().await;
     let fav = home.json(0, "favourite acme-eu acme-us --add").await;
     assert!(lines(&fav).iter().all(|one| one["favourite"] == true));
     let found = home.json(0, "list --filter 'fav acme'").await;

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::program::{Background, Home, has};
 use crate::support::{
     assertions::assert_has,
-    clock::TestClock,
     faults::{Fault, Faults},
     proxy::{FaultyProxy, Gate, ProxyFault},
 };
@@ -27,8 +26,7 @@ fn sum_of(line: &Value) -> (u64, u64) {
 #[tokio::test]
 async fn ids_are_recorded_and_nothing_is_sent() {
     let service = Faults::always(Fault::Close).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let home = Home::of(&service);
     home.write(
         "groups.csv",
         "user_group_id,name,mapping,properties\r\nacme,\"Acme, Inc.\",\"{\"\"40\"\":\"\"213\"\"}\",\r\nglobex,,,\r\n",
@@ -58,8 +56,7 @@ async fn ids_are_recorded_and_nothing_is_sent() {
 
 #[tokio::test]
 async fn values_from_the_service_are_not_replaced_by_the_file() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let before = home.json(0, "show acme-eu").await;
     let row = "{\"user_group_id\":\"acme-eu\",\"name\":\"Other\"}\n";
     let ran = home.exits_with(0, "import -", row).await;
@@ -98,8 +95,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
 
 #[tokio::test]
 async fn create_and_update_send_only_what_is_needed() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.write(
         "g.jsonl",
         "{\"user_group_id\":\"new-1\",\"name\":\"New 1\",\"mapping\":{\"1\":\"2\"}}\n\
@@ -143,11 +139,9 @@ async fn create_and_update_send_only_what_is_needed() {
 
 #[tokio::test]
 async fn a_killed_import_resumes_and_sends_no_row_twice() {
-    const ROWS: usize = 120;
+    const ROWS: usize = 40;
     let mut home = Home::new();
-    let clock = TestClock::new(home.folder.path());
-    let (name, value) = clock.variable();
-    home.set(name, value);
+    let clock = home.clock();
     let (_serving, url) = home.serve().await;
     let key = home.key("--environment production --tag Customer").await;
     let address = url.strip_prefix("http://").expect("an address");

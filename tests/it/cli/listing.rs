@@ -7,8 +7,7 @@ use super::program::{Home, each, has};
 /// Every order and every test of a filter: `search::tests`, `directory::lists`.
 #[tokio::test]
 async fn a_list_is_filtered_sorted_and_limited() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(0, "label acme-us --add vip").await;
     let list = async |options: &str| {
         let found = home.json(0, &format!("list {options}")).await;
@@ -24,16 +23,11 @@ async fn a_list_is_filtered_sorted_and_limited() {
     // A fuzzy match is no reason to act on a group.
     assert_eq!(list("--filter acu").await, [""; 0]);
     let by_name = list("--sort name").await;
-    let mut backwards = list("--sort name --reverse").await;
+    let backwards = list("--sort name --reverse --limit 2").await;
     assert_eq!(
-        list("--sort name --reverse --limit 2").await,
-        backwards[..2]
+        backwards[..],
+        [&*by_name[all.len() - 1], &*by_name[all.len() - 2]]
     );
-    backwards.reverse();
-    assert_eq!(by_name, backwards);
-    let mut backwards = list("--reverse").await;
-    backwards.reverse();
-    assert_eq!(backwards, all);
     // A column without an index: unknown values come last in either direction.
     let aged = home.json(0, "list --sort age").await;
     let times = each(&aged, "last_rotated");
@@ -45,8 +39,7 @@ async fn a_list_is_filtered_sorted_and_limited() {
 
 #[tokio::test]
 async fn a_wrong_filter_or_column_is_a_usage_error() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     #[rustfmt::skip] // A table: one command a line.
     home.each(&[
         (2, "list --filter age>x", "age>x: write an age as 90d"),
@@ -68,8 +61,7 @@ async fn a_wrong_filter_or_column_is_a_usage_error() {
 
 #[tokio::test]
 async fn columns_are_chosen_in_their_order_or_added() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(0, "note acme-eu 'call first'").await;
     home.exits(0, "label acme-eu --add vip").await;
     let list = "list --filter acme-eu --columns id,prop:tier,map:40,note,labels";
@@ -103,8 +95,7 @@ async fn columns_are_chosen_in_their_order_or_added() {
 
 #[tokio::test]
 async fn every_bulk_command_takes_the_same_filter() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let found = home.json(0, "list --filter acme").await;
     let found = each(&found, "user_group_id");
     assert!(found.len() > 1);
@@ -151,8 +142,7 @@ async fn every_bulk_command_takes_the_same_filter() {
 
 #[tokio::test]
 async fn a_result_has_the_requested_format() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     home.exits(0, "label acme-eu --add vip").await;
     let out = async |line: &str| home.exits(0, line).await.out;
     for command in [
@@ -160,8 +150,6 @@ async fn a_result_has_the_requested_format() {
         "list --filter prop:nothing",
         "show acme-eu",
         "history --limit 3",
-        "rotations",
-        "batches list",
     ] {
         let form = async |form: &str| out(&format!("{command} -o {form}")).await;
         let value = home.json(0, command).await;
@@ -208,8 +196,7 @@ async fn a_result_has_the_requested_format() {
 
 #[tokio::test]
 async fn single_results_have_the_formats_of_a_list() {
-    let mut home = Home::new();
-    let _demo = home.start_demo().await;
+    let (home, _demo) = Home::in_demo().await;
     for (command, field) in [
         ("profile show testing", "profile"),
         ("environment show testing", "environment"),
@@ -237,8 +224,7 @@ async fn single_results_have_the_formats_of_a_list() {
 
 #[tokio::test]
 async fn a_table_obeys_columns_and_colour_options() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (mut home, _held) = Home::in_demo().await;
     let plain = home.run("list").await.out;
     let wide = home.run("list -o wide").await.out;
     let head = wide.lines().next().expect("a line");

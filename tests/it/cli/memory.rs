@@ -7,30 +7,25 @@ use serde_json::Value;
 use tokio::{io::AsyncReadExt, process::Child};
 
 use super::program::{DEADLINE, Home};
-use crate::support::pty::Program;
+use crate::support::{memory::memory_of, pty::Program};
 
 /// Held in memory as they are, these groups take more than 30 MiB.
 const MANY: &str = "6000";
 /// How much more memory many groups may take than a few, in KiB.
-const MORE: u64 = 12 * 1024;
+const MORE: usize = 12 * 1024;
 /// More than pipes and buffers hold of the output that follows.
 const NEAR_THE_END: usize = 400 * 1024;
 
-/// The peak memory of a running process, in KiB.
-fn peak(child: &Child) -> u64 {
-    peak_by_id(child.id().expect("it runs"))
+fn peak(id: impl std::fmt::Display) -> usize {
+    memory_of(id, "VmHWM").expect("it runs")
 }
 
-fn peak_by_id(id: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("readable");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let mut words = line.expect("a peak").split_whitespace();
-    let number = words.nth(1).expect("a number");
-    number.parse().expect("a number")
+fn peak_of_child(child: &Child) -> usize {
+    peak(child.id().expect("it runs"))
 }
 
 /// The peak of a command, read shortly before its end, while it waits for its reader.
-async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
+async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> usize {
     let mut child = home
         .command(arguments)
         .stdout(Stdio::piped())
@@ -39,13 +34,13 @@ async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
     let mut out = child.stdout.take().expect("standard output");
     let mut read = vec![0; all - NEAR_THE_END];
     out.read_exact(&mut read).await.expect("so much text");
-    let peak = peak(&child);
+    let peak = peak_of_child(&child);
     child.kill().await.expect("it runs");
     peak
 }
 
 /// The peak of a console that has read all groups.
-fn peak_of_console(home: &Home, groups: &str) -> u64 {
+fn peak_of_console(home: &Home, groups: &str) -> usize {
     let folder = home.path("").display().to_string();
     let variables = ["GROUPDESK_CONFIG", "GROUPDESK_DIRECTORY"];
     let program = Program::groupdesk(&["--profile", "testing"]).size(40, 120);
@@ -59,8 +54,7 @@ fn peak_of_console(home: &Home, groups: &str) -> u64 {
         .start();
     let is_read = |screen: &str| screen.contains(groups) && !screen.contains("reading");
     session.wait_until("all groups", DEADLINE, |screen| is_read(&screen.contents()));
-    let id = session.pid().as_raw_nonzero().get();
-    peak_by_id(id.unsigned_abs())
+    peak(session.pid())
 }
 
 #[tokio::test]
@@ -69,7 +63,7 @@ async fn a_long_list_and_a_large_demo_are_processed_in_constant_memory() {
     let small = few.hold(&["demo", "--hold"]).await;
     let mut home = Home::new();
     let large = home.hold(&["demo", "--hold", "--groups", MANY]).await;
-    let (before, after) = (peak(&small.child), peak(&large.child));
+    let (before, after) = (peak_of_child(&small.child), peak_of_child(&large.child));
     assert!(after < before + 3 * MORE, "{before} KiB, then {after}");
 
     let (console, many) = (
@@ -81,9 +75,9 @@ async fn a_long_list_and_a_large_demo_are_processed_in_constant_memory() {
 
     let least = few.run(&["list"]).await.out.len();
     assert!(least < 64 * 1024, "{least} bytes");
-    let at_rest = peak(&large.child);
+    let at_rest = peak_of_child(&large.child);
     let filtered = ["list", "--filter", "-nobody", "--sort", "name"];
-    for arguments in [&["list"][..], &["list", "--json"], &filtered] {
+    for arguments in [&filtered[..], &["list", "--json"]] {
         let ran = home.run(arguments).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let peak = peak_of(&home, arguments, ran.out.len()).await;

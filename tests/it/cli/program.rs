@@ -17,14 +17,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStdout, Command},
 };
 
 use crate::support::{
     assertions::is_in,
     bare::bare,
+    clock::TestClock,
+    faults::Faults,
     proxy::FaultyProxy,
+    stderr,
     world::{bind, files_below},
 };
 
@@ -268,12 +271,14 @@ impl Home {
         self.exits(code, &words).await.json()
     }
 
-    /// Starts the demo without a console. The variables of this installation then lead to it.
-    pub(super) async fn start_demo(&mut self) -> Background {
-        self.hold("demo --hold").await
+    /// An installation with a demo, to which its variables lead.
+    pub(super) async fn in_demo() -> (Self, Background) {
+        let mut home = Self::new();
+        let held = home.hold("demo --hold").await;
+        (home, held)
     }
 
-    /// The same with these arguments.
+    /// Starts a demo with these arguments. The variables of this installation then lead to it.
     pub(super) async fn hold(&mut self, line: &(impl Line + ?Sized)) -> Background {
         let mut held = Background::start(self.command(line));
         for _ in 0..2 {
@@ -285,6 +290,21 @@ impl Home {
             self.set(name, value.trim_matches('\''));
         }
         held
+    }
+
+    /// An installation whose profile `live` is for this service.
+    pub(super) fn of(service: &Faults) -> Self {
+        let mut home = Self::new();
+        home.connect(&service.base_url(), "key");
+        home
+    }
+
+    /// A clock that the programs of this installation read.
+    pub(super) fn clock(&mut self) -> TestClock {
+        let clock = TestClock::new(self.folder.path());
+        let (name, file) = clock.variable();
+        self.set(name, file);
+        clock
     }
 
     /// An installation with a service, whose profile `live` may do everything there.
@@ -497,20 +517,7 @@ impl Background {
 
     /// Reads standard error up to a text.
     pub(super) async fn says(&mut self, text: &str) -> String {
-        let stderr = self.child.stderr.as_mut().expect("standard error");
-        let mut said = Vec::new();
-        let reading = async {
-            while !String::from_utf8_lossy(&said).contains(text) {
-                let byte = stderr.read_u8().await.unwrap_or_else(|_| {
-                    panic!("{text:?} is not in {:?}", String::from_utf8_lossy(&said))
-                });
-                said.push(byte);
-            }
-        };
-        tokio::time::timeout(DEADLINE, reading)
-            .await
-            .expect("it says so in time");
-        String::from_utf8_lossy(&said).into_owned()
+        stderr::says(&mut self.child, text).await
     }
 
     pub(super) fn pid(&self) -> Pid {

@@ -71,8 +71,7 @@ pub(super) fn dialogue_by(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn production_asks_for_the_id_and_testing_for_a_yes() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let fingerprint = |shown: &Value| shown["fingerprint"].clone();
     let production = "show acme-eu -P production";
     let before = fingerprint(&home.json(0, production).await);
@@ -106,8 +105,7 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
 /// A terminal drops what is behind the 4,095th byte of a line.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pasted_line_that_the_terminal_cuts_is_not_searched() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let long = "x ".repeat(2_500);
     let (shown, code) = answer_with_line(&home, "whose", &format!("{long}\n"));
     assert_eq!(code, Some(2), "{shown}");
@@ -120,8 +118,7 @@ async fn a_pasted_line_that_the_terminal_cuts_is_not_searched() {
 /// As in the console: what brings back old values asks one level more, in production for words.
 #[tokio::test(flavor = "multi_thread")]
 async fn undoing_in_production_asks_for_words() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("testing", "Update \"acme-eu\"? [y/N]", "y\n"),
@@ -145,8 +142,7 @@ async fn undoing_in_production_asks_for_words() {
 /// `--exists` vouches for an ID, so only one that looks mistyped is asked about, as `create` names it.
 #[tokio::test]
 async fn a_read_that_may_create_a_mistyped_id_asks_first() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     let (similar, creates) = (
         "! similar known IDs: \"acme-eu\"",
         "If it does not exist, this creates it",

@@ -1,7 +1,14 @@
 //! Every command that a message proposes works in the state in which it is proposed: it is never refused with the
 //! message that proposed it.
 
-use std::{collections::BTreeSet, io, net::TcpListener, path::Path};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    io,
+    net::TcpListener,
+    path::Path,
+    rc::Rc,
+};
 
 use futures_util::future::join_all;
 
@@ -82,6 +89,8 @@ struct Scene {
     /// The address of the default profile, if that is another one.
     other: TcpListener,
     proxy: FaultyProxy,
+    /// What was run as whom, in a copy of the installation: many messages propose the same.
+    ran: RefCell<BTreeMap<(String, bool, String), Rc<Ran>>>,
     _serving: Background,
 }
 
@@ -107,6 +116,7 @@ impl Scene {
             names,
             other,
             proxy,
+            ran: RefCell::default(),
             _serving: serving,
         };
         let created = scene
@@ -181,14 +191,22 @@ impl Scene {
     }
 
     /// Runs a line on a copy of the installation, as this person.
-    async fn run(&self, state: State, person: &str, line: &str) -> Ran {
+    async fn run(&self, state: State, person: &str, line: &str) -> Rc<Ran> {
+        let is_unanswered = matches!(state, State::NoAnswer);
+        let key = (person.to_owned(), is_unanswered, line.to_owned());
+        let known = self.ran.borrow().get(&key).cloned();
+        if let Some(known) = known {
+            return known;
+        }
         let mut copy = self.home.copied();
         copy.set("USER", person);
-        if matches!(state, State::NoAnswer) {
+        if is_unanswered {
             self.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
         }
         let ran = copy.run_line(line).await;
         self.proxy.calm("GET");
+        let ran = Rc::new(ran);
+        self.ran.borrow_mut().insert(key, Rc::clone(&ran));
         ran
     }
 

@@ -114,8 +114,7 @@ async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
 #[tokio::test]
 async fn the_demo_removes_its_folder() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let mut home = Home::new();
-        let mut held = home.start_demo().await;
+        let (home, mut held) = Home::in_demo().await;
         let demos = || {
             let entries = fs::read_dir(home.folder.path()).expect("readable");
             entries

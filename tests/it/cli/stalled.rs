@@ -9,10 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::Child,
-};
+use tokio::process::Child;
 
 use super::{
     guards::{group, knowing_acme},
@@ -21,6 +18,7 @@ use super::{
 use crate::support::{
     faults::{Fault, Faults, http},
     stall::fill,
+    stderr,
     wait::received,
 };
 
@@ -43,22 +41,6 @@ impl Stalled {
         }
     }
 
-    /// Reads standard error up to a line with these words.
-    async fn says(&mut self, words: &str) {
-        let stderr = self.child.stderr.as_mut().expect("standard error");
-        let mut lines = BufReader::new(stderr).lines();
-        let reading = async {
-            loop {
-                let line = lines.next_line().await.expect("readable");
-                if line.expect("a line").contains(words) {
-                    return;
-                }
-            }
-        };
-        let said = tokio::time::timeout(DEADLINE, reading).await;
-        said.unwrap_or_else(|_| panic!("{words:?} is not said"));
-    }
-
     fn signal(&self, signal: Signal) {
         let pid = self.child.id().expect("it runs") as i32;
         kill_process(Pid::from_raw(pid).expect("a process id"), signal).expect("it can be sent");
@@ -79,24 +61,24 @@ async fn scene(script: Vec<Fault>) -> (Home, Faults) {
 
 #[tokio::test]
 async fn a_signal_ends_a_command_that_waits_for_its_reader() {
-    for arguments in [
-        &["import", "rows.csv", "--create", "--dry-run"][..],
-        &["import", "rows.csv", "--create", "--dry-run", "--json"],
-        &["apply", "rows.csv", "--dry-run"],
-        &["get", "--refresh-all", "--dry-run"],
-        &["get", "acme"],
+    for (arguments, signal) in [
+        (
+            &["import", "rows.csv", "--create", "--dry-run"][..],
+            Signal::INT,
+        ),
+        (&["apply", "rows.csv", "--dry-run", "--json"], Signal::TERM),
+        (&["get", "--refresh-all", "--dry-run"], Signal::INT),
+        (&["get", "acme"], Signal::TERM),
     ] {
-        for signal in [Signal::INT, Signal::TERM] {
-            let (home, service) = scene(vec![group("token-0", &json!(null))]).await;
-            let mut running = Stalled::start(&home, arguments);
-            if *arguments == ["get", "acme"] {
-                received(&service, 2).await;
-            } else {
-                running.says("PRODUCTION live").await;
-            }
-            running.signal(signal);
-            assert_eq!(running.code().await, Some(130), "{arguments:?}");
+        let (home, service) = scene(vec![group("token-0", &json!(null))]).await;
+        let mut running = Stalled::start(&home, arguments);
+        if *arguments == ["get", "acme"] {
+            received(&service, 2).await;
+        } else {
+            stderr::says(&mut running.child, "PRODUCTION live").await;
         }
+        running.signal(signal);
+        assert_eq!(running.code().await, Some(130), "{arguments:?}");
     }
 }
 
@@ -111,7 +93,7 @@ async fn a_signal_ends_a_finished_run_that_waits_for_its_reader() {
     let run = ["import", "rows.csv", "--create", "--yes", "--json"];
     let mut running = Stalled::start(&home, &run);
     // Printed when nothing is left to be done.
-    running.says("run the same command again").await;
+    stderr::says(&mut running.child, "run the same command again").await;
     running.signal(Signal::TERM);
     assert_eq!(running.code().await, Some(1));
 }
@@ -120,7 +102,7 @@ async fn a_signal_ends_a_finished_run_that_waits_for_its_reader() {
 async fn the_output_is_complete_once_it_is_read() {
     let (home, _service) = scene(Vec::new()).await;
     let mut running = Stalled::start(&home, &["import", "rows.csv", "--create", "--dry-run"]);
-    running.says("PRODUCTION live").await;
+    stderr::says(&mut running.child, "PRODUCTION live").await;
     let reader = running.reader.try_clone().expect("one more");
     let read = tokio::task::spawn_blocking(move || read_to_string(reader));
     assert_eq!(running.code().await, Some(0));

@@ -17,10 +17,8 @@ async fn token(home: &Home, id: &str) -> String {
 
 #[tokio::test]
 async fn only_the_token_is_written_to_a_pipe() {
-    let mut home = Home::new();
-    let _held = home.start_demo().await;
+    let (home, _held) = Home::in_demo().await;
     for (command, id) in [
-        ("get acme-eu", "acme-eu"),
         ("get acme-eu --json", "acme-eu"),
         ("rotate acme-eu --yes", "acme-eu"),
         ("rotate acme-eu --yes --include-recent --json", "acme-eu"),

@@ -20,7 +20,8 @@ async fn served() -> (Home, Home, Background) {
 #[tokio::test]
 async fn a_whole_group_is_applied_as_export_writes_it() {
     let (home, _, _serving) = served().await;
-    for format in ["jsonl", "json", "csv"] {
+    // The forms of a file: `formats::tests`.
+    for format in ["jsonl", "csv"] {
         let file = home.at("acme.out");
         let export = format!("export --format {format} --output {file} --force");
         home.exits(0, &export).await;
@@ -88,13 +89,9 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("{\"user_group_id\": \"acme-2\"}", "is for \"acme-2\", not for \"acme\""),
-        ("", "it is empty"),
         ("[]", "contains no group"),
         ("user_group_id\nacme\nglobex\n", "contains 2 groups instead of one; for several groups, use `groupdesk apply`"),
-        ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),
-        ("{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}", "line 1: mapping must be"),
         ("{\"user_group_id\": \"acme\", \"token\": \"canary\"}", "a token does not belong"),
-        ("{\"name\": \"x\"}", "user_group_id is missing"),
     ];
     for (text, words) in table {
         home.write("one", text);

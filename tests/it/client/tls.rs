@@ -2,7 +2,6 @@
 //! to do. The shipped binary, real certificates and real handshakes; the system's certificate authorities are a file of
 //! the test.
 
-mod certificates;
 mod connected;
 
 use rcgen::{ExtendedKeyUsagePurpose, date_time_ymd};
@@ -13,9 +12,11 @@ use tokio::{
 
 use crate::{
     client::LONG,
-    support::stage::{Stage, Task, run},
+    support::{
+        certificates::{Authority, Front, self_signed, self_signed_authority},
+        stage::{Stage, Task, run},
+    },
 };
-use certificates::{Authority, Front, self_signed, self_signed_authority};
 
 /// The certificate of some authority, for `ca_file`.
 pub(crate) fn an_authority() -> String {
@@ -71,12 +72,11 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         let front = Front::before(backend, served).await;
         (front.address, Some(front))
     };
-    let (leaf, leaf_pem) = self_signed(&HERE);
-    let (itself, itself_pem) = self_signed_authority(&HERE);
+    let (leaf, itself) = (self_signed(&HERE), self_signed_authority(&HERE));
     let leaf_file = folder.join("leaf.pem");
-    std::fs::write(&leaf_file, leaf_pem).expect("written");
+    std::fs::write(&leaf_file, &leaf.pem).expect("written");
     let itself_file = folder.join("itself.pem");
-    std::fs::write(&itself_file, itself_pem).expect("written");
+    std::fs::write(&itself_file, &itself.pem).expect("written");
     let dated = |from: i32, to: i32| {
         own.certify(&HERE, |params| {
             params.not_before = date_time_ymd(from, 1, 1);
@@ -107,7 +107,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         ("unknown authority", front(named(&HERE)).await, None, ask),
         ("another ca_file", front(named(&HERE)).await, Some(other_file), held),
         ("self-signed", front(leaf).await, None, ask),
-        ("self-signed, another ca_file", front(self_signed(&HERE).0).await, Some(&leaf_file), held),
+        ("self-signed, another ca_file", front(self_signed(&HERE)).await, Some(&leaf_file), held),
         ("an authority as server", front(itself).await, Some(&itself_file), authority),
         ("none in between", front(signed_between).await, own_file, held),
         ("expired", front(dated(2019, 2020)).await, own_file, "has expired|to renew it"),
@@ -189,16 +189,14 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
         (file("middle.pem", middle.as_bytes()), &first),
         (file("large.pem", &vec![b'x'; 2 << 20]), "larger than 1 MiB"),
     ];
-    for (name, says) in cases {
+    for ((name, says), errand) in cases.into_iter().zip(Task::THREE.into_iter().cycle()) {
         let lines = format!("ca_file = \"{name}\"");
         let config = stage.config(&format!("https://{}", front.address), &lines);
-        for errand in Task::THREE {
-            let arguments = errand.arguments(&stage.groups[0]);
-            let (code, said) = run(stage.program(&config, &arguments)).await;
-            assert_eq!(code, 2, "{name}: {said}");
-            for says in ["`ca_file` of profile testing cannot be used", says, &name] {
-                assert!(said.contains(says), "{name}: {said}");
-            }
+        let arguments = errand.arguments(&stage.groups[0]);
+        let (code, said) = run(stage.program(&config, &arguments)).await;
+        assert_eq!(code, 2, "{name}: {said}");
+        for says in ["`ca_file` of profile testing cannot be used", says, &name] {
+            assert!(said.contains(says), "{name}: {said}");
         }
     }
     assert_eq!(front.connections(), 0);

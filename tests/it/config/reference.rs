@@ -9,6 +9,7 @@ use groupdesk::config::{
 };
 
 use super::{Home, problems};
+use crate::house::citations::below;
 
 const API_KEY: &str = "profiles.NAME.api_key";
 const HANDOFF: &str = "profiles.NAME.handoff";
@@ -233,46 +234,39 @@ fn the_example_has_every_setting() {
 }
 
 /// All upper-case names that are passed to a function that reads a variable.
-fn read_in(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            read_in(&path, found);
-            continue;
+fn read_in(text: &str, found: &mut BTreeSet<String>) {
+    let text = text.split("#[cfg(test)]").next().expect("a part");
+    let mut pieces = text.split('"');
+    let mut before = pieces.next().expect("a part");
+    while let (Some(literal), Some(after)) = (pieces.next(), pieces.next()) {
+        let reads = [
+            "get(",
+            "set(",
+            "variable(",
+            "var(",
+            "var_os(",
+            "text(",
+            "(env, ",
+        ];
+        let is_read = reads.iter().any(|reads| before.ends_with(reads));
+        let is_name =
+            literal.len() > 2 && literal.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
+        if is_name && (is_read || literal.starts_with("GROUPDESK_")) {
+            found.insert(literal.to_owned());
         }
-        if path.ends_with("config/reference.rs") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).expect("UTF-8");
-        let text = text.split("#[cfg(test)]").next().expect("a part");
-        let mut pieces = text.split('"');
-        let mut before = pieces.next().expect("a part");
-        while let (Some(literal), Some(after)) = (pieces.next(), pieces.next()) {
-            let reads = [
-                "get(",
-                "set(",
-                "variable(",
-                "var(",
-                "var_os(",
-                "text(",
-                "(env, ",
-            ];
-            let is_read = reads.iter().any(|reads| before.ends_with(reads));
-            let is_name =
-                literal.len() > 2 && literal.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
-            if is_name && (is_read || literal.starts_with("GROUPDESK_")) {
-                found.insert(literal.to_owned());
-            }
-            before = after;
-        }
+        before = after;
     }
 }
 
 #[test]
 fn the_table_lists_the_variables_that_are_read() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut read = BTreeSet::new();
-    read_in(&source, &mut read);
+    for file in below("src", &["rs"]) {
+        if !file.ends_with("config/reference.rs") {
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+            read_in(&fs::read_to_string(file).expect("UTF-8"), &mut read);
+        }
+    }
     assert!(
         read.contains("GROUPDESK_BASE_URL") && read.contains("NO_COLOR"),
         "{read:?}"

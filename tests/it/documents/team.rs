@@ -7,13 +7,13 @@
 
 use std::{collections::BTreeMap, fs, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::run;
 use crate::support::{
+    certificates::Authority,
     postgres::{self, Server},
     service::{PRODUCTION, TestService},
 };
@@ -50,19 +50,11 @@ fn write(file: &Path, text: &str, mode: u32) {
 impl Team {
     /// `None` if PostgreSQL is not installed.
     pub(super) async fn start() -> Option<Self> {
-        let key = KeyPair::generate().expect("a key");
-        let mut params = CertificateParams::new(Vec::new()).expect("good names");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Other names than that of the server's, or OpenSSL takes that one for self-signed.
-        let name = "the authority of the team";
-        params.distinguished_name.push(DnType::CommonName, name);
-        let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
-        let key = KeyPair::generate().expect("a key");
-        let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("good names");
-        let certificate = params.signed_by(&key, &authority).expect("signed");
-        let authority = authority.pem();
+        let authority = Authority::new("the authority of the team");
+        let certificate = authority.certify(&["localhost"], |_| {});
+        let authority = authority.pem;
         let (server, port) =
-            postgres::with_tls(&certificate.pem(), &key.serialize_pem(), &authority)?;
+            postgres::with_tls(&certificate.pem, &certificate.key_pem, &authority)?;
         for text in [
             "CREATE DATABASE desk",
             "CREATE ROLE ana LOGIN CREATEROLE",

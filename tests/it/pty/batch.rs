@@ -154,38 +154,35 @@ pub(super) async fn all_arrived(gate: &Gate, count: usize) {
     }
 }
 
-/// The terminal goes away in the middle: requests in flight are finished and recorded, and `resume` does the rest.
+/// The terminal goes away in the middle: requests in flight are finished and recorded, and `resume` does the rest. By
+/// every signal: `everywhere::signals`.
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_signal_or_a_hangup_the_console_finishes_requests_in_flight() {
-    for signal in [Signal::TERM, Signal::HUP] {
-        let scene = Scene::new(6).await;
-        let gate = Gate::new();
-        scene.hold(&gate, 4);
-        let mut session = scene.rotating();
-        all_arrived(&gate, 4).await;
-        session.signal(signal);
-        session.wait_for("finishing running requests", PATIENCE);
-        if signal == Signal::HUP {
-            session.hang_up();
-        }
-        (0..4).for_each(|_| gate.open());
-        assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-        let batch = scene.batch().await.expect("it was started");
-        assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
-        let left = Counts {
-            not_started: 2,
-            ..confirmed(4)
-        };
-        assert_eq!(batch.counts, left);
-        assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
+    let scene = Scene::new(6).await;
+    let gate = Gate::new();
+    scene.hold(&gate, 4);
+    let mut session = scene.rotating();
+    all_arrived(&gate, 4).await;
+    session.signal(Signal::HUP);
+    session.wait_for("finishing running requests", PATIENCE);
+    session.hang_up();
+    (0..4).for_each(|_| gate.open());
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    let batch = scene.batch().await.expect("it was started");
+    assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
+    let left = Counts {
+        not_started: 2,
+        ..confirmed(4)
+    };
+    assert_eq!(batch.counts, left);
+    assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
 
-        let mut session = scene.groupdesk(&["batches", "resume"]).start();
-        session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
-        session.send("y\r");
-        assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-        assert_eq!(scene.wait_for_end().await, confirmed(6));
-        scene.assert_sent_once();
-    }
+    let mut session = scene.groupdesk(&["batches", "resume"]).start();
+    session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
+    session.send("y\r");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_eq!(scene.wait_for_end().await, confirmed(6));
+    scene.assert_sent_once();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -132,7 +132,7 @@ fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
     assert!(found("\x1b[?1004h") < found("\x1b[?1004l"));
 }
 
-/// A write of another process is noticed without polling: the console sleeps before, and again after.
+/// A write of another process is noticed, and after it the console sleeps again.
 #[test]
 fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
     let place = TempHome::new();
@@ -140,7 +140,7 @@ fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
     let groupdesk = |arguments: &[&str]| held.console(place.groupdesk(arguments));
     let mut console = groupdesk(&[]).start();
     console.wait_for("10 groups", PATIENCE);
-    assert_idle(&mut console, "a console that watches");
+    assert_comes_to_rest(&mut console, "a console that watches");
     let mut other = groupdesk(&["rotate", "acme-eu", "--yes"]).start();
     let status = other.exit_status(PATIENCE);
     assert!(status.success(), "{status:?}");

@@ -6,8 +6,8 @@ use tokio::{io::AsyncReadExt, process::Child};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Reads until the text appears; the rest is left for later readers.
-pub(crate) async fn says(child: &mut Child, text: &str) {
+/// Reads until the text appears, and returns what was read; the rest is left for later readers.
+pub(crate) async fn says(child: &mut Child, text: &str) -> String {
     let stderr = child.stderr.as_mut().expect("piped");
     let mut said = Vec::new();
     let reading = async {
@@ -16,6 +16,7 @@ pub(crate) async fn says(child: &mut Child, text: &str) {
             said.push(byte.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said))));
         }
     };
-    let said = tokio::time::timeout(DEADLINE, reading);
-    said.await.expect("it says so in time");
+    let ended = tokio::time::timeout(DEADLINE, reading);
+    ended.await.expect("it says so in time");
+    String::from_utf8_lossy(&said).into_owned()
 }

@@ -13,7 +13,6 @@ use crate::{
         prompts::{Asks, dialogue, dialogue_by},
     },
     support::{
-        clock::TestClock,
         faults::{Fault, Faults, json as answer},
         wait::wait_until,
     },
@@ -22,8 +21,7 @@ use crate::{
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_exact_words_send_anything() {
     let service = Faults::start(vec![made("g1", true), made("g2", true)]).await;
-    let mut home = Home::new();
-    home.connect(&service.base_url(), "key");
+    let mut home = Home::of(&service);
     // On a terminal without a progress bar everything else is still shown.
     home.set("TERM", "dumb");
     let file = ids(&home, 2);
@@ -66,11 +64,11 @@ async fn only_the_exact_words_send_anything() {
 async fn ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
     let mut home = Home::new();
-    let clock = TestClock::new(home.folder.path());
-    let (name, value) = clock.variable();
-    home.set(name, value);
+    let clock = home.clock();
     home.set("TERM", "xterm-256color");
     home.connect(&service.base_url(), "key");
+    // The request that hangs is waited for until its timeout.
+    home.write("config.toml", &home.config().replace("30s", "5s"));
     let file = ids(&home, 4);
     let run = ["import", &file, "--create", "--concurrency", "1"];
     let asks = |text: &str| text.contains("to confirm:");

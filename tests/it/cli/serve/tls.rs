@@ -1,7 +1,6 @@
 //! HTTPS without a proxy: clients that check the certificate, a certificate renewed while the service runs, unusable
 //! files.
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use reqwest::Certificate;
 use rustix::process::Signal;
 use secrecy::SecretString;
@@ -12,7 +11,10 @@ use tokio::{
 
 use crate::{
     cli::program::{Background, DEADLINE, Home, set_mode},
-    support::service::{Caller, plain_client},
+    support::{
+        certificates::Authority,
+        service::{Caller, plain_client},
+    },
 };
 
 /// A certificate authority and what it has signed for this machine, in PEM.
@@ -24,19 +26,12 @@ struct Signed {
 
 impl Signed {
     fn new(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("no names");
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("a key");
-        let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
-        let key = KeyPair::generate().expect("a key");
-        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let params = CertificateParams::new(names).expect("good names");
-        let cert = params.signed_by(&key, &authority).expect("signed");
+        let authority = Authority::new(name);
+        let served = authority.certify(&["127.0.0.1", "localhost"], |_| {});
         Self {
-            authority: authority.pem(),
-            cert: cert.pem(),
-            key: key.serialize_pem(),
+            authority: authority.pem,
+            cert: served.pem,
+            key: served.key_pem,
         }
     }
 

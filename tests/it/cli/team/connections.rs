@@ -1,8 +1,6 @@
 //! Connections over a network: which server is trusted, and how a client authenticates. The password is a canary.
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
-};
+use rcgen::{DnType, date_time_ymd};
 use secrecy::SecretString;
 use serde_json::json;
 
@@ -11,6 +9,7 @@ use crate::{
     cli::program::{Background, set_mode},
     support::{
         assertions::{assert_has, assert_lacks},
+        certificates::Authority,
         postgres::Server,
         service::Caller,
     },
@@ -21,7 +20,7 @@ const PASSWORD: &str = "canary-4f1c-of-the-directory";
 pub(super) struct Scene {
     pub(super) server: Server,
     port: u16,
-    authority: CertifiedIssuer<'static, KeyPair>,
+    authority: Authority,
 }
 
 /// A server whose certificate is for `localhost`, issued by a private authority; expired if `is_over`.
@@ -31,19 +30,15 @@ pub(super) fn scene(is_over: bool) -> Option<Scene> {
 
 /// The same; its certificate is valid on the first day of this year, or always.
 fn scene_in(year: Option<i32>) -> Option<Scene> {
-    let key = KeyPair::generate().expect("a key");
-    let mut params = CertificateParams::new(Vec::new()).expect("good names");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
-    let key = KeyPair::generate().expect("a key");
-    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("good names");
-    if let Some(year) = year {
-        params.not_before = date_time_ymd(year, 1, 1);
-        params.not_after = date_time_ymd(year, 1, 2);
-    }
-    let certificate = params.signed_by(&key, &authority).expect("signed");
+    let authority = Authority::new("of the team");
+    let certificate = authority.certify(&["localhost"], |params| {
+        if let Some(year) = year {
+            params.not_before = date_time_ymd(year, 1, 1);
+            params.not_after = date_time_ymd(year, 1, 2);
+        }
+    });
     let (server, port) =
-        postgres::with_tls(&certificate.pem(), &key.serialize_pem(), &authority.pem())?;
+        postgres::with_tls(&certificate.pem, &certificate.key_pem, &authority.pem)?;
     server.execute(
         "public",
         &format!(
@@ -60,11 +55,10 @@ fn scene_in(year: Option<i32>) -> Option<Scene> {
 impl Scene {
     /// A client certificate of that authority and its key, both in PEM.
     fn client_certificate(&self, name: &str) -> (String, String) {
-        let key = KeyPair::generate().expect("a key");
-        let mut params = CertificateParams::new(Vec::new()).expect("good names");
-        params.distinguished_name.push(DnType::CommonName, name);
-        let certificate = params.signed_by(&key, &self.authority).expect("signed");
-        (certificate.pem(), key.serialize_pem())
+        let certificate = self.authority.certify(&[], |params| {
+            params.distinguished_name.push(DnType::CommonName, name);
+        });
+        (certificate.pem, certificate.key_pem)
     }
 
     /// Ana's machine, with the password in a variable.
@@ -95,7 +89,7 @@ impl Scene {
 
     /// Puts authority and password into a home.
     pub(super) fn equip(&self, home: &mut Home) {
-        home.write("team-ca.pem", &self.authority.pem());
+        home.write("team-ca.pem", &self.authority.pem);
         home.set("DESK_PASSWORD", PASSWORD);
     }
 }
@@ -107,11 +101,17 @@ async fn output_without_password(home: &Home, code: i32, line: &str) -> String {
     home.exits(code, line).await.hides(PASSWORD).all()
 }
 
+/// One server for all of them.
 #[tokio::test]
-async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_source() {
-    let Some(scene) = scene(false) else {
-        return;
-    };
+async fn a_server_is_trusted_and_each_client_authenticates() {
+    if let Some(scene) = scene(false) {
+        the_certificate_must_name_the_host_and_the_password_comes_from_its_source(&scene).await;
+        a_client_certificate_authenticates_without_a_password(&scene).await;
+        a_service_keeps_its_groups_over_tls_with_a_password_from_a_file(&scene).await;
+    }
+}
+
+async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_source(scene: &Scene) {
     let ana = scene.ana("localhost", BOTH);
     output_without_password(&ana, 0, "directory init").await;
     let text = output_without_password(&ana, 0, "directory status").await;
@@ -189,11 +189,7 @@ async fn a_certificate_of_the_future_is_refused_with_advice() {
     assert_has(&text, "check the clock of this machine");
 }
 
-#[tokio::test]
-async fn a_client_certificate_authenticates_without_a_password() {
-    let Some(scene) = scene(false) else {
-        return;
-    };
+async fn a_client_certificate_authenticates_without_a_password(scene: &Scene) {
     scene.server.execute(
         "public",
         "CREATE ROLE carla LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO carla",
@@ -204,7 +200,8 @@ async fn a_client_certificate_authenticates_without_a_password() {
         let home = scene.ana("localhost", more);
         let config = home
             .config()
-            .replace("postgres://ana@", "postgres://carla@");
+            .replace("postgres://ana@", "postgres://carla@")
+            .replace("ca_file =", "schema = \"of_carla\"\nca_file =");
         home.write("config.toml", &config);
         home.write("carla.pem", certificate);
         set_mode(home.write("carla-key.pem", key), mode);
@@ -233,13 +230,9 @@ async fn a_client_certificate_authenticates_without_a_password() {
     }
 }
 
-#[tokio::test]
-async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
-    let Some(scene) = scene(false) else {
-        return;
-    };
+async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file(scene: &Scene) {
     let home = Home::new();
-    home.write("ca.pem", &scene.authority.pem());
+    home.write("ca.pem", &scene.authority.pem);
     for (name, text, mode) in [
         ("password", PASSWORD, 0o600),
         ("wrong", "another one", 0o600),

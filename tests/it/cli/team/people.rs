@@ -94,17 +94,11 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
     let unmatched = audit.as_array().expect("lines").iter();
     let unmatched: Vec<_> = unmatched.filter(|line| line["what"] == "history").collect();
     assert!(unmatched.is_empty(), "{unmatched:?}");
+    a_viewer_is_proposed_nothing_that_writes(&office, &ben, &vera).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_viewer_is_proposed_nothing_that_writes() {
-    let Some(office) = Office::open().await else {
-        return;
-    };
-    let (ben, vera) = (office.machine("ben"), office.machine("vera"));
-    for command in ["create t-1 --yes", "rotate t-1 --yes"] {
-        ben.exits(0, &args(command)).await;
-    }
+/// A group has been created and rotated.
+async fn a_viewer_is_proposed_nothing_that_writes(office: &Office, ben: &Home, vera: &Home) {
     office.break_with(
         "SET session_replication_role = replica; UPDATE rotations SET state = 'unknown'; \
          INSERT INTO alarms (place, what, raised_at, raised_by) SELECT number, 'x', 1, 'ben' FROM places; \
@@ -118,15 +112,15 @@ async fn a_viewer_is_proposed_nothing_that_writes() {
     let investigate = format!("Investigate, then run: {acknowledge}");
     let look = ["groupdesk environment show live", "groupdesk history t-1"];
     let asked = [of_key(ASK), ASK.to_owned()];
-    let (proposed, next) = proposals(&ben).await;
+    let (proposed, next) = proposals(ben).await;
     assert_eq!(proposed, [of_key(reads), investigate]);
     assert_eq!(next, [acknowledge, "groupdesk rotations check 1"]);
-    let (proposed, next) = proposals(&vera).await;
+    let (proposed, next) = proposals(vera).await;
     assert_eq!(proposed, asked);
     assert_eq!(next, look);
     // Nobody could help with these two.
     office.break_with("UPDATE schema_versions SET writes_from = 9999");
-    let (proposed, next) = proposals(&ben).await;
+    let (proposed, next) = proposals(ben).await;
     assert_eq!(proposed, [of_key(UPDATE), UPDATE.to_owned()]);
     assert_eq!(next, look);
     office.break_with(
@@ -134,7 +128,7 @@ async fn a_viewer_is_proposed_nothing_that_writes() {
          UPDATE installation SET moved_to = 'postgres://elsewhere/x'",
     );
     let moved = [USE_OTHER.to_owned(), of_key(MOVED), MOVED.to_owned()];
-    for home in [&ben, &vera] {
+    for home in [ben, vera] {
         let (proposed, next) = proposals(home).await;
         assert_eq!(proposed, moved);
         assert_eq!(next, look);

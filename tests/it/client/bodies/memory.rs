@@ -1,7 +1,7 @@
 //! The cost of hostile bodies: the peak memory of the shipped binary, read from outside when its next request arrives.
 
 use std::{
-    fs,
+    fmt::Write as _,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -19,6 +19,7 @@ use tokio::{
 use super::sizes::{GZIP_HEAD, ZEROS};
 use crate::support::{
     faults::{http, read_request},
+    memory::memory_of,
     stage::{Stage, Task},
 };
 
@@ -30,16 +31,6 @@ enum Second {
     Bytes(Vec<u8>),
     /// A head, followed by the piece for as long as somebody reads.
     Endless(Vec<u8>, Vec<u8>),
-}
-
-/// Peak of the resident memory of a process, in KiB.
-fn peak(pid: u32) -> usize {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    number
-        .and_then(|number| number.parse().ok())
-        .expect("a peak")
 }
 
 /// Answers a rotation of one group: the first read, the rotation, and the read that settles it, which never ends.
@@ -55,7 +46,8 @@ async fn serve(
     loop {
         let (mut stream, _) = listener.accept().await.expect("a connection");
         while read_request(&mut stream, 0).await.is_some() {
-            peaks.push(peak(pid.load(Ordering::SeqCst)));
+            let peak = memory_of(pid.load(Ordering::SeqCst), "VmHWM");
+            peaks.push(peak.expect("it runs"));
             if let Some(bytes) = first.take() {
                 let _ = stream.write_all(&bytes).await;
             } else if let Some(second) = second.take() {
@@ -98,113 +90,91 @@ fn good(group: &str, token: &str, name: &str, properties: &Value) -> String {
     json!({"success": 1, "new_user_group": false, "user_group": group}).to_string()
 }
 
-/// Answers to the rotation request.
-fn seconds(group: &str) -> Vec<(&'static str, Second)> {
-    let ok = |body: &str| Second::Bytes(http("200 OK", &["Content-Type: application/json"], body));
-    let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
-    let head = |lines: &str| format!("{closing}{lines}\r\n").into_bytes();
-    let bomb = [head("Content-Encoding: gzip\r\n"), GZIP_HEAD.to_vec()].concat();
-    let space = || vec![b' '; 1 << 16];
-    let name = "x".repeat(MAX_ANSWER_BYTES - 200);
-    let small = good(group, "another", &name, &Value::Null);
-    let keys = (0..MAX_ANSWER_BYTES / 16).fold(String::new(), |keys, n| {
-        if keys.len() > MAX_ANSWER_BYTES - 100 {
-            return keys;
-        }
-        keys + &format!("\"{n:09}\":0,")
-    });
-    vec![
-        (
-            "100 MB",
-            Second::Bytes(http("200 OK", &[], vec![b' '; 100_000_000])),
-        ),
-        (
-            "100 MB of another status",
-            Second::Bytes(http("503 Busy", &[], vec![b'x'; 100_000_000])),
-        ),
-        ("endless", Second::Endless(head(""), space())),
-        ("a bomb", Second::Endless(bomb, ZEROS.to_vec())),
-        (
-            "an endless header",
-            Second::Endless(b"HTTP/1.1 200 OK\r\nX: ".to_vec(), vec![b'y'; 1 << 16]),
-        ),
-        (
-            "endless headers",
-            Second::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(1_000)),
-        ),
-        ("zeros", ok(&body_at_limit("[", "0,", "0]"))),
-        ("empty lists", ok(&body_at_limit("[", "[],", "0]"))),
-        (
-            "empty texts",
-            ok(&body_at_limit("{\"success\":0,\"error\":[", "\"\",", "0]}")),
-        ),
-        ("keys", ok(&format!("{{{keys}\"a\":0}}"))),
-        ("levels", ok(&body_at_limit("", "[", ""))),
-        (
-            "escapes",
-            ok(&body_at_limit(
-                "{\"success\":0,\"error\":\"",
-                "\\u202e",
-                "\"}",
-            )),
-        ),
-        (
-            "words",
-            ok(&body_at_limit(
-                "{\"success\":0,\"error\":{\"message\":\"",
-                "word ",
-                "\"}}",
-            )),
-        ),
-        (
-            "hexadecimals",
-            ok(&body_at_limit(
-                "{\"success\":0,\"error\":{\"message\":\"",
-                "0a",
-                "\"}}",
-            )),
-        ),
-        ("a long name", ok(&small)),
-        ("a long token", ok(&good(group, &name, "x", &Value::Null))),
-    ]
+fn ok(body: &str) -> Second {
+    Second::Bytes(http("200 OK", &["Content-Type: application/json"], body))
 }
+
+fn endless(lines: &str, start: &[u8], piece: &[u8]) -> Second {
+    let head = format!("HTTP/1.1 200 OK\r\n{lines}");
+    Second::Endless([head.as_bytes(), start].concat(), piece.to_vec())
+}
+
+const CLOSING: &str = "Connection: close\r\n\r\n";
+const PACKED: &str = "Connection: close\r\nContent-Encoding: gzip\r\n\r\n";
+/// More than may be kept of a body, and more than the growth that is allowed.
+const MUCH: usize = 40_000_000;
+
+/// For a group, and for a group with this token.
+type Answered = fn(&str) -> Second;
+type Read = fn(&str, &str) -> String;
+
+/// Answers to the rotation of a group.
+#[rustfmt::skip] // A table: one case per line.
+const SECONDS: [(&str, Answered); 16] = [
+    ("40 MB", |_| Second::Bytes(http("200 OK", &[], vec![b' '; MUCH]))),
+    ("40 MB of another status", |_| Second::Bytes(http("503 Busy", &[], vec![b'x'; MUCH]))),
+    ("endless", |_| endless(CLOSING, b"", &[b' '; 1 << 16])),
+    ("a bomb", |_| endless(PACKED, GZIP_HEAD, ZEROS)),
+    ("an endless header", |_| endless("X: ", b"", &[b'y'; 1 << 16])),
+    ("endless headers", |_| endless("", b"", &b"X: y\r\n".repeat(1_000))),
+    ("zeros", |_| ok(&body_at_limit("[", "0,", "0]"))),
+    ("empty lists", |_| ok(&body_at_limit("[", "[],", "0]"))),
+    ("empty texts", |_| ok(&body_at_limit("{\"success\":0,\"error\":[", "\"\",", "0]}"))),
+    ("keys", |_| ok(&many_keys())),
+    ("levels", |_| ok(&body_at_limit("", "[", ""))),
+    ("escapes", |_| ok(&body_at_limit("{\"success\":0,\"error\":\"", "\\u202e", "\"}"))),
+    ("words", |_| ok(&body_at_limit("{\"success\":0,\"error\":{\"message\":\"", "word ", "\"}}"))),
+    ("hexadecimals", |_| ok(&body_at_limit("{\"success\":0,\"error\":{\"message\":\"", "0a", "\"}}"))),
+    ("a long name", |group| ok(&good(group, "another", &long_text(), &Value::Null))),
+    ("a long token", |group| ok(&good(group, &long_text(), "x", &Value::Null))),
+];
 
 /// Answers to the read before it; all of them are accepted.
 #[rustfmt::skip] // A table: one case per line.
-fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
-    let long = || "x".repeat(MAX_ANSWER_BYTES - 300);
-    let most = MAX_ANSWER_VALUES - 100;
-    let lists: Vec<Value> = (0..most).map(|number| json!(number)).collect();
-    let width = MAX_ANSWER_BYTES / most - 20;
-    let keys: serde_json::Map<_, _> = (0..most)
-        .map(|n| (format!("{n:0width$}"), json!("x")))
-        .collect();
-    vec![
-        ("a long name", good(group, token, &long(), &Value::Null)),
-        ("a long property", good(group, token, "x", &json!({"a": long()}))),
-        ("many properties", good(group, token, "x", &Value::Object(keys))),
-        ("a long list", good(group, token, "x", &json!({"a": lists}))),
-    ]
+const FIRSTS: [(&str, Read); 4] = [
+    ("a long name", |group, token| good(group, token, &long_text(), &Value::Null)),
+    ("a long property", |group, token| good(group, token, "x", &json!({"a": long_text()}))),
+    ("many properties", |group, token| good(group, token, "x", &many_properties())),
+    ("a long list", |group, token| good(group, token, "x", &json!({"a": (0..MOST).collect::<Vec<_>>()}))),
+];
+
+/// Nearly as many values as an answer may have.
+const MOST: usize = MAX_ANSWER_VALUES - 100;
+
+fn long_text() -> String {
+    "x".repeat(MAX_ANSWER_BYTES - 300)
+}
+
+fn many_keys() -> String {
+    let mut body = String::from("{");
+    for number in 0..(MAX_ANSWER_BYTES - 100) / "\"000000000\":0,".len() {
+        let _ = write!(body, "\"{number:09}\":0,");
+    }
+    body + "\"a\":0}"
+}
+
+fn many_properties() -> Value {
+    let width = MAX_ANSWER_BYTES / MOST - 20;
+    (0..MOST)
+        .map(|number| (format!("{number:0width$}"), json!("x")))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_body_costs_more_than_20_mib() {
-    let stage = Stage::new(20).await;
-    let mut cases = Vec::new();
-    let mut groups = stage.groups.iter().map(String::as_str);
+    let stage = Stage::new(SECONDS.len() + FIRSTS.len()).await;
+    let no = || Second::Bytes(http("200 OK", &[], "{\"success\":0}"));
     let plain = |group: &str| good(group, &stage.token(group), "x", &Value::Null);
-    let count = seconds("").len();
-    for number in 0..count {
-        let group = groups.next().expect("enough");
-        let (name, second) = seconds(group).swap_remove(number);
-        cases.push((name, group, plain(group), second));
-    }
-    for number in 0..4 {
-        let group = groups.next().expect("enough");
-        let (name, first) = firsts(group, &stage.token(group)).swap_remove(number);
-        let no = http("200 OK", &[], "{\"success\":0}");
-        cases.push((name, group, first, Second::Bytes(no)));
-    }
+    let (of_seconds, of_firsts) = stage.groups.split_at(SECONDS.len());
+    let seconds = SECONDS.iter().zip(of_seconds);
+    let seconds =
+        seconds.map(|((name, second), group)| (*name, group, plain(group), second(group)));
+    let firsts = FIRSTS.iter().zip(of_firsts);
+    let firsts = firsts.map(|((name, first), group)| {
+        let first = first(group, &stage.token(group));
+        (*name, group, first, no())
+    });
+    let cases: Vec<_> = seconds.chain(firsts).collect();
     let all = cases.into_iter().map(|(name, group, first, second)| {
         let stage = &stage;
         async move {

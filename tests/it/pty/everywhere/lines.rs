@@ -16,7 +16,7 @@ use crate::{
 fn a_hangup_ends_the_console_in_every_place() {
     let scene = Scene::new();
     let mut took = Vec::new();
-    for (what, steps) in long::spread(PLACES, 7) {
+    for (what, steps) in long::spread(PLACES, 9) {
         let mut session = at(scene.console(), steps);
         let leader = session.pid();
         let begin = std::time::Instant::now();
@@ -68,12 +68,12 @@ fn assert_ends_blocked(is_read_on: bool, count: usize) {
 
 #[test]
 fn a_blocked_terminal_is_restored_once_it_reads() {
-    assert_ends_blocked(true, 7);
+    assert_ends_blocked(true, 9);
 }
 
 #[test]
 fn a_terminal_that_never_reads_does_not_prevent_the_end() {
-    assert_ends_blocked(false, 5);
+    assert_ends_blocked(false, 8);
 }
 
 /// The same in plain mode, which writes lines.

@@ -10,7 +10,8 @@ use std::{
 };
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+    KeyUsagePurpose,
 };
 use tokio::{
     io::copy_bidirectional,
@@ -27,18 +28,31 @@ use tokio_rustls::{
 };
 
 /// A certificate chain with its key, as a server presents it.
-pub(super) struct Served {
+pub(crate) struct Served {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
+    pub(crate) pem: String,
+    pub(crate) key_pem: String,
+}
+
+impl Served {
+    fn of(signed: &Certificate, key: &KeyPair) -> Self {
+        Self {
+            chain: vec![signed.der().clone()],
+            key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+            pem: signed.pem(),
+            key_pem: key.serialize_pem(),
+        }
+    }
 }
 
 /// A certificate authority.
-pub(super) struct Authority {
+pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     name: String,
-    pub(super) pem: String,
-    pub(super) der: Vec<u8>,
-    pub(super) key_pem: String,
+    pub(crate) pem: String,
+    pub(crate) der: Vec<u8>,
+    pub(crate) key_pem: String,
 }
 
 fn params(names: &[&str]) -> CertificateParams {
@@ -58,12 +72,8 @@ fn key() -> KeyPair {
     KeyPair::generate().expect("a key")
 }
 
-fn private(key: &KeyPair) -> PrivateKeyDer<'static> {
-    PrivateKeyDer::Pkcs8(key.serialize_der().into())
-}
-
 impl Authority {
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let key = key();
         let key_pem = key.serialize_pem();
         let issuer = CertifiedIssuer::self_signed(of_an_authority(name), key);
@@ -81,7 +91,7 @@ impl Authority {
     }
 
     /// An intermediate authority signed by this one.
-    pub(super) fn authority_below(&self, name: &str) -> Self {
+    pub(crate) fn authority_below(&self, name: &str) -> Self {
         let key = key();
         let key_pem = key.serialize_pem();
         let issuer = CertifiedIssuer::signed_by(of_an_authority(name), key, &*self.issuer);
@@ -89,7 +99,7 @@ impl Authority {
     }
 
     /// A certificate for these names, without intermediate certificates.
-    pub(super) fn certify(
+    pub(crate) fn certify(
         &self,
         names: &[&str],
         change: impl FnOnce(&mut CertificateParams),
@@ -98,40 +108,32 @@ impl Authority {
         change(&mut params);
         let key = key();
         let signed = params.signed_by(&key, &*self.issuer).expect("signed");
-        Served {
-            chain: vec![signed.der().clone()],
-            key: private(&key),
-        }
+        Served::of(&signed, &key)
     }
 
     /// Writes its certificate to a file.
-    pub(super) fn write(&self, folder: &Path) -> PathBuf {
+    pub(crate) fn write(&self, folder: &Path) -> PathBuf {
         let file = folder.join(format!("{}.pem", self.name));
         std::fs::write(&file, &self.pem).expect("written");
         file
     }
 }
 
-/// A self-signed certificate, and its PEM.
-pub(super) fn self_signed(names: &[&str]) -> (Served, String) {
+/// A self-signed certificate.
+pub(crate) fn self_signed(names: &[&str]) -> Served {
     sign_itself(&params(names))
 }
 
 /// A self-signed certificate that is also marked as an authority, as `openssl req -x509` makes it.
-pub(super) fn self_signed_authority(names: &[&str]) -> (Served, String) {
+pub(crate) fn self_signed_authority(names: &[&str]) -> Served {
     let mut params = params(names);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     sign_itself(&params)
 }
 
-fn sign_itself(params: &CertificateParams) -> (Served, String) {
+fn sign_itself(params: &CertificateParams) -> Served {
     let key = key();
-    let signed = params.self_signed(&key).expect("signed");
-    let served = Served {
-        chain: vec![signed.der().clone()],
-        key: private(&key),
-    };
-    (served, signed.pem())
+    Served::of(&params.self_signed(&key).expect("signed"), &key)
 }
 
 #[derive(Default)]
@@ -141,14 +143,14 @@ struct Seen {
 }
 
 /// Accepts TLS and passes everything on to a service behind it; stops when dropped.
-pub(super) struct Front {
-    pub(super) address: SocketAddr,
+pub(crate) struct Front {
+    pub(crate) address: SocketAddr,
     seen: Arc<Seen>,
     accepting: JoinHandle<()>,
 }
 
 impl Front {
-    pub(super) async fn before(backend: SocketAddr, served: Served) -> Self {
+    pub(crate) async fn before(backend: SocketAddr, served: Served) -> Self {
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .expect("versions")
@@ -183,12 +185,12 @@ impl Front {
         }
     }
 
-    pub(super) fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
     /// Completed handshakes.
-    pub(super) fn handshakes(&self) -> usize {
+    pub(crate) fn handshakes(&self) -> usize {
         self.seen.handshakes.load(Ordering::SeqCst)
     }
 }
