@@ -23,11 +23,14 @@ pub(super) fn scene(schema: &str) -> Option<&'static Server> {
     let server = postgres::server()?;
     let desk = postgres::at_as("desk", server.folder(), schema);
     set_up(&desk).expect("a schema");
-    for role in Role::GRANTED {
-        server.let_in(&format!("{schema}_{}_person", role.as_str()), schema, &[]);
-        grant(&desk, &format!("{schema}_{}_person", role.as_str()), role).expect("granted");
+    let people = Role::GRANTED.map(|role| (format!("{schema}_{}_person", role.as_str()), role));
+    let made = people
+        .iter()
+        .map(|(who, _)| format!("CREATE ROLE {who} LOGIN; "));
+    server.execute(schema, &(made.collect::<String>() + ONE_OF_EVERYTHING));
+    for (who, role) in people {
+        grant(&desk, &who, role).expect("granted");
     }
-    server.execute(schema, ONE_OF_EVERYTHING);
     Some(server)
 }
 
