@@ -91,7 +91,10 @@ async fn every_text_in_every_place() {
         );
         fields += seen.len();
         for size in [ROOMY, USUAL, NARROW] {
-            console.resize(size);
+            // It is the first of them already.
+            if size != ROOMY {
+                console.resize(size);
+            }
             assert_screen(&console, &at_place);
             assert_harmless(&console.screen(), &at_place);
             // The largest size costs most of the time, and the others cut more.

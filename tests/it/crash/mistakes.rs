@@ -23,13 +23,14 @@ pub(super) enum Variant {
 }
 
 impl Variant {
-    /// The mistakes, and what the checks report about them.
-    pub(super) const WRONG: [(Self, &str); 5] = [
-        (Self::RetryBlindly, "2 requests"),
-        (Self::ShowFirst, "shown before its fingerprint was durable"),
-        (Self::IntentAfterSending, "a request without an intent"),
-        (Self::TrustTheStatus, "NotApplied with None, rotated: true"),
-        (Self::NoHorizon, "NotApplied with None, rotated: true"),
+    /// The mistakes, with the fault that shows them soonest, and what the checks report about them.
+    #[rustfmt::skip] // A table: one mistake per line.
+    pub(super) const WRONG: [(Self, Fault, &str); 5] = [
+        (Self::RetryBlindly, Fault::ServerError, "2 requests"),
+        (Self::ShowFirst, Fault::Good, "shown before its fingerprint was durable"),
+        (Self::IntentAfterSending, Fault::Good, "a request without an intent"),
+        (Self::TrustTheStatus, Fault::RefusedApplied, "NotApplied with None, rotated: true"),
+        (Self::NoHorizon, Fault::ArrivesLate, "NotApplied with None, rotated: true"),
     ];
 }
 

@@ -129,7 +129,8 @@ async fn an_unknown_create_ends_when_its_group_is_seen() {
 
 #[tokio::test]
 async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
-    for then in [Then::Drop, Then::Reset, Then::Half] {
+    let ends = [Then::Drop, Then::Reset, Then::Half];
+    for then in long::sampled(ends, module_path!(), 3) {
         let scene = Scene::new().await;
         scene.proxy.next("GET", ProxyFault::applied(then));
         let failure = create(&scene).await.expect_err("lost");

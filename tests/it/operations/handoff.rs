@@ -216,14 +216,15 @@ async fn at_the_time_limit_the_whole_process_group_is_killed() {
 
 #[tokio::test]
 async fn a_command_that_does_not_read_or_exist_does_not_hang() {
+    let taker = HandOffScript::new("");
+    let scene = taker.scene().await;
     for (script, state) in [
         ("exit 0", HandOffState::Done),
         ("exec 0<&-; exit 0", HandOffState::Done),
         ("exec 0<&-; kill -9 $$", HandOffState::Failed),
         (LEAVES_ONE, HandOffState::Done),
     ] {
-        let taker = HandOffScript::new(script);
-        let scene = taker.scene().await;
+        taker.set_script(script);
         let done = rotated(&scene).await;
         let handed = hand_off(&scene, &done).await;
         assert_eq!(handed.handoff.state, state, "{script}: {handed:?}");
@@ -239,9 +240,10 @@ async fn a_command_that_does_not_read_or_exist_does_not_hang() {
             timeout: PATIENCE,
         });
     };
-    let scene = Scene::with(|installation| installation.with(absent)).await;
     let done = rotated(&scene).await;
-    let handed = hand_off(&scene, &done).await.handoff;
+    let without = scene.installation().with(absent).operations();
+    let handed = without.hand_off(&done).await;
+    let handed = handed.expect("there is something to hand off").handoff;
     assert_eq!(handed.state, HandOffState::Failed);
     assert_has(&handed.note.expect("a note"), "cannot be run");
 }

@@ -41,7 +41,7 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
     let mut cases = unclear();
     cases.extend(refusals());
     cases.push(("half a body", Then::Half));
-    for (what, then) in long::sampled(cases, module_path!(), 4) {
+    for (what, then) in long::sampled(cases, module_path!(), 7) {
         let scene = Scene::new().await;
         let old = scene.current();
         scene.proxy.next("POST", ProxyFault::applied(then));
@@ -66,7 +66,7 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
 
 #[tokio::test]
 async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
-    for (what, then) in long::sampled(unclear(), module_path!(), 4) {
+    for (what, then) in long::sampled(unclear(), module_path!(), 7) {
         let scene = Scene::new().await;
         let old = scene.token();
         scene.proxy.next("POST", ProxyFault::swallowed(then));
@@ -118,7 +118,7 @@ async fn the_next_rotate_settles_an_applied_rotation_instead_of_rotating_again()
 
 #[tokio::test]
 async fn a_true_refusal_is_reported_and_can_be_tried_again() {
-    for (what, then) in long::sampled(refusals(), module_path!(), 2) {
+    for (what, then) in long::sampled(refusals(), module_path!(), 4) {
         let scene = Scene::new().await;
         scene.proxy.next("POST", ProxyFault::swallowed(then));
         let failure = rotate(&scene.ana).await.expect_err(what);

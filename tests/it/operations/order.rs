@@ -209,7 +209,7 @@ async fn no_answer_that_a_change_has_overtaken_is_news_whatever_it_was_asked_for
     let cases = CALLERS
         .iter()
         .flat_map(|caller| CHANGES.iter().map(move |change| (caller, change)));
-    for (caller, (change, make)) in long::sampled(cases, module_path!(), 5) {
+    for (caller, (change, make)) in long::sampled(cases, module_path!(), 7) {
         let what = format!("{} ({}), then {change}", caller.name, caller.file);
         let scene = Scene::with(readable).await;
         let ana = &scene.ana;

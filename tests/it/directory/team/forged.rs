@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::roles::scene;
+use super::roles::{SHARED, scene, shared};
 use crate::support::postgres::Server;
 
 const PERSON: &str = "forging_operator_person";
@@ -167,17 +167,17 @@ fn an_operator_writes_in_no_other_name_whatever_the_session_has_prepared() {
 /// `ana@eu` may be a person too.
 #[test]
 fn a_longer_name_belongs_to_the_role_that_has_it() {
-    let Some(server) = scene("long_names") else {
+    let Some(server) = shared() else {
         return;
     };
-    let person = "long_names_operator_person";
+    let person = "granted_operator_person";
     server.execute("public", &format!("CREATE ROLE \"{person}@eu\" LOGIN"));
     let written = |by: &str| {
         let text = format!(
             "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
              VALUES (1, '{person}{by}', 'eu', 'acme', 'get', 'found', 1)"
         );
-        server.try_as(person, "long_names", &[&text]).is_ok()
+        server.try_as(person, SHARED, &[&text]).is_ok()
     };
     for (by, is_written) in [
         ("", true),
@@ -193,19 +193,19 @@ fn a_longer_name_belongs_to_the_role_that_has_it() {
 
 #[test]
 fn every_function_has_a_search_path_of_its_own() {
-    let Some(server) = scene("paths") else {
+    let Some(server) = shared() else {
         return;
     };
     let others = server.execute(
-        "paths",
-        "SELECT proname, proconfig FROM pg_proc WHERE pronamespace = 'paths'::regnamespace \
-         AND NOT COALESCE(proconfig @> ARRAY['search_path=paths, pg_catalog, pg_temp'], FALSE)",
+        SHARED,
+        "SELECT proname, proconfig FROM pg_proc WHERE pronamespace = 'granted'::regnamespace \
+         AND NOT COALESCE(proconfig @> ARRAY['search_path=granted, pg_catalog, pg_temp'], FALSE)",
     );
     assert_eq!(others, "", "SET search_path FROM CURRENT");
-    let count = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'paths'::regnamespace";
+    let count = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'granted'::regnamespace";
     assert!(
         server
-            .execute("paths", count)
+            .execute(SHARED, count)
             .parse::<u32>()
             .expect("a number")
             > 15
@@ -243,26 +243,26 @@ const NO_NAMES: &[(&str, &[&str])] = &[
 
 #[test]
 fn every_column_that_may_name_a_person_has_a_trigger() {
-    let Some(server) = scene("columns") else {
+    let Some(server) = shared() else {
         return;
     };
     let rows = |text: &str| -> BTreeSet<String> {
-        let found = server.execute("columns", text);
+        let found = server.execute(SHARED, text);
         found.lines().map(str::to_owned).collect()
     };
     // Of every text or name that an operator may write.
     let written = rows(
         "SELECT table_name || '.' || column_name FROM information_schema.columns \
-         WHERE table_schema = 'columns' AND data_type IN ('text', 'name', 'json', 'jsonb', 'character varying') \
-         AND (has_column_privilege('columns_operator', 'columns.' || table_name, column_name, 'INSERT') \
-          OR has_column_privilege('columns_operator', 'columns.' || table_name, column_name, 'UPDATE'))",
+         WHERE table_schema = 'granted' AND data_type IN ('text', 'name', 'json', 'jsonb', 'character varying') \
+         AND (has_column_privilege('granted_operator', 'granted.' || table_name, column_name, 'INSERT') \
+          OR has_column_privilege('granted_operator', 'granted.' || table_name, column_name, 'UPDATE'))",
     );
     let guarded = rows(
         "SELECT replace(relname, 'all_drafts', 'drafts') || '.' || guarded FROM pg_trigger \
          JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid, \
          LATERAL unnest(CASE proname WHEN 'by_oneself' THEN ARRAY['by'] WHEN 'known_by' THEN ARRAY['last_rotated_by', 'origin'] \
           WHEN 'said_by' THEN string_to_array(encode(tgargs, 'escape'), '\\000') END) guarded \
-         WHERE relnamespace = 'columns'::regnamespace AND guarded <> ''",
+         WHERE relnamespace = 'granted'::regnamespace AND guarded <> ''",
     );
     let listed: BTreeSet<_> = NO_NAMES
         .iter()

@@ -1,6 +1,6 @@
 //! What each role may do: with SQL in the database, and with groupdesk.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use groupdesk::{
     config::{
@@ -23,12 +23,24 @@ pub(super) fn scene(schema: &str) -> Option<&'static Server> {
     let server = postgres::server()?;
     let desk = postgres::at_as("desk", server.folder(), schema);
     set_up(&desk).expect("a schema");
-    for role in Role::GRANTED {
-        server.let_in(&format!("{schema}_{}_person", role.as_str()), schema, &[]);
-        grant(&desk, &format!("{schema}_{}_person", role.as_str()), role).expect("granted");
+    let people = Role::GRANTED.map(|role| (format!("{schema}_{}_person", role.as_str()), role));
+    let made = people
+        .iter()
+        .map(|(who, _)| format!("CREATE ROLE {who} LOGIN; "));
+    server.execute(schema, &(made.collect::<String>() + ONE_OF_EVERYTHING));
+    for (who, role) in people {
+        grant(&desk, &who, role).expect("granted");
     }
-    server.execute(schema, ONE_OF_EVERYTHING);
     Some(server)
+}
+
+/// The schema of all tests that change nothing in it.
+pub(super) const SHARED: &str = "granted";
+
+/// The scene in that schema.
+pub(super) fn shared() -> Option<&'static Server> {
+    static MADE: OnceLock<Option<&'static Server>> = OnceLock::new();
+    *MADE.get_or_init(|| scene(SHARED))
 }
 
 const ONE_OF_EVERYTHING: &str = "\
@@ -130,8 +142,8 @@ const STATEMENTS: &[(&str, u8)] = &[
 
 #[test]
 fn each_role_may_do_what_the_list_says_and_no_more() {
-    let schema = "granted";
-    let Some(server) = scene(schema) else {
+    let schema = SHARED;
+    let Some(server) = shared() else {
         return;
     };
     let set_role = format!("SET ROLE {schema}_owner");
@@ -164,8 +176,8 @@ fn each_role_may_do_what_the_list_says_and_no_more() {
 /// Also for tables that are added later.
 #[test]
 fn operators_can_delete_only_from_the_listed_tables() {
-    let schema = "every_table";
-    let Some(server) = scene(schema) else {
+    let schema = SHARED;
+    let Some(server) = shared() else {
         return;
     };
     let is_there = format!("relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'v')");

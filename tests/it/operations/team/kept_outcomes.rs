@@ -95,66 +95,70 @@ async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_i
 /// That it is about to be sent may be recorded, and nothing was sent: a console ends it when the database is back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_may_be_recorded_as_sent_is_ended_when_the_database_is_back() {
-    let Some(server) = postgres::own() else {
+    let Some(server) = postgres::server() else {
         return;
     };
-    for (method, point) in [
-        ("POST", Failpoint::IntentDurable),
-        ("PUT", Failpoint::GetDurable),
-    ] {
-        let team = server.set_up(&method.to_lowercase());
-        let cutter = Cutter::new(server.folder());
-        let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
-        let world = World::new().await;
-        let proxy = FaultyProxy::before(world.address()).await;
-        let installation = world.installation(Side::Testing);
-        let installation = installation.on(&directory.expect("it opens"));
-        let is_armed = Arc::new(AtomicBool::new(false));
-        let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
-        let console = installation.through(proxy.base_url()).operations();
-        let console = console.watched(move |at| {
-            if at == point && armed.swap(false, Ordering::SeqCst) {
-                plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
-            }
-        });
-        let console = console.keeping_outcomes();
-        let acme = id("acme");
-        world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
-        let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
-        let base = DesiredFields::of(&read.expect("known").group);
-        let wanted = DesiredFields {
-            name: Some("Two".into()),
-            ..base.clone()
-        };
-        let edit = Edit::whole(&base, &wanted);
-        is_armed.store(true, Ordering::SeqCst);
-        let changing = {
-            let (console, acme) = (console.clone(), acme.clone());
-            tokio::spawn(async move {
-                match method {
-                    "POST" => console.rotate(&acme, None, KNOWN).await,
-                    _ => console.update_edit(&acme, &edit, KNOWN).await,
-                }
-            })
-        };
-        let is_cut = || cutter.plan.is_cut.load(Ordering::SeqCst);
-        eventually("the connection is cut", is_cut).await;
-        // Longer than anything waits for a server.
-        for _ in 0..2 {
-            let read = console.show(&acme).await;
-            assert!(read.expect_err("away").is_unreachable());
+    // At once, because both mostly wait for a server that is away.
+    tokio::join!(
+        Box::pin(cut_off(server, "POST", Failpoint::IntentDurable)),
+        Box::pin(cut_off(server, "PUT", Failpoint::GetDurable)),
+    );
+}
+
+/// Sends a change whose connection to the database is cut at this point.
+async fn cut_off(server: &Server, method: &'static str, point: Failpoint) {
+    let team = server.set_up(&format!("cut_off_{}", method.to_lowercase()));
+    let cutter = Cutter::new(server.folder());
+    let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing);
+    let installation = installation.on(&directory.expect("it opens"));
+    let is_armed = Arc::new(AtomicBool::new(false));
+    let (plan, armed) = (Arc::clone(&cutter.plan), Arc::clone(&is_armed));
+    let console = installation.through(proxy.base_url()).operations();
+    let console = console.watched(move |at| {
+        if at == point && armed.swap(false, Ordering::SeqCst) {
+            plan.commit.store(CUT_BEHIND, Ordering::SeqCst);
         }
-        assert!(!changing.is_finished(), "{method}");
-        cutter.plan.is_cut.store(false, Ordering::SeqCst);
-        let failed = changing.await.expect("it ends");
-        failed.expect_err("nothing was sent");
-        assert_eq!(proxy.count(method), 0);
-        assert_eq!(console.open_changes().await.expect("readable"), []);
-        let states = journal(&console).await.into_iter();
-        let states: Vec<_> = states.map(|row| row.rotation.state).collect();
-        let expected = [State::NotApplied];
-        assert_eq!(states, expected[..usize::from(method == "POST")]);
+    });
+    let console = console.keeping_outcomes();
+    let acme = id("acme");
+    world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
+    let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
+    let base = DesiredFields::of(&read.expect("known").group);
+    let wanted = DesiredFields {
+        name: Some("Two".into()),
+        ..base.clone()
+    };
+    let edit = Edit::whole(&base, &wanted);
+    is_armed.store(true, Ordering::SeqCst);
+    let changing = {
+        let (console, acme) = (console.clone(), acme.clone());
+        tokio::spawn(async move {
+            match method {
+                "POST" => console.rotate(&acme, None, KNOWN).await,
+                _ => console.update_edit(&acme, &edit, KNOWN).await,
+            }
+        })
+    };
+    let is_cut = || cutter.plan.is_cut.load(Ordering::SeqCst);
+    eventually("the connection is cut", is_cut).await;
+    // Longer than anything waits for a server.
+    for _ in 0..2 {
+        let read = console.show(&acme).await;
+        assert!(read.expect_err("away").is_unreachable());
     }
+    assert!(!changing.is_finished(), "{method}");
+    cutter.plan.is_cut.store(false, Ordering::SeqCst);
+    let failed = changing.await.expect("it ends");
+    failed.expect_err("nothing was sent");
+    assert_eq!(proxy.count(method), 0);
+    assert_eq!(console.open_changes().await.expect("readable"), []);
+    let states = journal(&console).await.into_iter();
+    let states: Vec<_> = states.map(|row| row.rotation.state).collect();
+    let expected = [State::NotApplied];
+    assert_eq!(states, expected[..usize::from(method == "POST")]);
 }
 
 /// The processes that serve our connections.
