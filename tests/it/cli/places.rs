@@ -143,7 +143,14 @@ async fn doctor_reports_places_and_everything_that_waits() {
     // A key on trial, then proven, then undone.
     let renewed = new_key(&home, "live").await;
     home.set("LIVE_KEY", &renewed);
-    home.exits(0, "profile bind live --same-environment").await;
+    let bind = "profile bind live --same-environment";
+    let refused = home
+        .exits(2, &format!("{bind} --verify-with no-such"))
+        .await;
+    refused.says("its token was never seen there");
+    let unbound = home.exits(4, "show acme").await;
+    unbound.says("its API key (fingerprint");
+    home.exits(0, bind).await;
     let report = home.json(0, "doctor").await;
     let (severity, advice) = finding(&report, "not verified");
     assert_eq!(severity, "warning");

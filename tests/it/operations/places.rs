@@ -133,6 +133,8 @@ async fn a_new_key_is_proven_by_a_token_known_at_the_place() {
     assert!(bound.on_trial);
     let held = rotate(&li()).await;
     assert_is!(held, Err(Failure::Place(PlaceProblem::OnTrial { .. })));
+    let again = li().answer_binding(SAME).await.expect("bound");
+    assert!(again.on_trial, "a second answer proves nothing");
     let unknown = li().prove(&id("never-seen")).await;
     assert_is!(unknown, Err(Failure::Place(PlaceProblem::NoProof { .. })));
     assert!(li().prove(&id(ACME)).await.expect("proven"));
