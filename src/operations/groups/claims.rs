@@ -223,6 +223,7 @@ impl Operations {
                 profile: self.profile().name.clone(),
                 key: self.key_id(),
                 at: self.now(),
+                settles_in: self.settle_window(),
                 changes: changes.clone(),
                 repeats: repeats.take(),
             };
