@@ -47,6 +47,8 @@ pub struct BatchOptions {
     pub stop_after: Option<u16>,
     /// The new tokens are written to a file.
     pub token_out: bool,
+    /// The profile that began it hands the new tokens off.
+    pub hands_off: bool,
 }
 
 /// Identifies an item: its batch, and its position in it, counted from 0.

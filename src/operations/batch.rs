@@ -23,12 +23,14 @@ use super::{
 use crate::{
     config::guard,
     directory::{
-        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, RotationId,
+        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, PlaceId,
+        RotationId,
     },
     domain::{
         batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
         group::UserGroupId,
         handoff::HandOffState,
+        text::visible,
         token::Fingerprint,
     },
 };
@@ -193,6 +195,10 @@ impl Operations {
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
+        let options = BatchOptions {
+            hands_off: self.profile().handoff.is_some(),
+            ..options
+        };
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,
@@ -298,7 +304,8 @@ impl Operations {
     }
 
     /// The options with which a batch is resumed or retried (`again`). One that wrote its new tokens to a file writes
-    /// those of a later run to a new file, never nowhere.
+    /// those of a later run to a new file, never nowhere; so does one that hands them off, where a colleague's profile does
+    /// not.
     pub async fn options_again(
         &self,
         id: BatchId,
@@ -311,6 +318,15 @@ impl Operations {
                 "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: \
                  groupdesk batches {again} {0} --token-out FILE",
                 id.0
+            )));
+        }
+        let profile = self.profile();
+        if options.hands_off && profile.handoff.is_none() && !has_file {
+            return Err(Failure::usage(format!(
+                "batch {0} hands its new tokens off, but profile {1} has no `handoff`; nothing was sent. Add it to the \
+                 profile, or choose a file for the new tokens: groupdesk batches {again} {0} --token-out FILE",
+                id.0,
+                visible(&profile.name)
             )));
         }
         Ok(options)
