@@ -103,6 +103,12 @@ impl Batch {
         }
     }
 
+    /// Whether a group of it is to be begun, settled or confirmed.
+    pub fn is_anything_left(&self) -> bool {
+        let counts = &self.counts;
+        counts.not_started + counts.unknown + counts.rotated > 0
+    }
+
     /// Whether some process is working on it or has paused it.
     pub fn is_run(&self) -> bool {
         self.runner.as_ref().is_some_and(Runner::is_alive)

@@ -253,7 +253,14 @@ impl Operations {
 
     /// Returns all batches of this place, the most recently started first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
-        let place = self.place().await?;
+        self.closed_batches_in(self.place().await?).await
+    }
+
+    /// Returns the batches of a place, after those are closed of which nothing is left.
+    pub(super) async fn closed_batches_in(
+        &self,
+        place: PlaceId,
+    ) -> Result<Vec<Batch>, DirectoryError> {
         let batches = self.batches_in(place).await?;
         if self.close_left_batches(&batches).await {
             return self.batches_in(place).await;
@@ -270,10 +277,7 @@ impl Operations {
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
-            let mut batches = operations.batches_in(place).await?;
-            if operations.close_left_batches(&batches).await {
-                batches = operations.batches_in(place).await?;
-            }
+            let mut batches = operations.closed_batches_in(place).await?;
             operations.look_at_retries(batches.iter_mut()).await;
             found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
