@@ -178,6 +178,9 @@ pub struct BatchItem {
     pub note: Option<String>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
+    /// Who began its rotation or update, and when it was sent.
+    pub by: Option<String>,
+    pub at: Option<Timestamp>,
     /// Where the hand-off of its new token stands.
     pub handoff: HandOff,
     /// Why its outcome was unknown at first, if it was.
