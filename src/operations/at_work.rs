@@ -204,6 +204,6 @@ pub(super) fn hand_off_window(profile: &Profile) -> Duration {
     settle_window(profile.timeout) + limit.unwrap_or_default()
 }
 
-fn has_process(row: &RotationRow) -> bool {
+pub(super) fn has_process(row: &RotationRow) -> bool {
     row.process.as_deref().and_then(process::has_ended) != Some(true)
 }
