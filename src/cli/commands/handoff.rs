@@ -67,7 +67,8 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         say_elsewhere(session, row);
         results.push(left_alone(row, Some(&row.profile), None));
     }
-    let mut all_done = failed.is_empty();
+    let is_begun_here = |row: &RotationRow| session.operations.is_begun_here(row);
+    let mut all_done = !failed.iter().any(is_begun_here);
     for id in ids {
         let running = Box::pin(session.operations.hand_off_again(id));
         let result = match session.in_flight.during(running).await {
@@ -126,7 +127,6 @@ async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
         rows.extend(failed);
     } else {
         chosen.failed = failed;
-        chosen.failed.retain(|row| operations.is_begun_here(row));
     }
     rows.sort_unstable_by_key(|row| row.id);
     for row in rows {

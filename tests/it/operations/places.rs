@@ -141,6 +141,11 @@ async fn a_new_key_is_proven_by_a_token_known_at_the_place() {
     assert!(!li().prove(&id(ACME)).await.expect("no trial is left"));
     rotate(&li()).await.expect("rotated");
     rotate(&scene.ana).await.expect("the old key is good, too");
+    // A key that was withdrawn is proven again, also if it was the only one.
+    execute(&scene, "UPDATE place_keys SET state = 'withdrawn'");
+    let again = li().answer_binding(SAME).await.expect("bound");
+    assert!(again.on_trial);
+    assert!(li().prove(&id(ACME)).await.expect("proven"));
 }
 
 #[tokio::test]

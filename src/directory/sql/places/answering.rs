@@ -138,17 +138,19 @@ fn same(
     if let Some(merged) = merged {
         has_tokens |= !has_no_tokens(tx, merged)?;
     }
-    // A key on trial is as unproven as a new one, whoever answers for it.
+    // A key on trial is as unproven as a new one, whoever answers for it; so is any key after the only one was withdrawn.
     let is_trusted = tx.one::<()>(IS_TRUSTED, values![place, caller.key])?;
     Ok(Ok(Same {
         place,
         merged,
-        needs_proof: has_tokens && is_trusted.is_none() && !has_no_key(tx, place)?,
+        needs_proof: has_tokens && is_trusted.is_none(),
     }))
 }
 
-const IS_TRUSTED: &str =
-    "SELECT 1 FROM place_keys WHERE place = $1 AND fingerprint = $2 AND state = 'trusted'";
+/// This key, or any if the place comes from a version that stored none.
+const IS_TRUSTED: &str = "\
+SELECT 1 WHERE EXISTS (SELECT 1 FROM place_keys WHERE place = $1 AND fingerprint = $2 AND state = 'trusted') \
+ OR NOT EXISTS (SELECT 1 FROM place_keys WHERE place = $1)";
 
 /// The place meant by "the same": the named one, otherwise the only possible one.
 fn resolve_same(
