@@ -491,7 +491,7 @@ fn the_report_holds_every_group_as_json_or_csv() {
 fn the_report_names_who_rotated_each_group_and_when() {
     let (mut batch, items) = (stored(BATCH), items([State::Confirmed, State::Confirmed]));
     batch.by = "ben@desk".into();
-    let mut scene = Scene::on(TESTING);
+    let scene = Scene::on(TESTING);
     let run = BatchRun::stored(Ticket::default(), ProfileIndex(TESTING), &batch, &items);
     let csv = report::of(&run, &scene.app.context, Path::new("r.csv"));
     let at = BEGIN + Duration::from_mins(5);
