@@ -94,8 +94,12 @@ use crate::{
     },
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
-        group::UserGroupId, history::Entry, known::KnownGroup, pasted::Parts,
-        rotation::settle_window, token::Fingerprint,
+        group::UserGroupId,
+        history::Entry,
+        known::KnownGroup,
+        pasted::Parts,
+        rotation::{LONGEST_SETTLE_WINDOW, settle_window},
+        token::Fingerprint,
     },
     operations::profiles::{
         facts,
@@ -405,6 +409,12 @@ impl Operations {
 
     fn settle_window(&self) -> Duration {
         settle_window(self.profile().timeout)
+    }
+
+    /// The settle window of a change that was recorded with that of its sender, whose timeout may be longer than ours.
+    fn settle_window_of(&self, settles_in: Duration) -> Duration {
+        let own = self.settle_window();
+        own.max(settles_in.min(LONGEST_SETTLE_WINDOW))
     }
 
     /// The only way to get a client for the service. Refuses what the profile forbids, and everything as long as the

@@ -23,7 +23,7 @@ use crate::{
         profile::{KeySource, Profile},
         unknown_profile,
     },
-    directory::{Directory, DirectoryError},
+    directory::{Directory, DirectoryError, Role},
     domain::{
         group::UserGroupId,
         known::KnownGroup,
@@ -249,8 +249,17 @@ impl Session {
         }
         let others = self.operations.known_with_other_keys().await?;
         let profile = self.operations.profile();
+        let names: Vec<_> = others.iter().map(|other| visible(&other.name)).collect();
+        if self.operations.directory().role() == Some(Role::Viewer) && !others.is_empty() {
+            output::alarm(&format!(
+                "! a viewer sees the environment named like the profile, and none is named {}. To see groups, name the profile like \
+                 one of this address in the configuration file: {}",
+                visible(&profile.name),
+                names.join(", ")
+            ));
+            return Ok(true);
+        }
         if profile.api_key == KeySource::Unset && !others.is_empty() {
-            let names: Vec<_> = others.iter().map(|other| visible(&other.name)).collect();
             output::alarm(&format!(
                 "! profile {} has no API key, which decides the environment; this address has {}. To see its groups, add api_key to \
                  the profile",

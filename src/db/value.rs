@@ -1,7 +1,7 @@
 //! Statements and rows with their values, the same for every database, and why a statement failed. Each text is written
 //! once, in the SQL that SQLite and PostgreSQL share; parameters are `$1`, `$2`, … in any order.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use rusqlite::{
     ToSql,
@@ -107,6 +107,8 @@ bound! {
     bool: |it| Self::Bool(it);
     i64: |it| Self::Integer(it);
     i32: |it| Self::Integer(it.into());
+    // In microseconds.
+    Duration: |it| Self::Integer(i64::try_from(it.as_micros()).unwrap_or(i64::MAX));
     // A position in a list.
     usize: |it| Self::Integer(i64::try_from(it).unwrap_or(i64::MAX));
     &str: |it| Self::Text(it.to_owned());
@@ -142,6 +144,7 @@ read! {
     i32: |value| value.integer().and_then(|number| number.try_into().ok());
     u32: |value| value.integer().and_then(|number| number.try_into().ok());
     usize: |value| value.integer().and_then(|number| number.try_into().ok());
+    Duration: |value| value.integer().map(|micros| Duration::from_micros(micros.unsigned_abs()));
     // SQLite has no boolean type: 0 is false.
     bool: |value| match value {
         ValueRef::Bool(value) => Some(value),

@@ -47,6 +47,8 @@ pub struct BatchOptions {
     pub stop_after: Option<u16>,
     /// The new tokens are written to a file.
     pub token_out: bool,
+    /// The profile that began it hands the new tokens off.
+    pub hands_off: bool,
 }
 
 /// Identifies an item: its batch, and its position in it, counted from 0.
@@ -99,6 +101,12 @@ impl Batch {
             0 => counts,
             waiting => format!("{counts}; {waiting} not handed off"),
         }
+    }
+
+    /// Whether a group of it is to be begun, settled or confirmed.
+    pub fn is_anything_left(&self) -> bool {
+        let counts = &self.counts;
+        counts.not_started + counts.unknown + counts.rotated > 0
     }
 
     /// Whether some process is working on it or has paused it.
@@ -170,6 +178,9 @@ pub struct BatchItem {
     pub note: Option<String>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
+    /// Who began its rotation or update, and when it was sent.
+    pub by: Option<String>,
+    pub at: Option<Timestamp>,
     /// Where the hand-off of its new token stands.
     pub handoff: HandOff,
     /// Why its outcome was unknown at first, if it was.

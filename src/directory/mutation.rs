@@ -1,6 +1,8 @@
 //! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one
 //! is unsettled, no process begins another.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -25,6 +27,8 @@ pub struct MutationIntent {
     pub profile: String,
     pub key: Option<KeyId>,
     pub at: Timestamp,
+    /// The settle window of that profile.
+    pub settles_in: Duration,
     /// The intended changes, in the format of the history.
     pub changes: Option<Value>,
     /// The same person's create or first read whose answer was lost and which this one repeats: in the same
@@ -55,6 +59,8 @@ pub struct Mutation {
     pub sent_at: Option<Timestamp>,
     /// Belongs to `sent_at`, or to `started_at` if nothing was sent.
     pub boot_clock: Option<BootTime>,
+    /// How long its request may still take effect: the settle window of its sender. Zero if it was begun with 0.2.0.
+    pub settles_in: Duration,
     pub ending: Option<Ending>,
     pub note: Option<String>,
     pub changes: Option<Value>,

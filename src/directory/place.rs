@@ -55,7 +55,7 @@ pub struct Place {
     /// Names of the profiles that were last bound to it.
     pub profiles: Vec<String>,
     pub groups: u32,
-    /// Number of rotations with an unknown outcome and of pending hand-offs.
+    /// Number of changes with an unknown outcome, and of hand-offs that are not done.
     pub open: u32,
     /// When something was last recorded for it.
     pub last_used: Option<Timestamp>,

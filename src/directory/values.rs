@@ -185,6 +185,8 @@ pub struct RotationIntent {
     pub profile: String,
     /// Whether that profile hands new tokens off.
     pub hands_off: bool,
+    /// The settle window of that profile.
+    pub settles_in: Duration,
     /// The API key it will be sent with.
     pub key: Option<KeyId>,
     /// The batch item it is started for; an item is started only once.
@@ -235,6 +237,8 @@ pub struct RotationRow {
     pub boot_clock: Option<BootTime>,
     /// The process that began it, if its system can name it.
     pub process: Option<String>,
+    /// How long its request may still take effect: the settle window of its sender. Zero if it was begun with 0.2.0.
+    pub settles_in: Duration,
     /// Who is handing its new token off, or was the last to.
     pub taker: Option<HandOffTaker>,
 }

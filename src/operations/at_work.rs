@@ -41,11 +41,12 @@ impl Operations {
             _ => ChangeKind::Rotating,
         };
         let left = self.settle_window_left(row)?;
+        let window = self.settle_window_of(row.settles_in);
         Some(ActiveChange {
             id: row.user_group_id.clone(),
             kind,
             by: row.by.clone(),
-            age: self.settle_window().saturating_sub(left),
+            age: window.saturating_sub(left),
             left,
         })
     }
@@ -60,11 +61,12 @@ impl Operations {
             Operation::Rotate | Operation::HandOff => return None,
         };
         let left = self.window_left(change);
+        let window = self.settle_window_of(change.settles_in);
         Some(ActiveChange {
             id: change.user_group_id.clone(),
             kind,
             by: change.by.clone(),
-            age: self.settle_window().saturating_sub(left),
+            age: window.saturating_sub(left),
             left,
         })
     }
@@ -202,6 +204,6 @@ pub(super) fn hand_off_window(profile: &Profile) -> Duration {
     settle_window(profile.timeout) + limit.unwrap_or_default()
 }
 
-fn has_process(row: &RotationRow) -> bool {
+pub(super) fn has_process(row: &RotationRow) -> bool {
     row.process.as_deref().and_then(process::has_ended) != Some(true)
 }

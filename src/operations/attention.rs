@@ -48,6 +48,8 @@ pub enum ConcernKind {
     Due(usize, Duration),
     /// An unsent draft, and the time of the state it is based on.
     Draft(UserGroupId, Timestamp),
+    /// A place has this many open items, and the API key of its profile is new there.
+    NewKey(usize),
     /// A place that no profile is bound to has this many open items.
     NoProfile(usize),
 }
@@ -55,7 +57,7 @@ pub enum ConcernKind {
 impl ConcernKind {
     fn rank(&self) -> u8 {
         match self {
-            Self::Alarms(..) => 0,
+            Self::Alarms(..) | Self::NewKey(_) => 0,
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 1,
             Self::Rotation(..) | Self::Change(..) => 2,
             Self::HandOff { .. } => 3,
@@ -130,7 +132,8 @@ impl Concern {
             | ConcernKind::Rotation(..)
             | ConcernKind::Change(..)
             | ConcernKind::HandOff { .. }
-            | ConcernKind::NotDone(..) => true,
+            | ConcernKind::NotDone(..)
+            | ConcernKind::NewKey(_) => true,
             // A paused batch may have been forgotten.
             ConcernKind::Batch(batch) => {
                 let runner = batch.runner.as_ref();
@@ -155,9 +158,10 @@ impl Concern {
     /// What the step does that continues with it.
     fn next_step(&self) -> NextStep<'static> {
         match &self.kind {
-            ConcernKind::Alarms(..) | ConcernKind::Rotation(..) | ConcernKind::Change(..) => {
-                NextStep::Record
-            }
+            ConcernKind::Alarms(..)
+            | ConcernKind::Rotation(..)
+            | ConcernKind::Change(..)
+            | ConcernKind::NewKey(_) => NextStep::Record,
             ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
             ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
             ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {

@@ -23,12 +23,14 @@ use super::{
 use crate::{
     config::guard,
     directory::{
-        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, RotationId,
+        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, PlaceId,
+        RotationId,
     },
     domain::{
         batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
         group::UserGroupId,
         handoff::HandOffState,
+        text::visible,
         token::Fingerprint,
     },
 };
@@ -193,6 +195,10 @@ impl Operations {
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
+        let options = BatchOptions {
+            hands_off: self.profile().handoff.is_some(),
+            ..options
+        };
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,
@@ -247,7 +253,14 @@ impl Operations {
 
     /// Returns all batches of this place, the most recently started first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
-        let place = self.place().await?;
+        self.closed_batches_in(self.place().await?).await
+    }
+
+    /// Returns the batches of a place, after those are closed of which nothing is left.
+    pub(super) async fn closed_batches_in(
+        &self,
+        place: PlaceId,
+    ) -> Result<Vec<Batch>, DirectoryError> {
         let batches = self.batches_in(place).await?;
         if self.close_left_batches(&batches).await {
             return self.batches_in(place).await;
@@ -264,10 +277,7 @@ impl Operations {
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
-            let mut batches = operations.batches_in(place).await?;
-            if operations.close_left_batches(&batches).await {
-                batches = operations.batches_in(place).await?;
-            }
+            let mut batches = operations.closed_batches_in(place).await?;
             operations.look_at_retries(batches.iter_mut()).await;
             found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
@@ -298,7 +308,8 @@ impl Operations {
     }
 
     /// The options with which a batch is resumed or retried (`again`). One that wrote its new tokens to a file writes
-    /// those of a later run to a new file, never nowhere.
+    /// those of a later run to a new file, never nowhere; so does one that hands them off, where a colleague's profile does
+    /// not.
     pub async fn options_again(
         &self,
         id: BatchId,
@@ -311,6 +322,15 @@ impl Operations {
                 "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: \
                  groupdesk batches {again} {0} --token-out FILE",
                 id.0
+            )));
+        }
+        let profile = self.profile();
+        if options.hands_off && profile.handoff.is_none() && !has_file {
+            return Err(Failure::usage(format!(
+                "batch {0} hands its new tokens off, but profile {1} has no `handoff`; nothing was sent. Add it to the \
+                 profile, or choose a file for the new tokens: groupdesk batches {again} {0} --token-out FILE",
+                id.0,
+                visible(&profile.name)
             )));
         }
         Ok(options)

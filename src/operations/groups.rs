@@ -235,7 +235,7 @@ impl Operations {
                 done.warnings.push(Warning::RotationOpen {
                     state: row.rotation.state,
                     by: row.by.clone(),
-                    decided_from: sent + self.settle_window(),
+                    decided_from: sent + self.settle_window_of(row.settles_in),
                 });
             }
         }

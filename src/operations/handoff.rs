@@ -74,13 +74,10 @@ impl Operations {
         row.profile == self.profile().name
     }
 
-    /// Whether the new token of a rotation is to be handed off, by this profile or by the one that began it.
+    /// Whether the new token of a rotation is to be handed off, by this profile or by the one that began it. A profile of
+    /// that name may also be that of a colleague, without a hand-off.
     pub(super) fn hands_off(&self, row: &RotationRow) -> bool {
-        if self.is_begun_here(row) {
-            self.profile().handoff.is_some()
-        } else {
-            row.hands_off
-        }
+        row.hands_off || self.is_begun_here(row) && self.profile().handoff.is_some()
     }
 
     /// Returns the rotations of this place whose new token waits for its hand-off, most recently started first. Those

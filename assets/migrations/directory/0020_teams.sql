@@ -86,6 +86,11 @@ CREATE INDEX user_groups_by_title ON user_groups (place, title);
 -- The process that began it, as in `batch_runs`: so that its own machine sees at once that nobody works on it any more.
 ALTER TABLE rotations ADD COLUMN process TEXT;
 
+-- How many microseconds after it was sent a change may still take effect, by the timeout of the profile that sent it: who
+-- settles it may have a shorter one. NULL: begun with 0.2.0.
+ALTER TABLE rotations ADD COLUMN settles_in INTEGER;
+ALTER TABLE mutations ADD COLUMN settles_in INTEGER;
+
 -- Who hands the new token off, or was the last to: a run of a hand-off, taken in one transaction so that no two deliver the
 -- same token; `handoff_limit` is how many microseconds it may take at most, from `handoff_clock` on, which is as `boot_clock`.
 ALTER TABLE rotations ADD COLUMN handoff_run INTEGER;

@@ -34,6 +34,7 @@ impl Run for Attention {
 }
 
 async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
+    session.say_unknown_key().await?;
     let profiles = session.operations_of_all();
     let everywhere = Operations::attention(&profiles, 0, true).await?.concerns;
     let is_here = |concern: &Concern| all || concern.profile.is_none_or(|at| at == 0);
@@ -105,7 +106,7 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
+        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft, open, but the API key is new, open, but no profile uses the environment";
         "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -138,6 +139,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
         ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
         ConcernKind::Due(count, _) => ("tokens due soon", count.to_string()),
         ConcernKind::Draft(id, _) => ("draft", id.to_string()),
+        ConcernKind::NewKey(count) => ("open, but the API key is new", count.to_string()),
         ConcernKind::NoProfile(count) => (
             "open, but no profile uses the environment",
             count.to_string(),
@@ -197,6 +199,9 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         }
         ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
             format!("batches retry {}{more}", batch.id.0)
+        }
+        ConcernKind::NewKey(_) => {
+            format!("profile bind {} --same-environment", quoted(&concern.place))
         }
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             format!("rotate --filter {} --dry-run", filter())

@@ -122,6 +122,7 @@ impl Run for Export {
             may_replace(file, session.no_input).await?;
         }
         session.say_other_places().await?;
+        session.refuse_unknown_key().await?;
         let (filter, order) = (self.filter.filter.as_deref(), &self.order);
         let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
         listing.with_annotations = self.columns.has_annotations();

@@ -31,17 +31,31 @@ pub(crate) struct HandOff {
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::HandOff)?;
+    session.refuse_unknown_key().await?;
     let Chosen {
         ids,
         elsewhere,
         in_progress,
+        failed,
     } = chosen(session, which).await?;
     if !ids.is_empty() {
         session.say_where();
-    } else if elsewhere.is_empty() && in_progress.is_empty() {
+    } else if elsewhere.is_empty() && in_progress.is_empty() && failed.is_empty() {
+        session.say_other_places().await?;
         output::say("nothing waits to be handed off");
     }
-    let mut results = Vec::with_capacity(ids.len() + elsewhere.len() + in_progress.len());
+    let mut results = Vec::new();
+    if !failed.is_empty() {
+        output::alarm(&format!(
+            "! {} left alone. To run {} again: groupdesk rotations handoff --failed",
+            match failed.len() {
+                1 => "1 failed hand-off was".to_owned(),
+                count => format!("{count} failed hand-offs were"),
+            },
+            if failed.len() == 1 { "it" } else { "them" }
+        ));
+    }
+    results.extend(failed.iter().map(|row| left_alone(row, None, None)));
     for (row, in_hand) in &in_progress {
         let id = &row.user_group_id;
         output::alarm(&format!(
@@ -53,7 +67,8 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         say_elsewhere(session, row);
         results.push(left_alone(row, Some(&row.profile), None));
     }
-    let mut all_done = true;
+    let is_begun_here = |row: &RotationRow| session.operations.is_begun_here(row);
+    let mut all_done = !failed.iter().any(is_begun_here);
     for id in ids {
         let running = Box::pin(session.operations.hand_off_again(id));
         let result = match session.in_flight.during(running).await {
@@ -89,6 +104,8 @@ struct Chosen {
     elsewhere: Vec<RotationRow>,
     /// What other processes may have in hand.
     in_progress: Vec<(RotationRow, InHand)>,
+    /// Failed ones, which are only run again if somebody asks for that.
+    failed: Vec<RotationRow>,
 }
 
 async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
@@ -105,8 +122,11 @@ async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
     if which.pending || !which.failed {
         rows.extend(operations.hand_offs(HandOffState::Pending).await?);
     }
+    let failed = operations.hand_offs(HandOffState::Failed).await?;
     if which.failed {
-        rows.extend(operations.hand_offs(HandOffState::Failed).await?);
+        rows.extend(failed);
+    } else {
+        chosen.failed = failed;
     }
     rows.sort_unstable_by_key(|row| row.id);
     for row in rows {

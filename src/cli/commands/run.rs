@@ -19,7 +19,8 @@ use crate::{
 /// How many progress lines there are without a progress bar.
 const STEPS: usize = 10;
 
-const NO_DIRECTORY: &str = "the directory cannot be reached; waiting, nothing is sent";
+const NO_DIRECTORY: &str =
+    "the directory cannot be reached, or accepts no more connections; waiting, nothing is sent";
 
 /// What is particular to the report of one kind of run.
 pub(crate) trait RunReport {

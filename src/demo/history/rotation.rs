@@ -46,6 +46,7 @@ pub(super) async fn journaled(
         at: observation.at,
         profile: profile.into(),
         hands_off: false,
+        settles_in: Duration::ZERO,
         key: None,
         item: None,
         noted: None,

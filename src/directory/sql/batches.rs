@@ -304,7 +304,8 @@ JOIN batches b ON b.id = i.batch_id \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE b.place = $1 AND b.ended_at IS NOT NULL AND (r.state IS NULL OR r.state IN ('not_applied', 'conflict')) \
  AND NOT EXISTS (SELECT 1 FROM batches c JOIN batch_items later ON later.batch_id = c.id \
-  WHERE c.place = b.place AND c.id > b.id AND c.kind = b.kind AND COALESCE(c.change, '') = COALESCE(b.change, '') \
+  WHERE c.place = b.place AND c.id > b.id AND c.kind = b.kind \
+   AND (b.kind = 'rotate' OR COALESCE(c.change, '') = COALESCE(b.change, '')) \
    AND later.user_group_id = i.user_group_id) \
 ORDER BY i.batch_id DESC, i.position";
 

@@ -21,8 +21,8 @@ use super::{
     schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
-    db::{Tx, file, record, values},
-    directory::{BindingPreview, Caller, DirectoryError, Place, Result, columns},
+    db::{Access, Tx, file, record, values},
+    directory::{BindingPreview, Caller, Directory, DirectoryError, Place, Result, columns},
     domain::{
         rotation::settle_window,
         token::{Fingerprint, Fingerprinter},
@@ -73,6 +73,14 @@ pub fn inspect(path: &Path, times: &TimesAtWork) -> Result<Inspected> {
     inspect_open(path, found.len(), times).map_err(|fault| fault.explain(path))
 }
 
+impl Directory {
+    /// The counts over all places of an open directory, as [`inspect`] gives those of a file.
+    pub async fn contents(&self, times: TimesAtWork) -> Result<Contents> {
+        self.execute(Access::Long, move |tx| contents(tx, Clocks::Shared, &times))
+            .await
+    }
+}
+
 /// The absolute path of a file that may be a directory: a FIFO would block.
 fn checked(path: &Path) -> Result<(PathBuf, Metadata)> {
     let unusable = DirectoryError::unusable(path);
@@ -121,7 +129,7 @@ fn inspect_open(path: &Path, bytes: u64, times: &TimesAtWork) -> Result<Inspecte
     let schema = version(&connection)?;
     let faults = faults(&connection)?;
     let contents = (schema == NEWEST && faults == 0)
-        .then(|| contents(&connection, times))
+        .then(|| contents(&Tx::of(&connection), Clocks::OfTheMachine, times))
         .transpose()?;
     let places = match contents {
         Some(_) => places::all(&Tx::of(&connection))?,
@@ -146,18 +154,19 @@ record!(Contents, "contents" {
     groups = "(SELECT COUNT(*) FROM user_groups)",
     failed_hand_offs = "(SELECT COUNT(*) FROM rotations WHERE handoff = 'failed')",
     drafts = "(SELECT COUNT(*) FROM drafts)",
-    latest = "(SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)" or None,
+    latest = "(SELECT MAX(CASE WHEN COALESCE(last_rotated_at, 0) > COALESCE(last_seen, 0) THEN last_rotated_at \
+        ELSE last_seen END) FROM user_groups)" or None,
 } with { in_progress: 0, open_rotations: 0, open_changes: 0, pending_hand_offs: 0 });
 
 /// What is open, and whether its process may be at work in this state.
 const OPEN: &str = concat!(
-    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile, NULL \
+    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile, settles_in \
      FROM rotations WHERE ",
     open_states!(),
     " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), \
       COALESCE(handoff_clock, boot_clock), COALESCE(handoff_process, process), profile, handoff_limit \
      FROM rotations WHERE handoff = 'pending' \
-     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile, NULL FROM mutations \
+     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile, settles_in FROM mutations \
      WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
 );
 
@@ -170,24 +179,37 @@ type Open = (
     Option<String>,
     Option<String>,
     String,
-    Option<i64>,
+    Option<Duration>,
 );
 
-fn contents(connection: &Connection, times: &TimesAtWork) -> Result<Contents, Fault> {
-    let tx = Tx::of(connection);
+/// How `boot_clock` is read: a server measures by its own clock, and a file that is only looked at has no function for it.
+#[derive(Clone, Copy)]
+enum Clocks {
+    OfTheMachine,
+    Shared,
+}
+
+fn contents(tx: &Tx<'_>, clocks: Clocks, times: &TimesAtWork) -> Result<Contents, Fault> {
     let contents: Option<Contents> = tx.one("SELECT *", values![])?;
     let mut contents = contents.ok_or(Fault::Column)?;
     let now = Clock::System.moment();
     let usual = settle_window(Duration::ZERO);
-    let open: Vec<Open> = tx.all(OPEN, values![])?;
+    let text = match clocks {
+        Clocks::OfTheMachine => OPEN.to_owned(),
+        Clocks::Shared => OPEN
+            .replace(
+                "COALESCE(handoff_clock, boot_clock)",
+                "since(COALESCE(handoff_clock, boot_clock))",
+            )
+            .replace(", boot_clock,", ", since(boot_clock),"),
+    };
+    let open: Vec<Open> = tx.all(text, values![])?;
     for (what, moves, at, clock, process, profile, limit) in open {
         let (request, hand_off) = times.get(&profile).copied().unwrap_or((usual, usual));
         let time = match what.as_str() {
-            "hand-off" => hand_off,
-            _ => request,
+            "hand-off" => limit.unwrap_or(hand_off),
+            _ => request.max(limit.unwrap_or_default()),
         };
-        let limit = limit.and_then(|limit| u64::try_from(limit).ok());
-        let time = limit.map_or(time, Duration::from_micros);
         let has_ended = process.as_deref().and_then(process::has_ended) == Some(true);
         let clock = clock.as_deref().and_then(BootTime::parse);
         let since = columns::timestamp(at).map(|at| now.since_recorded(clock.as_ref(), at));

@@ -98,13 +98,12 @@ impl Directory {
             if (row.handoff.state, run(&row)) != (seen.handoff.state, run(&seen)) {
                 return Ok(Some(row));
             }
-            let limit = i64::try_from(taker.limit.as_micros()).unwrap_or(i64::MAX);
             let values = values![
                 moved_to.as_ref(),
                 taker.run,
                 &taker.by,
                 taker.process.as_ref(),
-                limit,
+                taker.limit,
                 taker.at,
                 boot_clock(),
                 id,
@@ -168,8 +167,8 @@ SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 \
 /// a rotation that was recorded after the last one that the caller looked at has replaced the token.
 pub(super) const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
- boot_clock, profile, key, hands_off, process) \
-SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11 \
+ boot_clock, profile, key, hands_off, process, settles_in) \
+SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $15 \
 WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
   AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
@@ -250,6 +249,7 @@ fn claim(
         intent.item.map(|item| item.batch),
         intent.item.map(|item| item.position),
         until,
+        intent.settles_in,
     ];
     let begun = tx.ask(BEGIN_ROTATION, values)?;
     // Read after the claim, which may have waited for whoever held the group.

@@ -63,8 +63,9 @@ pub(super) const HOLDS: &str = holds!();
 /// Returns no row if another mutation holds the group. The index alone is not enough: after two places were merged, it
 /// allows two mutations of one group.
 const BEGIN: &str = concat!(
-    "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, key, started_at, boot_clock, changes) \
-     SELECT $1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9 \
+    "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, key, started_at, boot_clock, changes, \
+      settles_in) \
+     SELECT $1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9, $10 \
      WHERE NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
     holds!(),
     ") ON CONFLICT DO NOTHING RETURNING id"
@@ -92,6 +93,7 @@ fn begin(tx: &Tx<'_>, place: PlaceId, intent: &MutationIntent) -> Result<Claimed
         intent.at,
         boot_clock(),
         intent.changes.as_ref(),
+        intent.settles_in,
     ];
     let begun = tx.ask(BEGIN, values)?;
     let holder = tx.ask_later(HOLDER, values![place, id]);
@@ -122,6 +124,7 @@ pub(super) fn begin_rotation(
         reason: intent.reason.as_ref(),
         started_at: intent.at,
         boot_clock: boot_clock(),
+        settles_in: intent.settles_in,
     };
     Ok(tx.insert("mutations", row)?)
 }

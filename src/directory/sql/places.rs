@@ -205,7 +205,9 @@ record!(Place, "places" {
     id = "p.number", name = "p.name", tag = "p.tag",
     groups = "(SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number)",
     open = "(SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
-        AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed')))",
+        AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed'))) \
+        + (SELECT COUNT(*) FROM mutations m WHERE m.place = p.number AND m.operation <> 'rotate' \
+        AND m.state IN ('intended', 'sent', 'unknown', 'open'))",
     last_used = "(SELECT MAX(h.at) FROM history h WHERE h.place = p.number)" or None,
 } with { urls: Vec::new(), keys: Vec::new(), profiles: Vec::new(), alarms: Vec::new() });
 

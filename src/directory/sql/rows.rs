@@ -30,7 +30,7 @@ record!(Rotation, "rotations" { state, previous, fingerprint, refused, read_unch
 record!(HandOff, "rotations" { state = "COALESCE(handoff, 'none')", exit = "handoff_exit", note = "handoff_note" });
 record!(RotationRow, "rotations" {
     id, place, profile, hands_off, user_group_id, rotation, by, reason, started_at, sent_at, note, handoff,
-    boot_clock = "since(boot_clock)" or None, process, taker,
+    boot_clock = "since(boot_clock)" or None, process, settles_in or Duration::ZERO, taker,
 });
 
 impl Read for Option<HandOffTaker> {
@@ -42,7 +42,7 @@ impl Read for Option<HandOffTaker> {
 
     fn read(row: &mut Cursor<'_>) -> Result<Self> {
         let (run, by): (Option<RunId>, Option<String>) = (row.next()?, row.next()?);
-        let (process, limit) = (row.next()?, row.next::<Option<i64>>()?);
+        let (process, limit) = (row.next()?, row.next::<Option<Duration>>()?);
         let (at, boot_clock) = (row.next()?, row.next().unwrap_or_default());
         let Some(((run, by), at)) = run.zip(by).zip(at) else {
             return Ok(None);
@@ -51,7 +51,7 @@ impl Read for Option<HandOffTaker> {
             run,
             by,
             process,
-            limit: Duration::from_micros(limit.unwrap_or_default().unsigned_abs()),
+            limit: limit.unwrap_or_default(),
             at,
             boot_clock,
         }))
@@ -59,7 +59,7 @@ impl Read for Option<HandOffTaker> {
 }
 record!(Mutation, "mutations" {
     id, user_group_id, operation, state, rotation = "rotation_id", by, profile, started_at, sent_at or None,
-    boot_clock = "since(boot_clock)" or None, ending or None, note, changes or None, sent or None,
+    boot_clock = "since(boot_clock)" or None, settles_in or Duration::ZERO, ending or None, note, changes or None, sent or None,
 });
 record!(Entry, "history" {
     at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes, note,
@@ -171,7 +171,8 @@ record!(ItemKey, "batch_items" { batch = "i.batch_id", position = "i.position" }
 record!(BatchItem, "batch_items" {
     key, user_group_id = "i.user_group_id", rotation = "i.rotation_id", state = "r.state", update,
     edit = "i.edit" or None, ending = "COALESCE(m.ending, i.outcome)", note = "COALESCE(r.note, m.note, i.note)",
-    previous = "r.previous", fingerprint = "r.fingerprint", handoff,
+    previous = "r.previous", fingerprint = "r.fingerprint", by = "COALESCE(r.by, m.by)",
+    at = "COALESCE(r.sent_at, r.started_at, m.sent_at, m.started_at)" or None, handoff,
     cause = "(SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' \
         AND e.note IS NOT NULL ORDER BY e.seq LIMIT 1)",
 });

@@ -75,6 +75,7 @@ fn intent(group: &str) -> RotationIntent {
         at: Timestamp::UNIX_EPOCH,
         profile: "eu".into(),
         hands_off: false,
+        settles_in: std::time::Duration::ZERO,
         key: None,
         item: None,
         noted: None,

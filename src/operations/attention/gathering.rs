@@ -1,4 +1,4 @@
-//! Gathers what needs attention, over all places of the given profiles. Reads only the directory; no API key is needed.
+//! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
 use std::time::Duration;
 
@@ -50,7 +50,8 @@ impl Operations {
         if let (true, Some(any)) = (with_groups, all.first()) {
             for place in any.places().await? {
                 if places.iter().all(|(.., known)| *known != place.id) {
-                    attention.concerns.extend(without_profile(&place));
+                    let bound = bound_with_another_key(all, place.id).await?;
+                    attention.concerns.extend(without_profile(&place, bound));
                 }
             }
         }
@@ -62,8 +63,21 @@ impl Operations {
     }
 }
 
-/// What needs attention in a place that no profile is bound to.
-fn without_profile(place: &Place) -> Vec<Concern> {
+/// The profile that was bound to this place, whose API key the place does not know.
+async fn bound_with_another_key(
+    all: &[Operations],
+    place: PlaceId,
+) -> Result<Option<(usize, &Operations)>, DirectoryError> {
+    for (index, operations) in all.iter().enumerate() {
+        if operations.place_by_name().await? == Some(place) {
+            return Ok(Some((index, operations)));
+        }
+    }
+    Ok(None)
+}
+
+/// What needs attention in a place that no profile is bound to, at least not with its present key.
+fn without_profile(place: &Place, bound: Option<(usize, &Operations)>) -> Vec<Concern> {
     let concern = |kind, since, by| Concern {
         profile: None,
         place: place.name.clone(),
@@ -77,8 +91,15 @@ fn without_profile(place: &Place) -> Vec<Concern> {
         concern(kind, Some(first.at), Some(first.by.clone()))
     });
     let open = (place.open > 0).then(|| {
-        let kind = ConcernKind::NoProfile(place.open as usize);
-        concern(kind, place.last_used, None)
+        let open = place.open as usize;
+        let Some((index, operations)) = bound else {
+            return concern(ConcernKind::NoProfile(open), place.last_used, None);
+        };
+        Concern {
+            profile: Some(index),
+            place: operations.profile().name.clone(),
+            ..concern(ConcernKind::NewKey(open), place.last_used, None)
+        }
     });
     alarms.into_iter().chain(open).collect()
 }
@@ -125,7 +146,7 @@ impl Gathering<'_> {
         for state in [HandOffState::Failed, HandOffState::Pending] {
             self.hand_offs(state).await?;
         }
-        let mut batches = self.operations.batches_in(self.place).await?;
+        let mut batches = self.operations.closed_batches_in(self.place).await?;
         let not_done = self.operations.not_done(self.place, &batches).await?;
         if with_groups {
             let those = batches.iter_mut();
@@ -137,7 +158,7 @@ impl Gathering<'_> {
                 let (at, by) = (batch.ended_at, batch.by.clone());
                 let kind = ConcernKind::NotDone(Box::new(batch), *groups);
                 self.push(kind, at, Some(&by));
-            } else if batch.ended_at.is_none() {
+            } else if batch.ended_at.is_none() && (batch.is_run() || batch.is_anything_left()) {
                 let runner = batch.runner.as_ref().filter(|runner| runner.is_alive());
                 let at = runner.map_or(batch.started_at, |runner| runner.since);
                 let by = runner.map_or(&batch.by, |runner| &runner.by).clone();

@@ -116,10 +116,9 @@ impl Operations {
         let now = self.0.clock.moment();
         let mut is_any = false;
         for batch in batches {
-            let counts = &batch.counts;
-            let is_done = counts.not_started + counts.unknown + counts.rotated == 0;
             let is_run = |run: &BatchRun| runner_of(run, &now).is_alive();
-            if batch.ended_at.is_none() && is_done && !batch.runs.iter().any(is_run) {
+            let is_done = batch.ended_at.is_none() && !batch.is_anything_left();
+            if is_done && !batch.runs.iter().any(is_run) {
                 let closed = directory.close_batch(batch.id, self.now(), batch.runs.clone());
                 // Whoever cannot close it shows it as it is.
                 is_any |= closed.await.unwrap_or_default();

@@ -12,8 +12,8 @@ use crate::{
         directory_of, paths, scrub::shown,
     },
     directory::{
-        Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, backup_of,
-        backups_of, inspect, team_status,
+        Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, TimesAtWork,
+        backup_of, backups_of, inspect, team_status,
     },
     domain::{age, rotation::settle_window, text::counted, when},
     operations::{Clock, NextStep, Refused, at_work::hand_off_window, team_location},
@@ -64,7 +64,7 @@ pub(super) async fn check(
     };
     let file = match at {
         Ok(DirectoryAt::File(file)) => file,
-        Ok(DirectoryAt::Team(team)) => return of_team(&team, overrides, report).await,
+        Ok(DirectoryAt::Team(team)) => return of_team(&team, overrides, profiles, report).await,
         Err(error) => {
             let advice = match error {
                 ConfigError::NoFolder { .. } => "groupdesk does nothing until this is fixed.",
@@ -89,12 +89,7 @@ pub(super) async fn check(
     check_permissions(&file, report);
     check_folder_permissions(&file, report);
     let place = file.clone();
-    let known = profiles.unwrap_or_default().iter();
-    let times = known.map(|profile| {
-        let request = settle_window(profile.timeout);
-        (profile.name.clone(), (request, hand_off_window(profile)))
-    });
-    let times = times.collect();
+    let times = times_at_work(profiles);
     let looking = tokio::task::spawn_blocking(move || inspect(&place, &times)).await;
     match looking {
         Ok(Ok(inspected)) => {
@@ -125,10 +120,20 @@ pub(super) async fn check(
     }
 }
 
+fn times_at_work(profiles: Option<&[Profile]>) -> TimesAtWork {
+    let known = profiles.unwrap_or_default().iter();
+    let times = known.map(|profile| {
+        let request = settle_window(profile.timeout);
+        (profile.name.clone(), (request, hand_off_window(profile)))
+    });
+    times.collect()
+}
+
 /// Checks a directory on a server: whether it is reachable and one of groupdesk's, and what in it waits for a person.
 async fn of_team(
     team: &TeamSettings,
     overrides: &Overrides,
+    profiles: Option<&[Profile]>,
     report: &mut Report,
 ) -> Option<UsableDirectory> {
     let asked = async {
@@ -152,7 +157,13 @@ async fn of_team(
         "{location}: PostgreSQL {}, as {}, version {} of its schema",
         status.server, status.user, status.schema
     ));
-    if status.synchronous.is_empty() {
+    if status.synchronous.is_empty() && team.require_synchronous {
+        report.about(AREA).problem(
+            "commits are not confirmed by a standby (synchronous_standby_names is empty), but require_synchronous under \
+             [directory] requires it: every change is refused",
+            "Ask the database administrator to set synchronous_standby_names, or remove require_synchronous.",
+        );
+    } else if status.synchronous.is_empty() {
         report.about(AREA).note(
             "commits are not confirmed by a standby (synchronous_standby_names is empty)",
             "After a failover to a standby, check the last rotations: the most recent changes may be missing.",
@@ -187,18 +198,22 @@ async fn of_team(
     }
     let is_viewer = match Directory::open(Location::Team(location)) {
         Ok(directory) => {
+            let instead = match directory.may(Role::Operator) {
+                Ok(()) => None,
+                Err(_) if status.moved_to.as_deref().is_some_and(is_address) => Some(MOVED),
+                Err(_) if status.moved_to.is_some() => Some(MOVED_TO_FILE),
+                Err(DirectoryError::Team {
+                    fault: TeamFault::NotWritable,
+                    ..
+                }) => Some(UPDATE),
+                Err(_) => Some("Ask a colleague who may write to this directory."),
+            };
+            if let Ok(contents) = directory.contents(times_at_work(profiles)).await {
+                waiting(&contents, (profiles, instead), report);
+                in_future(&contents, status.clock, "a machine of the team", report);
+            }
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.
-                let instead = match directory.may(Role::Operator) {
-                    Ok(()) => None,
-                    Err(_) if status.moved_to.as_deref().is_some_and(is_address) => Some(MOVED),
-                    Err(_) if status.moved_to.is_some() => Some(MOVED_TO_FILE),
-                    Err(DirectoryError::Team {
-                        fault: TeamFault::NotWritable,
-                        ..
-                    }) => Some(UPDATE),
-                    Err(_) => Some("Ask a colleague who may write to this directory."),
-                };
                 places::check(&found, None, instead, report);
             }
             directory.role() == Some(Role::Viewer)
@@ -280,7 +295,7 @@ fn judge(
     copies(file, report);
     if let Some(contents) = contents {
         waiting(&contents, around, report);
-        in_future(&contents, now, report);
+        in_future(&contents, now, "this machine", report);
     }
     true
 }
@@ -297,13 +312,13 @@ fn copies(file: &Path, report: &mut Report) {
 }
 
 /// Times that a clock wrote which was ahead: ages from them are unknown.
-fn in_future(contents: &Contents, now: Timestamp, report: &mut Report) {
+fn in_future(contents: &Contents, now: Timestamp, whose: &str, report: &mut Report) {
     if let Some(latest) = contents.latest
         && age::of(latest, now).is_none()
     {
         report.about(AREA).problem(
             format!(
-                "it has times in the future, up to {}: the clock of this machine was ahead when they were written, or \
+                "it has times in the future, up to {}: the clock of {whose} was ahead when they were written, or \
                  is behind now",
                 when::second(latest)
             ),

@@ -20,7 +20,7 @@ use crate::{
     },
     operations::{
         ClaimHolder, Done, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy,
-        profiles::places::GateSnapshot,
+        at_work::has_process, profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
 };
@@ -223,6 +223,7 @@ impl Operations {
                 profile: self.profile().name.clone(),
                 key: self.key_id(),
                 at: self.now(),
+                settles_in: self.settle_window(),
                 changes: changes.clone(),
                 repeats: repeats.take(),
             };
@@ -280,12 +281,22 @@ impl Operations {
         {
             return Ok(());
         }
+        // Nobody works on the rotation of a process that was killed.
+        let rotation = match holder.rotation {
+            Some(id) => self.directory().rotation(id).await,
+            None => Ok(None),
+        };
+        let rotation = rotation.map_err(Failure::NothingSent)?;
+        let state = match rotation {
+            Some(row) if !has_process(&row) => State::Unknown,
+            _ => holder.state,
+        };
         let left = self.window_left(holder);
         let until = holder.rotation.is_none().then(|| self.now() + left);
         let held = ClaimHolder {
             id: holder.user_group_id.clone(),
             operation: holder.operation,
-            state: holder.state,
+            state,
             by: holder.by.clone(),
             is_own: self.is_own_lost(holder),
             since: holder.since(),
@@ -294,7 +305,7 @@ impl Operations {
         };
         let patience = wait.until.saturating_duration_since(Instant::now());
         // Do not wait for a mutation that may take effect later than the timeout.
-        let in_vain = holder.state == State::Unknown && (until.is_none() || left > patience);
+        let in_vain = state == State::Unknown && (until.is_none() || left > patience);
         if in_vain || patience.is_zero() {
             return Err(Failure::Held(Box::new(held)));
         }

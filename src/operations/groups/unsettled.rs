@@ -139,7 +139,8 @@ impl Operations {
         let since = self
             .moment()
             .since_recorded(mutation.boot_clock.as_ref(), mutation.since());
-        self.settle_window().saturating_sub(since)
+        let window = self.settle_window_of(mutation.settles_in);
+        window.saturating_sub(since)
     }
 
     /// Releases the claim of a mutation that its process left open for longer than the settle window. Returns whether

@@ -14,8 +14,8 @@ use crate::{
     api::wire::GroupRequest,
     config::{KeySource, Profile, objection},
     directory::{
-        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
-        OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
+        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, GroupSnapshot, KeyId,
+        KeyState, OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -344,6 +344,53 @@ impl Operations {
         Ok(bound)
     }
 
+    /// Refuses a group that cannot prove the key which this answer would put on trial, before anything is bound.
+    pub async fn can_prove(&self, answer: BindingAnswer, id: &UserGroupId) -> Result<(), Failure> {
+        let BindingAnswer::Same { place, .. } = answer else {
+            return Ok(());
+        };
+        let directory = self.directory();
+        let meant = directory.place_to_prove(self.caller().await?, place).await;
+        let meant = meant.map_err(Failure::NothingSent)?;
+        let Some(place) = meant.map_err(|refusal| PlaceProblem::Refused { refusal })? else {
+            return Ok(());
+        };
+        let name = directory.place_name(place).await;
+        let name = name.map_err(Failure::NothingSent)?.unwrap_or_default();
+        let alarms = directory.alarms(place).await;
+        let alarms = alarms.map_err(Failure::NothingSent)?;
+        if !alarms.is_empty() {
+            return Err(PlaceProblem::Alarmed {
+                place: name,
+                alarms,
+            }
+            .into());
+        }
+        self.snapshot_to_prove((place, &name), id).await?;
+        Ok(())
+    }
+
+    /// What is known of a group that can prove a key: its token was seen, and nothing of it is open.
+    async fn snapshot_to_prove(
+        &self,
+        (place, name): (PlaceId, &str),
+        id: &UserGroupId,
+    ) -> Result<GroupSnapshot, Failure> {
+        let extras = SnapshotExtras::default();
+        let snapshot = self.directory().snapshot(place, id, extras).await;
+        let snapshot = snapshot.map_err(Failure::NothingSent)?;
+        let group = snapshot.group.as_ref();
+        let known = group.and_then(|group| group.fingerprint.as_ref().zip(group.last_seen));
+        let why = if known.is_none() {
+            "its token was never seen there"
+        } else if snapshot.open.is_empty() {
+            return Ok(snapshot);
+        } else {
+            "it has open rotations or changes"
+        };
+        Err(no_proof(id, name, why))
+    }
+
     /// Reads one group named by the operator to prove that a key on trial belongs to its place: the token must be one
     /// that was seen there. Anything else withdraws the binding. Returns whether a key was on trial at all.
     pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
@@ -351,25 +398,10 @@ impl Operations {
         if !bound.on_trial {
             return Ok(false);
         }
-        let no_proof = |why| {
-            Failure::from(PlaceProblem::NoProof {
-                id: id.clone(),
-                place: bound.name.clone(),
-                why,
-            })
-        };
+        let no_proof = |why| no_proof(id, &bound.name, why);
         let directory = self.directory();
-        let read = || directory.snapshot(bound.place, id, SnapshotExtras::default());
-        let snapshot = read().await.map_err(Failure::NothingSent)?;
-        let known = snapshot
-            .group
-            .and_then(|group| group.fingerprint.zip(group.last_seen));
-        if known.is_none() {
-            return Err(no_proof("its token was never seen there"));
-        }
-        if !snapshot.open.is_empty() {
-            return Err(no_proof("it has open rotations or changes"));
-        }
+        let place = (bound.place, bound.name.as_str());
+        let snapshot = self.snapshot_to_prove(place, id).await?;
         let request = GroupRequest {
             user_group_id: id.as_str().to_owned(),
             ..GroupRequest::default()
@@ -390,7 +422,8 @@ impl Operations {
         let proven = had.map_err(not_recorded)? && !created;
         if !proven && !created {
             // A rotation from here is recorded as sent before it can be seen at the service.
-            let now = read().await.map_err(not_recorded)?;
+            let now = directory.snapshot(bound.place, id, SnapshotExtras::default());
+            let now = now.await.map_err(not_recorded)?;
             if !now.open.is_empty() || now.noted != snapshot.noted {
                 return Err(no_proof(
                     "it was changed while it was being read; try again",
@@ -471,6 +504,11 @@ impl Operations {
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.directory().place_events(place).await
     }
+}
+
+fn no_proof(id: &UserGroupId, place: &str, why: &'static str) -> Failure {
+    let (id, place) = (id.clone(), place.to_owned());
+    PlaceProblem::NoProof { id, place, why }.into()
 }
 
 /// Who binds a profile with this key.

@@ -121,7 +121,8 @@ impl Operations {
     /// The rest of the settle window.
     pub(crate) fn settle_window_left(&self, row: &RotationRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
-        let left = self.settle_window().saturating_sub(since);
+        let window = self.settle_window_of(row.settles_in);
+        let left = window.saturating_sub(since);
         (!left.is_zero()).then_some(left)
     }
 

@@ -300,6 +300,7 @@ impl Operations {
             at: self.now(),
             profile: self.profile().name.clone(),
             hands_off: self.profile().handoff.is_some(),
+            settles_in: self.settle_window(),
             key: self.key_id(),
             item,
         };

@@ -198,7 +198,7 @@ impl Operations {
         let since_sent = self.since_sent(row, read_at);
         let mut rotation = row.rotation;
         // Younger ones may be in progress in their process, and are its business.
-        let left_behind = since_sent >= self.settle_window();
+        let left_behind = since_sent >= self.settle_window_of(row.settles_in);
         if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
             rotation = self.step(row, rotation, Event::Orphaned, evidence, settled);
         }
@@ -223,7 +223,8 @@ impl Operations {
         evidence: &Evidence,
         settled: &mut SettlementPlan,
     ) -> Rotation {
-        let after = before.step(event, self.settle_window()).unwrap_or(before);
+        let horizon = self.settle_window_of(row.settles_in);
+        let after = before.step(event, horizon).unwrap_or(before);
         if after == before {
             return after;
         }

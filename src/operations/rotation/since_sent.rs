@@ -61,6 +61,7 @@ mod tests {
             handoff: HandOff::default(),
             boot_clock: None,
             process: None,
+            settles_in: Duration::ZERO,
             taker: None,
         }
     }

@@ -354,11 +354,13 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
         return;
     };
     match &row.kind {
-        // The work that an alarm stops opens the dialog that acknowledges it; switching starts it as well.
-        ConcernKind::Alarms(..) if profile == context.current => {
+        // The work that is stopped opens the dialog that asks; switching starts it as well.
+        ConcernKind::Alarms(..) | ConcernKind::NewKey(_) if profile == context.current => {
             context.start(Job::OpenRotations);
         }
-        ConcernKind::Alarms(..) => context.navigate(Navigation::SwitchTo(profile)),
+        ConcernKind::Alarms(..) | ConcernKind::NewKey(_) => {
+            context.navigate(Navigation::SwitchTo(profile))
+        }
         ConcernKind::Rotation(_, _, id)
         | ConcernKind::Change(_, _, id)
         | ConcernKind::HandOff { id, .. }

@@ -37,6 +37,9 @@ pub struct BatchRow {
     pub outcome: &'static str,
     /// When work on it began; `None` when it is not in progress.
     pub since: Option<Timestamp>,
+    /// Who rotated or updated it, if that was not the person here and now, and when that began.
+    pub by: Option<String>,
+    pub at: Option<Timestamp>,
     pub took: Option<Duration>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
@@ -52,6 +55,8 @@ impl BatchRow {
             status: ItemStatus::NotStarted,
             outcome: "not_started",
             since: None,
+            by: None,
+            at: None,
             took: None,
             previous: None,
             fingerprint: None,
@@ -78,6 +83,8 @@ impl BatchRow {
         self.status = item.status();
         self.outcome = item.outcome();
         self.since = None;
+        self.by.clone_from(&item.by);
+        self.at = item.at;
         self.previous = item.previous;
         self.fingerprint = item.fingerprint;
         // The first cause stays, whatever a later read has found.
@@ -378,6 +385,7 @@ impl BatchRun {
                     {
                         row.status = ItemStatus::UnderWay;
                         row.since = Some(now);
+                        row.at = row.since;
                         self.under_way += 1;
                     }
                 }

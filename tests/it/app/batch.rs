@@ -1,8 +1,13 @@
 //! Bulk rotation on the screen: marks, the check, the words to type, progress of the run, and its controls.
 
-use groupdesk::operations::{
-    ItemKey,
-    batch::{BatchEvent, Ended},
+use std::path::Path;
+
+use groupdesk::{
+    operations::{
+        ItemKey,
+        batch::{BatchEvent, Ended},
+    },
+    tui::state::batch::{BatchRun, report},
 };
 
 use super::prelude::*;
@@ -219,6 +224,8 @@ pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
         note: None,
         previous: None,
         fingerprint: None,
+        by: Some("dan@desk".into()),
+        at: Some(BEGIN + Duration::from_mins(5)),
         handoff: HandOff::default(),
         cause: None,
     };
@@ -477,6 +484,28 @@ fn the_report_holds_every_group_as_json_or_csv() {
     scene.keys("w<ctrl-u>/tmp/report.csv<enter>");
     let row = "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com/api/user";
     assert_has(&written(&scene), &format!("{row},ana@bastion2,{BEGIN}\r\n"));
+}
+
+/// A colleague may have begun the batch, and another one may have resumed it.
+#[test]
+fn the_report_names_who_rotated_each_group_and_when() {
+    let (mut batch, items) = (stored(BATCH), items([State::Confirmed, State::Confirmed]));
+    batch.by = "ben@desk".into();
+    let scene = Scene::on(TESTING);
+    let run = BatchRun::stored(Ticket::default(), ProfileIndex(TESTING), &batch, &items);
+    let csv = report::of(&run, &scene.app.context, Path::new("r.csv"));
+    let at = BEGIN + Duration::from_mins(5);
+    assert_has(
+        &csv,
+        &format!(
+            "acme-eu,confirmed,,,,,none,testing,https://groups.example.com/api/user,dan@desk,{at}\r\n"
+        ),
+    );
+    let json = report::of(&run, &scene.app.context, Path::new("r.json"));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["by"], "ben@desk", "who began the batch");
+    assert_eq!(json["groups"][1]["by"], "dan@desk");
+    assert_eq!(json["groups"][1]["at"], at.to_string());
 }
 
 #[test]

@@ -50,6 +50,7 @@ pub(super) fn concerns() -> Vec<Concern> {
         ConcernKind::Over(3, days(402)),
         ConcernKind::Due(3, days(3)),
         ConcernKind::Draft(id("acme-eu"), BEGIN),
+        ConcernKind::NewKey(2),
         ConcernKind::NoProfile(2),
     ]
     .map(|kind| concern(TESTING, kind))

@@ -131,11 +131,14 @@ fn an_empty_list_says_what_can_add_groups() {
         .shows("No groups yet: groupdesk import FILE adds known IDs; this profile is")
         .hides("creates one");
     let mut viewer = empty(TESTING);
-    let reason = told(&mut viewer, OutageReason::Viewer);
+    told(&mut viewer, OutageReason::Viewer);
     viewer
-        .shows("No groups yet, and none can be added: ")
-        .shows(&reason[..12])
+        .shows("No groups yet: a viewer sees the environment named like the profile")
         .hides("import FILE");
+    let mut old = empty(TESTING);
+    let reason = told(&mut old, OutageReason::NotWritable);
+    old.shows("No groups yet, and none can be added: ")
+        .shows(&reason[..12]);
     let mut trial = empty(TESTING);
     let here = trial.app.context.current;
     let problem = PlaceProblem::OnTrial {

@@ -345,6 +345,7 @@ fn change(state: mutation::State) -> Mutation {
         started_at: BEGIN,
         sent_at: Some(BEGIN),
         boot_clock: None,
+        settles_in: Duration::ZERO,
         ending: None,
         note: None,
         changes: None,

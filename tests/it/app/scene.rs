@@ -497,6 +497,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
         handoff: HandOff::default(),
         boot_clock: None,
         process: None,
+        settles_in: Duration::ZERO,
         taker: None,
     }
 }

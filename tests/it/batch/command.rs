@@ -312,6 +312,8 @@ async fn every_new_token_is_handed_off_and_failures_are_reported() {
         ("batches show 1", "3 confirmed of 3; 1 not handed off"),
         ("batches show 1", "the hand-off failed"),
         ("batches show 1 --json", "\"not_handed_off\": 1"),
+        ("batches show 1 --json", "\"at\": \"2"),
+        ("batches show 1 --json", "\"previous_fingerprint\": \""),
     ] {
         assert_has(&run(scene.program(&args(line))).await.1, said);
     }

@@ -118,6 +118,8 @@ async fn the_next_process_closes_a_batch_whose_run_could_not_record_its_end() {
     let seen = at(0).batch(batch).await.expect("readable");
     assert!(seen.ended_at.is_none(), "its run may be at work");
     assert!(seen.is_run());
+    let waits = is_counted_concern(&at(3_600)).await;
+    assert_eq!(waits, None, "nothing is left of it");
     let seen = at(3_600).batch(batch).await.expect("readable");
     assert!(seen.ended_at.is_some() && seen.runner.is_none(), "{seen:?}");
     assert_eq!(seen.last_run, None, "nothing stopped it");

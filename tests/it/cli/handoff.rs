@@ -100,12 +100,14 @@ async fn a_failed_hand_off_ends_with_6_and_can_be_repeated() {
     let again = home.json(6, "rotations handoff 1").await;
     assert_eq!(again[0]["handoff"]["exit"], 3);
     set_script(&home, "cat > $1/in");
-    let none = home.json(0, "rotations handoff").await;
-    assert_eq!(
-        none,
-        serde_json::json!([]),
-        "a failed one waits for a person"
-    );
+    for waits in ["rotations handoff", "rotations handoff --pending"] {
+        let ran = home.exits(6, waits).await;
+        ran.says("1 failed hand-off was left alone")
+            .says("--failed");
+        let left = home.json(6, waits).await;
+        assert_eq!(left[0]["handoff"]["state"], "failed", "it is only told");
+    }
+    assert!(!home.path("in").exists());
     let again = home.json(0, "rotations handoff --failed").await;
     assert_eq!(again[0]["rotation"], 1);
     assert_eq!(again[0]["handoff"]["state"], "done");

@@ -52,12 +52,15 @@ async fn an_empty_list_says_that_the_profile_had_another_address() {
 /// Commands about the group of another key, and how each ends with a profile of variables and with one of a file; `get`
 /// would create it in the other environment.
 #[rustfmt::skip] // A table: one command a line.
-const UNKNOWN: [(&str, [i32; 2]); 25] = [
+const UNKNOWN: [(&str, [i32; 2]); 28] = [
     ("list", [0, 0]),
     ("history", [0, 0]),
     ("rotations", [0, 0]),
     ("batches list", [0, 0]),
-    ("export -o out.jsonl", [0, 0]),
+    ("export -o out.jsonl", [0, 4]),
+    ("export --file old.jsonl --force", [0, 4]),
+    ("rotations check", [0, 4]),
+    ("rotations handoff --pending --failed", [0, 4]),
     ("show only-live", [3, 4]),
     ("get only-live", [3, 4]),
     ("get --refresh-all --yes", [0, 4]),
@@ -109,8 +112,14 @@ async fn an_unknown_key_knows_nothing_and_sends_nothing_by_id() {
         // What waits at the place of the other key is not of this one.
         leave_open(&home);
         for command in ["attention", "attention --all"] {
-            let ran = home.exits(0, command).await;
+            let ran = home
+                .exits(if from_variables { 0 } else { 7 }, command)
+                .await;
             assert_lacks(&ran.out, "only-live");
+            if !from_variables {
+                ran.shows("groupdesk profile bind live --same-environment");
+                ran.says("its API key (fingerprint");
+            }
         }
         home.set(name, &old);
         home.run("attention").await.shows("only-live");
@@ -143,7 +152,14 @@ async fn doctor_reports_places_and_everything_that_waits() {
     // A key on trial, then proven, then undone.
     let renewed = new_key(&home, "live").await;
     home.set("LIVE_KEY", &renewed);
-    home.exits(0, "profile bind live --same-environment").await;
+    let bind = "profile bind live --same-environment";
+    let refused = home
+        .exits(2, &format!("{bind} --verify-with no-such"))
+        .await;
+    refused.says("its token was never seen there");
+    let unbound = home.exits(4, "show acme").await;
+    unbound.says("its API key (fingerprint");
+    home.exits(0, bind).await;
     let report = home.json(0, "doctor").await;
     let (severity, advice) = finding(&report, "not verified");
     assert_eq!(severity, "warning");

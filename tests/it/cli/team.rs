@@ -5,7 +5,10 @@ use std::path::Path;
 use serde_json::json;
 
 use super::program::{Background, Home, each, has};
-use crate::support::postgres::{self, Server};
+use crate::support::{
+    assertions::assert_lacks,
+    postgres::{self, Server},
+};
 
 mod connections;
 mod people;
@@ -312,6 +315,17 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     ] {
         vera.exits(8, change).await.says("operator");
     }
+    // With a second environment at the address, her profile has to be named like one of them.
+    server.execute(
+        schema,
+        "INSERT INTO places (name, made_at, made_by) VALUES ('second', 1, 'desk'); \
+         INSERT INTO place_urls (place, url) SELECT p.number, u.url FROM places p, place_urls u WHERE p.name = 'second'",
+    );
+    let renamed = vera.config().replace("[profiles.live]", "[profiles.mine]");
+    vera.write("config.toml", &renamed);
+    let nothing = vera.exits(0, "list").await;
+    nothing.says("name the profile like one of this address in the configuration file: live");
+    assert_lacks(&nothing.err, "api_key");
 }
 
 /// The list of copied tables agrees with the tables of the schema.

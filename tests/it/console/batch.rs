@@ -159,6 +159,7 @@ async fn a_retry_keeps_the_options_of_the_batch() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let options = |token_out| BatchOptions {
+        hands_off: false,
         concurrency: Some(1),
         rate: Some(50.0),
         stop_after: Some(1),

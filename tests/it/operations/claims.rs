@@ -103,6 +103,20 @@ async fn values_of_others_are_not_erased_and_edited_values_are_compared() {
     assert_eq!(ended.last(), Some(&(Operation::Update, Ending::Updated)));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_rotation_of_a_killed_process_is_not_running() {
+    let scene = Scene::new().await;
+    leave_behind(&scene.ana, ACME, scene.current(), &[Event::Sending]).await;
+    let edit = rename(&scene.ana, "Acme").await;
+    // The number of this process with another beginning is that of one that has ended.
+    execute(&scene, "UPDATE rotations SET process = process || '0'");
+    let refused = send(&scene.ana, &edit).await.expect_err("locked");
+    let refused = refused.to_string();
+    assert_has(&refused, "whose result is unknown");
+    assert_has(&refused, "groupdesk rotations check");
+}
+
 #[tokio::test]
 async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
     let scene = Scene::new().await;

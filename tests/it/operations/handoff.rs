@@ -270,6 +270,30 @@ async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
     assert!(handed.is_done() && taker.path("ran").exists());
 }
 
+/// A colleague may have named a profile alike, without a hand-off.
+#[tokio::test]
+async fn a_rotation_settled_by_a_colleague_with_a_profile_of_that_name_waits_for_its_hand_off() {
+    let taker = HandOffScript::new("touch $1/ran");
+    let scene = taker.scene().await;
+    scene.proxy.next("POST", unanswered());
+    scene.next("GET", [ProxyFault::passed(), lost()]);
+    rotate(&scene.ana).await.expect_err("lost");
+    let settled = scene.li().recover(&[], 4, |_| {}).await;
+    settled.expect("readable");
+    assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+    assert!(!taker.path("ran").exists());
+    // The rest of a batch is not rotated without a word, either.
+    let plan = scene.ana.plan_batch(&[id(ACME)], true).await;
+    let batch = scene.ana.begin_batch(&plan.expect("planned"), None).await;
+    let batch = batch.expect("begun");
+    for (is_file, is_refused) in [(false, true), (true, false)] {
+        let again = scene.li().options_again(batch, "resume", is_file).await;
+        assert_eq!(again.is_err(), is_refused, "{again:?}");
+        let own = scene.ana.options_again(batch, "resume", is_file).await;
+        own.expect("its profile hands off");
+    }
+}
+
 #[tokio::test]
 async fn a_token_contradicted_by_a_read_is_not_handed_off() {
     let taker = HandOffScript::new("touch $1/ran");

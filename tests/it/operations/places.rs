@@ -133,12 +133,19 @@ async fn a_new_key_is_proven_by_a_token_known_at_the_place() {
     assert!(bound.on_trial);
     let held = rotate(&li()).await;
     assert_is!(held, Err(Failure::Place(PlaceProblem::OnTrial { .. })));
+    let again = li().answer_binding(SAME).await.expect("bound");
+    assert!(again.on_trial, "a second answer proves nothing");
     let unknown = li().prove(&id("never-seen")).await;
     assert_is!(unknown, Err(Failure::Place(PlaceProblem::NoProof { .. })));
     assert!(li().prove(&id(ACME)).await.expect("proven"));
     assert!(!li().prove(&id(ACME)).await.expect("no trial is left"));
     rotate(&li()).await.expect("rotated");
     rotate(&scene.ana).await.expect("the old key is good, too");
+    // A key that was withdrawn is proven again, also if it was the only one.
+    execute(&scene, "UPDATE place_keys SET state = 'withdrawn'");
+    let again = li().answer_binding(SAME).await.expect("bound");
+    assert!(again.on_trial);
+    assert!(li().prove(&id(ACME)).await.expect("proven"));
 }
 
 #[tokio::test]

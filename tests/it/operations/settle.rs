@@ -67,6 +67,36 @@ async fn a_longer_timeout_makes_a_longer_horizon() {
     }
 }
 
+/// Who settles or closes it may have a shorter timeout than who sent it.
+#[tokio::test]
+async fn the_window_of_the_sender_counts_for_everyone() {
+    let patient = |one: Installation| one.at(noon()).timeout(Duration::from_secs(100));
+    let scene = Scene::with(patient).await;
+    scene.meet("globex").await;
+    scene.proxy.next("POST", lost());
+    assert_unknown(&rotate(&scene.ana).await);
+    scene.proxy.next("PUT", lost());
+    let (globex, nothing) = (id("globex"), DesiredFields::default());
+    let renamed = only_name("Later");
+    let update = scene.ana.update(&globex, &nothing, &renamed, EXISTS);
+    update.await.expect_err("no answer");
+    let open = scene.open().await;
+    let [change] = &open[..] else {
+        panic!("{open:?}");
+    };
+    for (seconds, state) in [
+        (HORIZON, State::Unknown),
+        (199, State::Unknown),
+        (200, State::NotApplied),
+    ] {
+        let hurried = after(&scene, seconds);
+        look_up(&hurried).await.expect("found");
+        assert_eq!(scene.states().await, [state], "after {seconds} s");
+        let closed = hurried.abandon_change(change.id, "given up").await;
+        assert_eq!(closed.is_ok(), seconds == 200, "{closed:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_the_horizon() {
     let scene = Scene::with(|installation| installation.at(noon())).await;

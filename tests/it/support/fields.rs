@@ -44,6 +44,7 @@ pub(crate) fn intent(
         at,
         profile: profile.into(),
         hands_off: false,
+        settles_in: Duration::ZERO,
         key: None,
         item: None,
         noted: None,

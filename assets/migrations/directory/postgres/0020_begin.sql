@@ -207,7 +207,9 @@ CREATE TABLE rotations (
     handoff_process TEXT,
     handoff_limit   BIGINT,
     handoff_at      BIGINT,
-    handoff_clock   TEXT
+    handoff_clock   TEXT,
+    -- How many microseconds after it was sent it may still take effect, by the timeout of the profile that sent it.
+    settles_in      BIGINT
 );
 
 -- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert
@@ -255,7 +257,8 @@ CREATE TABLE mutations (
     note          TEXT,
     changes       TEXT CHECK (changes IS NULL OR changes::json IS NOT NULL),
     sent          TEXT CHECK (sent IS NULL OR sent::json IS NOT NULL),
-    merged        BIGINT NOT NULL DEFAULT 0
+    merged        BIGINT NOT NULL DEFAULT 0,
+    settles_in    BIGINT
 );
 CREATE UNIQUE INDEX mutations_one_per_group ON mutations (place, user_group_id, merged)
     WHERE state IN ('intended', 'sent', 'unknown');

@@ -140,6 +140,9 @@ async fn one(
         let named = arguments.same_environment.as_deref();
         same(&operations, named, arguments.no_verify).await?
     };
+    if let Some(id) = &arguments.verify_with {
+        operations.can_prove(answer, id).await?;
+    }
     let mut bound = operations.answer_binding(answer).await?;
     output::note_change();
     if let Some(id) = &arguments.verify_with {

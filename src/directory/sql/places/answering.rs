@@ -8,7 +8,7 @@ use super::{
     name, who,
 };
 use crate::{
-    db::{Tx, values},
+    db::{Access, Tx, values},
     directory::{
         Binding, BindingAnswer, Bound, Caller, Directory, KeyId, KeyState, PlaceId, Refusal,
         Result, sql::fault::Fault,
@@ -35,36 +35,23 @@ impl Directory {
                     (create(tx, caller)?, KeyState::Trusted)
                 }
                 BindingAnswer::Same { place, unproven } => {
-                    let place = match resolve_same(tx, &known, place)? {
-                        Ok(place) => place,
+                    let same = match same(tx, caller, &known, place)? {
+                        Ok(same) => same,
                         Err(refusal) => return Ok(Err(refusal)),
                     };
-                    let place = match (known.here.first(), known.by_key.first()) {
-                        (Some(here), _) if *here != place => {
-                            // A place without a key turns out to be a known one.
-                            if !has_no_key(tx, place)? {
-                                let place = name(tx, *here)?;
-                                return Ok(Err(Refusal::OtherPlace { place }));
-                            }
-                            if let Err(refusal) = merge(tx, place, *here, caller.at, &caller.by)? {
-                                return Ok(Err(refusal));
-                            }
-                            *here
+                    if let Some(merged) = same.merged {
+                        let merged = merge(tx, merged, same.place, caller.at, &caller.by)?;
+                        if let Err(refusal) = merged {
+                            return Ok(Err(refusal));
                         }
-                        (None, Some(other)) if *other != place => {
-                            let place = name(tx, *other)?;
-                            return Ok(Err(Refusal::OtherPlace { place }));
-                        }
-                        _ => place,
-                    };
-                    let is_first = has_no_key(tx, place)? || has_no_tokens(tx, place)?;
-                    let is_known = known.by_key.contains(&place);
-                    let state = if unproven || is_first || is_known {
+                    }
+                    let is_trusted = unproven || !same.needs_proof;
+                    let state = if is_trusted {
                         KeyState::Trusted
                     } else {
                         KeyState::Trial
                     };
-                    (place, state)
+                    (same.place, state)
                 }
             };
             match bind_to(tx, caller, place, Some(state))? {
@@ -72,6 +59,20 @@ impl Directory {
                 Binding::TagConflict { place, .. } => Ok(Err(Refusal::OtherPlace { place })),
                 Binding::Asked(_) => Err(Fault::Row(TABLE)),
             }
+        })
+        .await
+    }
+
+    /// The place that "the same" with this name means, if the key has to be proven there; nothing is written.
+    pub async fn place_to_prove(
+        &self,
+        caller: Caller,
+        named: Option<PlaceId>,
+    ) -> Result<Result<Option<PlaceId>, Refusal>> {
+        self.execute(Access::Short, move |tx| {
+            let known = KnownPlaces::of(tx, &caller)?;
+            let same = same(tx, &caller, &known, named)?;
+            Ok(same.map(|same| same.needs_proof.then_some(same.place)))
         })
         .await
     }
@@ -105,6 +106,51 @@ impl Directory {
         .await
     }
 }
+
+/// What "the same" comes to.
+struct Same {
+    place: PlaceId,
+    /// A place without a key that turns out to be that one.
+    merged: Option<PlaceId>,
+    /// The key is not trusted there, and there are tokens that can prove it.
+    needs_proof: bool,
+}
+
+fn same(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    known: &KnownPlaces,
+    named: Option<PlaceId>,
+) -> Result<Result<Same, Refusal>, Fault> {
+    let meant = match resolve_same(tx, known, named)? {
+        Ok(place) => place,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (place, merged) = match (known.here.first(), known.by_key.first()) {
+        (Some(here), _) if *here != meant && has_no_key(tx, meant)? => (*here, Some(meant)),
+        (Some(other), _) | (None, Some(other)) if *other != meant => {
+            let place = name(tx, *other)?;
+            return Ok(Err(Refusal::OtherPlace { place }));
+        }
+        _ => (meant, None),
+    };
+    let mut has_tokens = !has_no_tokens(tx, place)?;
+    if let Some(merged) = merged {
+        has_tokens |= !has_no_tokens(tx, merged)?;
+    }
+    // A key on trial is as unproven as a new one, whoever answers for it; so is any key after the only one was withdrawn.
+    let is_trusted = tx.one::<()>(IS_TRUSTED, values![place, caller.key])?;
+    Ok(Ok(Same {
+        place,
+        merged,
+        needs_proof: has_tokens && is_trusted.is_none(),
+    }))
+}
+
+/// This key, or any if the place comes from a version that stored none.
+const IS_TRUSTED: &str = "\
+SELECT 1 WHERE EXISTS (SELECT 1 FROM place_keys WHERE place = $1 AND fingerprint = $2 AND state = 'trusted') \
+ OR NOT EXISTS (SELECT 1 FROM place_keys WHERE place = $1)";
 
 /// The place meant by "the same": the named one, otherwise the only possible one.
 fn resolve_same(

@@ -95,6 +95,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
             ("!", text, theme.age(TokenAge::Due))
         }
         ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
+        ConcernKind::NewKey(_) => ("!", "new API key".into(), theme.warning()),
         ConcernKind::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
     }
 }
@@ -103,6 +104,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
 pub(super) fn enter_word(concern: &Concern) -> &'static str {
     match &concern.kind {
         ConcernKind::Alarms(..) => "acknowledge",
+        ConcernKind::NewKey(_) => "choose",
         ConcernKind::Batch(batch) if batch.is_run() => "watch",
         ConcernKind::Over(..) | ConcernKind::Due(..) => "list",
         _ => "open",
@@ -169,6 +171,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
             )
         }
         (ConcernKind::Draft(..), None) => format!("{} open", key(Action::Edit)),
+        (ConcernKind::NewKey(open), None) => format!("{enter} the environment: {open} open"),
         (ConcernKind::NoProfile(open), _) => match context.view_only_reason() {
             Some(why) => format!("{open} open; {why}"),
             None => format!("bind a profile: {open} open"),

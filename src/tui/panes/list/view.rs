@@ -21,7 +21,7 @@ use crate::{
             titled, titled_rows, with_details,
         },
         page::group_details,
-        state::ChangedField,
+        state::{ChangedField, OutageReason},
     },
 };
 
@@ -332,7 +332,13 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "searching".into()
     } else if list.filter.is_empty() {
         if let Some(why) = context.view_only_reason() {
-            return format!("No groups yet, and none can be added: {why}");
+            let outage = context.outage.map(|outage| outage.why);
+            return match outage {
+                Some(OutageReason::Viewer) => {
+                    "No groups yet: a viewer sees the environment named like the profile".into()
+                }
+                _ => format!("No groups yet, and none can be added: {why}"),
+            };
         }
         let problem = context.place_problems.get(&context.current);
         if matches!(problem, Some(PlaceProblem::Asked { .. })) {

@@ -29,6 +29,8 @@ fn json(run: &BatchRun, context: &Context) -> String {
                 "fingerprint": row.fingerprint.map(|value| value.to_string()),
                 "milliseconds": row.took.map(|took| took.as_millis() as u64),
                 "handoff": row.handoff.as_str(),
+                "by": by(row, context),
+                "at": row.at.map(|at| at.to_string()),
                 "note": row.note,
             })
         })
@@ -76,13 +78,19 @@ fn csv(run: &BatchRun, context: &Context) -> String {
             row.handoff.as_str().to_owned(),
             profile.map_or_else(String::new, |profile| profile.name.clone()),
             url.clone(),
-            run.by.as_ref().unwrap_or(&context.operator).clone(),
-            run.started_at.to_string(),
+            by(row, context).unwrap_or_default().to_owned(),
+            row.at.map_or_else(String::new, |at| at.to_string()),
         ];
         text.push_str(&fields.map(|field| quoted(&field)).join(","));
         text.push_str("\r\n");
     }
     text
+}
+
+/// Who rotated or updated the group, if anything was begun.
+fn by<'r>(row: &'r BatchRow, context: &'r Context) -> Option<&'r str> {
+    row.at?;
+    Some(row.by.as_ref().unwrap_or(&context.operator))
 }
 
 fn word(row: &BatchRow) -> &'static str {

@@ -99,6 +99,9 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
 
 /// A group has been created and rotated.
 async fn a_viewer_is_proposed_nothing_that_writes(office: &Office, ben: &Home, vera: &Home) {
+    let strict = office.machine("ben");
+    strict.add_config("require_synchronous = true\n");
+    strict.run("doctor").await.shows("every change is refused");
     office.break_with(
         "SET session_replication_role = replica; UPDATE rotations SET state = 'unknown'; \
          INSERT INTO alarms (place, what, raised_at, raised_by) SELECT number, 'x', 1, 'ben' FROM places; \
@@ -110,10 +113,11 @@ async fn a_viewer_is_proposed_nothing_that_writes(office: &Office, ben: &Home, v
     let reads = "Read it again with a key of the environment: groupdesk -P live get --refresh-all";
     let acknowledge = "groupdesk environment acknowledge live --reason WHY";
     let investigate = format!("Investigate, then run: {acknowledge}");
+    let check = "To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out.";
     let look = ["groupdesk environment show live", "groupdesk history t-1"];
-    let asked = [of_key(ASK), ASK.to_owned()];
+    let asked = [ASK.to_owned(), of_key(ASK), ASK.to_owned()];
     let (proposed, next) = proposals(ben).await;
-    assert_eq!(proposed, [of_key(reads), investigate]);
+    assert_eq!(proposed, [check.to_owned(), of_key(reads), investigate]);
     assert_eq!(next, [acknowledge, "groupdesk rotations check 1"]);
     let (proposed, next) = proposals(vera).await;
     assert_eq!(proposed, asked);
@@ -121,13 +125,19 @@ async fn a_viewer_is_proposed_nothing_that_writes(office: &Office, ben: &Home, v
     // Nobody could help with these two.
     office.break_with("UPDATE schema_versions SET writes_from = 9999");
     let (proposed, next) = proposals(ben).await;
-    assert_eq!(proposed, [of_key(UPDATE), UPDATE.to_owned()]);
+    let update = [UPDATE.to_owned(), of_key(UPDATE), UPDATE.to_owned()];
+    assert_eq!(proposed, update);
     assert_eq!(next, look);
     office.break_with(
         "UPDATE schema_versions SET writes_from = 1; \
          UPDATE installation SET moved_to = 'postgres://elsewhere/x'",
     );
-    let moved = [USE_OTHER.to_owned(), of_key(MOVED), MOVED.to_owned()];
+    let moved = [
+        USE_OTHER.to_owned(),
+        MOVED.to_owned(),
+        of_key(MOVED),
+        MOVED.to_owned(),
+    ];
     for home in [ben, vera] {
         let (proposed, next) = proposals(home).await;
         assert_eq!(proposed, moved);
