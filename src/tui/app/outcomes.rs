@@ -370,7 +370,7 @@ impl App {
                 let text = InvalidAnnotation::NoteChanged(now.clone());
                 (Severity::Error, format!("{text}{place}"))
             }
-            Outcome::SavedViews(_, text) => done(text.clone()),
+            Outcome::SavedViews(_, done) => done.clone(),
             Outcome::BulkEnded(_) => return self.say_batch_ended(&place),
             Outcome::Exported(count, path) => done(exported(*count, path)),
             Outcome::ReportWritten(path) => done(format!("Report saved to {}", path.display())),

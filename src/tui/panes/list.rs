@@ -335,9 +335,8 @@ impl View for List {
             Action::Mark => self.mark(),
             Action::Favourite => self.toggle_favourite(context),
             Action::Views => {
-                let opening =
-                    PaneRequest::Views(self.columns.clone(), view::empty_columns(self, context));
-                context.open_pane(opening);
+                let empty = view::empty_columns(self, context);
+                context.open_pane(PaneRequest::Views(Box::new(self.current_view()), empty));
             }
             Action::NextField if self.filter.is_typing() => self.complete(context),
             Action::Enter if self.filter.is_typing() => {
