@@ -52,6 +52,8 @@ pub struct App {
     burst_began_at: Option<Focus>,
     /// What was typed last, if it may be a token.
     typed: Option<pastes::LookedUp>,
+    /// A field from which a token was taken: the line end behind it may still be on its way.
+    emptied: Option<Focus>,
     /// The word that is being typed.
     word: zeroize::Zeroizing<String>,
     /// The job that delivered the first rows of its list most recently.
@@ -80,6 +82,7 @@ impl App {
             held_paste: None,
             burst_began_at: None,
             typed: None,
+            emptied: None,
             word: zeroize::Zeroizing::default(),
             first_rows: None,
             kept_text: None,
