@@ -105,12 +105,13 @@ impl App {
         let shows_seconds = self.stack.iter().any(|pane| pane.view().ticks());
         let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
         let settle = self.context.settle_again_at;
+        let changes = self.context.settle_changes_at;
         let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
         let runner = self.context.runner_gone_at;
         // Only while groups are shown: on other pages nobody would see it.
         let shows_groups = matches!(self.stack.last(), Some(Pane::List(_) | Pane::Group(_)));
         let others = shows_groups.then(|| self.context.others_due()).flatten();
-        let all = [line, flight, settle, runner, others, next_second];
+        let all = [line, flight, settle, changes, runner, others, next_second];
         all.into_iter().flatten().min()
     }
 
@@ -428,6 +429,7 @@ impl App {
         self.context.is_directory_back = false;
         self.context.last_answer = None;
         self.context.settle_again_at = None;
+        self.context.settle_changes_at = None;
         self.context.to_hand_off.clear();
         self.stack = vec![open_list(&mut self.context)];
         if let Some(profile) = self.context.profile() {

@@ -98,7 +98,13 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             page.dim(&pane.what_now(context));
         }
         Stage::Failed(error) => {
+            let key = context.keys.key(Focus::Token, Action::Refresh);
+            if let Some(at) = pane.resolved_at {
+                let at = context.moment(at);
+                page.heading(&format!("Resolved {at}: {key} reads the group."));
+            }
             let style = match error.ending {
+                _ if pane.resolved_at.is_some() => context.theme.dim(),
                 Some(ending) => ending_style(ending, context.theme),
                 None if error.is_cancelled => context.theme.dim(),
                 None => context.theme.error(),
@@ -109,9 +115,11 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 steps.draw(&mut page, context);
                 page.blank();
             }
-            let key = context.keys.key(Focus::Token, Action::Refresh);
-            let text = format!("{key} reads the group: only that shows which token is current.");
-            page.dim(&text);
+            let is_unsent = pane.steps.as_ref().is_some_and(|steps| !steps.are_sent());
+            if pane.resolved_at.is_none() && (!is_unsent || error.severity() == Severity::Unknown) {
+                let why = "only that shows which token is current";
+                page.dim(&format!("{key} reads the group: {why}."));
+            }
         }
     }
     page
