@@ -173,6 +173,9 @@ impl App {
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
+        if let [Pane::List(list)] = &mut self.stack[..] {
+            list.say_hidden(&mut self.context);
+        }
         if is_input && self.burst_began_at.is_none() && !self.may_become_a_token() {
             self.keep_draft();
         } else if !self.context.drafts.is_failing {
