@@ -79,7 +79,10 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 "Rotating: nothing is sent yet."
             };
             page.heading(heading);
-            page.dim("It is never repeated. Leaving this page does not stop it; a message reports the result.");
+            page.dim("It is never repeated.");
+            if is_sent {
+                page.dim("Leaving this page does not stop it; a message reports the result.");
+            }
             page.blank();
             if let Some(steps) = &pane.steps {
                 steps.draw(&mut page, context);
