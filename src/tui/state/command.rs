@@ -122,23 +122,29 @@ fn insert_position(column: &ListColumn, columns: &[ListColumn]) -> usize {
     }
 }
 
-/// Names of subcommands of the command line that somebody may try to use here.
-pub const ON_THE_COMMAND_LINE: &[&str] = &[
-    "apply",
-    "audit",
-    "completions",
-    "config",
-    "copy",
-    "demo",
-    "diff",
-    "directory",
-    "doctor",
-    "environment",
-    "import",
-    "man",
-    "profile",
-    "serve",
-    "update",
+/// Commands of the command line that somebody may try to use here, and words for them.
+pub const ON_THE_COMMAND_LINE: &[(&str, &str)] = &[
+    ("apply", "apply"),
+    ("audit", "audit"),
+    ("backup", "directory backup"),
+    ("completions", "completions"),
+    ("config", "config"),
+    ("copy", "copy"),
+    ("demo", "demo"),
+    ("diff", "diff"),
+    ("directory", "directory"),
+    ("doctor", "doctor"),
+    ("environment", "environment"),
+    ("grant", "directory grant"),
+    ("import", "import"),
+    ("man", "man"),
+    ("members", "directory members"),
+    ("migrate", "directory migrate"),
+    ("profile", "profile"),
+    ("serve", "serve"),
+    ("status", "directory status"),
+    ("team", "directory members"),
+    ("update", "update"),
 ];
 
 /// A pane, and its initial data.

@@ -364,6 +364,8 @@ fn the_palette_orders_and_says_what_it_does_not_find() {
     scene.walk(":import").shows(none);
     assert_eq!(scene.keys("<enter>"), []);
     scene.at("Palette");
+    let backup = "Command line: groupdesk directory backup";
+    scene.walk("<esc>:backup").shows(backup);
     scene.walk("<esc>:zzz").shows("No command \"zzz\"");
     // Available commands come first, then groups, then commands that are not available here.
     scene.walk("<esc>:acme").shows("group acme-eu");
