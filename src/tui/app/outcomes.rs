@@ -326,6 +326,7 @@ impl App {
             self.context.note_open(extras.open);
             self.context.note_at_work(&extras.at_work);
             self.context.live.place_name = extras.place_name;
+            self.context.live.environments = extras.environments;
             let here = self.context.current;
             if extras.lacks_key {
                 self.context.keyless.insert(here);
