@@ -25,7 +25,7 @@ pub enum InvalidAge {
     #[error("is not an age; write a whole number and its unit: 90d, 12w or 36h")]
     Unreadable,
     /// Minutes, or months.
-    #[error("could be minutes or months; write 1h or more in h, d or w: {0} months are {1}d")]
+    #[error("could be minutes or months; write 1h or more in h, d or w: {0} {are} {1}d", are = if *.0 == 1 { "month is" } else { "months are" })]
     Minutes(u64, u64),
     #[error("has no unit; write {0}d, {0}w or {0}h")]
     NoUnit(u64),

@@ -155,6 +155,7 @@ fn an_age_has_hours_days_or_weeks() {
     }
     for (wrong, write) in [
         ("3m", "3 months are 90d"),
+        ("1m", "1 month is 30d"),
         ("3min", "minutes or months"),
         ("3M", "write 90d"),
         ("90", "has no unit; write 90d"),

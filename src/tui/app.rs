@@ -52,6 +52,8 @@ pub struct App {
     burst_began_at: Option<Focus>,
     /// What was typed last, if it may be a token.
     typed: Option<pastes::LookedUp>,
+    /// A field from which a token was taken: the line end behind it may still be on its way.
+    emptied: Option<Focus>,
     /// The word that is being typed.
     word: zeroize::Zeroizing<String>,
     /// The job that delivered the first rows of its list most recently.
@@ -80,6 +82,7 @@ impl App {
             held_paste: None,
             burst_began_at: None,
             typed: None,
+            emptied: None,
             word: zeroize::Zeroizing::default(),
             first_rows: None,
             kept_text: None,
@@ -102,12 +105,13 @@ impl App {
         let shows_seconds = self.stack.iter().any(|pane| pane.view().ticks());
         let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
         let settle = self.context.settle_again_at;
+        let changes = self.context.settle_changes_at;
         let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
         let runner = self.context.runner_gone_at;
         // Only while groups are shown: on other pages nobody would see it.
         let shows_groups = matches!(self.stack.last(), Some(Pane::List(_) | Pane::Group(_)));
         let others = shows_groups.then(|| self.context.others_due()).flatten();
-        let all = [line, flight, settle, runner, others, next_second];
+        let all = [line, flight, settle, changes, runner, others, next_second];
         all.into_iter().flatten().min()
     }
 
@@ -168,6 +172,9 @@ impl App {
         }
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
+        }
+        if let [Pane::List(list)] = &mut self.stack[..] {
+            list.say_hidden(&mut self.context);
         }
         if is_input && self.burst_began_at.is_none() && !self.may_become_a_token() {
             self.keep_draft();
@@ -425,6 +432,7 @@ impl App {
         self.context.is_directory_back = false;
         self.context.last_answer = None;
         self.context.settle_again_at = None;
+        self.context.settle_changes_at = None;
         self.context.to_hand_off.clear();
         self.stack = vec![open_list(&mut self.context)];
         if let Some(profile) = self.context.profile() {

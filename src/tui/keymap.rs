@@ -114,7 +114,7 @@ pub fn of_entry(kind: &str) -> &'static str {
 pub const IMPOSSIBLE: [(&str, &str, &str); 3] = [
     (
         "delete a group",
-        "remove destroy drop erase",
+        "remove destroy drop erase disable block lock deactivate archive",
         "the service cannot delete groups; to lock one out, rotate its token",
     ),
     (

@@ -188,7 +188,7 @@ impl Pane {
             }
             PaneRequest::Export(ids, which) => export::Export::of(ids, which, context).into(),
             PaneRequest::Note(id) => note::NotePane::of(id, context).into(),
-            PaneRequest::Views(columns, empty) => views::ViewsPane::of(&columns, empty).into(),
+            PaneRequest::Views(view, empty) => views::ViewsPane::of(*view, empty).into(),
             PaneRequest::CheckBulk(ids) => batch::BatchPane::check(ids, context).into(),
             PaneRequest::WatchBulk(run) => batch::BatchPane::watch(run).into(),
             PaneRequest::Batch(id, aim) => batch::BatchPane::of(id, aim, context).into(),

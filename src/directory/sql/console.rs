@@ -11,6 +11,8 @@ use crate::{
 record!(ListView, "console_views" { filter, sort, reverse, best_first, columns });
 record!(SavedView, "saved_views" { name, view, written });
 
+const ONE: &str = "SELECT * FROM saved_views WHERE name = $1";
+
 /// The columns of a view, after these.
 fn with_view(mut row: NewRow, view: &ListView) -> NewRow {
     row.extend(row! {
@@ -53,19 +55,38 @@ impl Directory {
         .await
     }
 
-    /// Saves a view under a name, replacing any of that name.
-    pub async fn save_view(&self, name: &str, view: ListView, written: Attribution) -> Result<()> {
+    /// Saves a view under a name. Returns the one that has this name if it is not `seen`: then nothing is saved.
+    pub async fn save_view(
+        &self,
+        name: &str,
+        view: ListView,
+        seen: Option<SavedView>,
+        written: Attribution,
+    ) -> Result<Result<(), SavedView>> {
         let name = name.to_owned();
         self.write(move |tx| {
+            let there: Option<SavedView> = tx.lock(ONE, values![&name])?.one()?;
+            if let Some(other) = there.filter(|there| seen.as_ref() != Some(there)) {
+                return Ok(Err(other));
+            }
             let row = row! { name: &name, at: written.at, by: &written.by };
-            Ok(tx.upsert("saved_views", 1, with_view(row, &view))?)
+            tx.upsert("saved_views", 1, with_view(row, &view))?;
+            Ok(Ok(()))
         })
         .await
     }
 
-    /// Removes a saved view; returns whether it existed.
-    pub async fn remove_view(&self, name: &str) -> Result<bool> {
-        let text = "DELETE FROM saved_views WHERE name = $1";
-        self.changes(text, values![name]).await
+    /// Removes a saved view; returns whether there was this one.
+    pub async fn remove_view(&self, seen: SavedView) -> Result<bool> {
+        self.write(move |tx| {
+            let there: Option<SavedView> = tx.lock(ONE, values![&seen.name])?.one()?;
+            let is_seen = there.is_some_and(|there| there == seen);
+            if is_seen {
+                let text = "DELETE FROM saved_views WHERE name = $1";
+                tx.put(text, values![&seen.name])?;
+            }
+            Ok(is_seen)
+        })
+        .await
     }
 }

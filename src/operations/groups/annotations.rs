@@ -97,23 +97,29 @@ impl Operations {
         Ok(saved.map(|saved| (saved.name, saved.view.filter)).collect())
     }
 
-    /// Saves a list view under a name, replacing any of that name, and returns the name as stored.
-    pub async fn save_view(&self, name: &str, view: ListView) -> Result<String, Failure> {
+    /// Saves a list view under a name, in place of the one that was `seen` there. Returns the one that has this name if it
+    /// is another: then nothing is saved.
+    pub async fn save_view(
+        &self,
+        name: &str,
+        view: ListView,
+        seen: Option<SavedView>,
+    ) -> Result<Result<(), SavedView>, Failure> {
         let kept = view_name(name).map_err(Failure::usage)?;
         let saved = async {
             self.no_secret_in_text("name of the view", &kept).await?;
             self.no_secret_in_text("filter", &view.filter).await?;
-            let saved = self.directory().save_view(&kept, view, self.written());
+            let directory = self.directory();
+            let saved = directory.save_view(&kept, view, seen, self.written());
             saved.await.map_err(Failure::NothingSent)
         };
         let saved = saved.await;
-        saved.map_err(|failure| failure.of_saving("the view was"))?;
-        Ok(kept)
+        saved.map_err(|failure| failure.of_saving("the view was"))
     }
 
-    /// Removes a saved view; returns whether it existed.
-    pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
-        self.directory().remove_view(name).await
+    /// Removes a saved view; returns whether there was this one.
+    pub async fn remove_view(&self, seen: &SavedView) -> Result<bool, DirectoryError> {
+        self.directory().remove_view(seen.clone()).await
     }
 
     fn written(&self) -> Attribution {

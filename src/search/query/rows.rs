@@ -92,7 +92,7 @@ impl RowQuery {
         let mut query = Self::default();
         for piece in pieces(text) {
             if let Err(why) = query.take(&piece, rules) {
-                query.wrong.push(format!("{}: {why}", piece.text));
+                query.wrong.push(piece.remark(&why));
             }
         }
         query
@@ -130,7 +130,7 @@ impl RowQuery {
         let is_word = (found.tests.is_empty() || is_bare) && !piece.text.starts_with('@');
         if is_word {
             if !piece.quoted && looks_like_a_test(&piece.text) {
-                self.doubtful.push(format!("{}: {NOT_A_TEST}", piece.text));
+                self.doubtful.push(piece.remark(NOT_A_TEST));
             }
             if !piece.text.is_empty() {
                 let word = Asked::Word(lowered(&piece.text));
@@ -138,7 +138,7 @@ impl RowQuery {
             }
         } else if asks_group {
             self.wrong.extend_from_slice(&found.wrong);
-            let meant = second_colon(piece).map(|meant| format!("{}: {meant}", piece.text));
+            let meant = second_colon(piece).map(|meant| piece.remark(&meant));
             self.doubtful.extend(meant);
             self.group.add(found, piece.negated);
         } else {
@@ -314,6 +314,11 @@ mod tests {
         for torn in ["since: 7d", "by: li", "op : rotate", "prop:tier = gold"] {
             assert!(!parsed(torn, &ALL).wrong.is_empty(), "{torn}");
         }
+        let torn = parsed("since: 7d", &ALL).wrong;
+        assert!(
+            torn[0].starts_with("since: a test has no spaces"),
+            "{torn:?}"
+        );
         let query = parsed("ticket:4711 \"since:x\"", &ALL);
         assert_eq!(query.wrong, Vec::<String>::new());
         assert_eq!(query.doubtful.len(), 1);

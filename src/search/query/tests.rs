@@ -249,6 +249,8 @@ fn a_view_stands_for_its_filter_and_never_for_itself() {
         ("night", "age>90d -label:vip @eu"),
         ("eu", "prop:region=eu"),
         ("loop", "x @loop"),
+        ("all", " "),
+        ("over", "@all"),
     ];
     let views: Views = views
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
@@ -262,6 +264,11 @@ fn a_view_stands_for_its_filter_and_never_for_itself() {
     assert_eq!(without.without, [read("prop:region=eu")]);
     assert_eq!(read("x @loop").wrong, ["@loop: this view contains itself"]);
     assert_eq!(read("@day").wrong, ["@day: no saved view of this name"]);
+    // A view that selects nothing in particular is no condition, not even in a filter that has others.
+    for (text, view) in [("@all", "@all"), ("acme -@all", "-@all"), ("@over", "@all")] {
+        let why = "this view has no filter, so it would match all groups";
+        assert_eq!(read(text).wrong, [format!("{view}: {why}")], "{text}");
+    }
 }
 
 #[test]

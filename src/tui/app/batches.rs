@@ -10,7 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
 use crate::{
-    domain::{Ending, HandOffState, counted, proposal::quoted, rotation::State},
+    domain::{
+        BatchKind, Ending, HandOffState, counted,
+        proposal::quoted,
+        rotation::{State, settle_window},
+    },
     operations::{
         Batch, BatchItem, Done, HandedOff, Mutation, NextStep, Recovered, RotationRow, Warning,
         batch::BatchEvent,
@@ -46,7 +50,12 @@ impl App {
             Outcome::Failed(error) => run.end_with_error(error.text.clone()),
             _ => return,
         }
+        let is_edit = matches!(run.kind, BatchKind::Edit(_));
+        let is_unknown = run.counts().unknown > 0;
         if is_here {
+            if is_unknown {
+                self.settle_later(is_edit);
+            }
             // The rotations have updated the directory, so the list on the screen is out of date.
             self.context.start(Job::List);
             if self.context.hands_off_to().is_some() {
@@ -197,6 +206,23 @@ impl App {
         }
     }
 
+    /// What has just ended without a result, of a rotation or of another change, is checked again when its waiting period
+    /// is over.
+    pub(super) fn settle_later(&mut self, is_change: bool) {
+        let Some(profile) = self.context.profile() else {
+            return;
+        };
+        let window = SignedDuration::try_from(settle_window(profile.timeout));
+        let wait = window.unwrap_or(SignedDuration::from_hours(1)) + SignedDuration::from_secs(1);
+        let at = self.context.now + wait;
+        let due = if is_change {
+            &mut self.context.settle_changes_at
+        } else {
+            &mut self.context.settle_again_at
+        };
+        *due = Some(due.map_or(at, |before| before.min(at)));
+    }
+
     /// Reports which creates and updates are still open.
     pub(super) fn changes_settled(&mut self, open: &[Mutation]) {
         let open: Vec<_> = open
@@ -204,6 +230,7 @@ impl App {
             .filter(|change| change.state.is_open())
             .collect();
         let Some(first) = open.first() else {
+            self.context.settle_changes_at = None;
             self.context.resolve(Condition::OpenChanges);
             self.context
                 .say(Severity::Done, "All open changes are resolved");
@@ -233,6 +260,9 @@ impl App {
         }
         if self.context.settle_again_at.take_if(is_due).is_some() {
             self.context.start(Job::Settle);
+        }
+        if self.context.settle_changes_at.take_if(is_due).is_some() {
+            self.context.start(Job::SettleChanges);
         }
     }
 }

@@ -41,7 +41,7 @@ impl App {
             }
             Command::Profile(profile) if self.must_stay(profile) => {}
             Command::Profile(profile) => self.switch(profile),
-            Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(_)
+            Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(..)
                 if let Some(why) = self.context.view_only_reason() =>
             {
                 self.refuse(format!("Not available: {why}"));

@@ -88,7 +88,15 @@ impl App {
             return self.context.refuse(text);
         }
         let blind = self.what_is_blind(press, focus);
+        let is_rest = press == Press::Do(Action::Enter) && self.emptied == Some(focus);
+        if !is_rest {
+            self.emptied = None;
+        }
         match press {
+            _ if is_rest => self.refuse(
+                "Nothing was done: a token was removed from this field. Press another key first"
+                    .into(),
+            ),
             // A slow line brings a paste in pieces, and somebody who confirms looks first.
             _ if let Some(what) = blind => self.refuse(format!(
                 "Not {what}: the key came at once with others, as in a paste. Press it alone"

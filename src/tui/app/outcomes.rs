@@ -68,6 +68,7 @@ impl App {
         {
             // The flag in the list comes from the journal.
             self.context.start(Job::Rotations);
+            self.settle_later(running.job.sends.is_some());
         }
         self.note_place(running.profile, &outcome);
         if let Some(error) = outcome.error() {
@@ -208,6 +209,13 @@ impl App {
     /// Marks messages about an unknown outcome as resolved: it is known now, or nobody will find it out.
     pub(super) fn resolve_unknown(&mut self, profile: ProfileIndex, id: &UserGroupId, what: Open) {
         let now = self.context.now;
+        if what == Open::Rotation && profile == self.context.current {
+            for pane in &mut self.stack {
+                if let Pane::Token(token) = pane {
+                    token.resolved(id, now);
+                }
+            }
+        }
         let is_meant = |subject: &Subject, severity| {
             severity == Severity::Unknown
                 && (subject.verb == "rotate") == (what == Open::Rotation)
@@ -318,6 +326,7 @@ impl App {
             self.context.note_open(extras.open);
             self.context.note_at_work(&extras.at_work);
             self.context.live.place_name = extras.place_name;
+            self.context.live.environments = extras.environments;
             let here = self.context.current;
             if extras.lacks_key {
                 self.context.keyless.insert(here);
@@ -370,7 +379,7 @@ impl App {
                 let text = InvalidAnnotation::NoteChanged(now.clone());
                 (Severity::Error, format!("{text}{place}"))
             }
-            Outcome::SavedViews(_, text) => done(text.clone()),
+            Outcome::SavedViews(_, done) => done.clone(),
             Outcome::BulkEnded(_) => return self.say_batch_ended(&place),
             Outcome::Exported(count, path) => done(exported(*count, path)),
             Outcome::ReportWritten(path) => done(format!("Report saved to {}", path.display())),

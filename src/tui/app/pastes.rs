@@ -188,6 +188,7 @@ impl App {
             let (pane, context) = self.top_mut();
             if is_here && pane.hold_back(&typed.text, context) {
                 self.word = Zeroizing::default();
+                self.emptied = Some(typed.focus);
                 // The rest of it may still be on its way, and ends nothing.
                 let text = self.context.token_text(NOTHING_ENTERED);
                 self.context.say(Severity::Warning, text);
@@ -222,6 +223,7 @@ impl App {
             if !field.is_data() {
                 let text = Zeroizing::new(field.text().to_owned());
                 view.hold_back(&text, &mut self.context);
+                self.emptied = Some(view.focus());
                 self.context.say_token();
                 return true;
             }

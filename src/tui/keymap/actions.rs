@@ -124,10 +124,10 @@ opened! { layers {
         Mark ["space"] "" "" "select tick check";
         MarkDown ["shift-down"] "" "" "select tick check";
         MarkUp ["shift-up"] "" "" "select tick check";
-        MarkAll ["*"] "" "" "select tick check";
-        RotateMarked ["T"] "" "" "bulk many renew revoke regenerate replace leaked mass compromised invalidate";
+        MarkAll ["*"] "" "" "select tick check rotate edit bulk";
+        RotateMarked ["T"] "" "" "bulk many all renew revoke regenerate replace leaked mass compromised invalidate";
         /// Applies one change to all marked groups.
-        EditMarked ["B"] "" "" "bulk many change update mass";
+        EditMarked ["B"] "" "" "bulk many all change update mass";
         Detail ["d"] "" "" "info inspect preview";
         Sort ["s"] "" "" "order column";
         SortReverse ["S"] "" "" "order column";

@@ -49,6 +49,8 @@ pub fn did_not_fit(cut: usize) -> String {
 /// One line of text with a cursor.
 pub struct TextField {
     input: Input,
+    /// What stood there before anything was typed.
+    began: String,
     pub label: String,
     /// Drawn below the text if there is a second row, unless there is an error.
     pub hint: String,
@@ -67,8 +69,10 @@ pub struct TextField {
 
 impl TextField {
     pub fn new(label: impl Into<String>, text: impl Into<String>) -> Self {
+        let began = text.into();
         Self {
-            input: Input::new(text.into()),
+            input: Input::new(began.clone()),
+            began,
             label: label.into(),
             hint: String::new(),
             error: None,
@@ -105,8 +109,8 @@ impl TextField {
         self.allowed = allowed;
     }
 
-    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays. Returns whether the
-    /// text had it.
+    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays that was typed. Returns
+    /// whether the text had it.
     pub fn hold_back(&mut self, secret: &str) -> bool {
         if !self.text().contains(secret) {
             return false;
@@ -114,11 +118,17 @@ impl TextField {
         let kept = if self.is_data {
             Zeroizing::new(self.text().replace(secret, ""))
         } else {
-            Zeroizing::default()
+            let began = Some(&self.began).filter(|began| !began.contains(secret));
+            Zeroizing::new(began.cloned().unwrap_or_default())
         };
         self.set_text(&kept);
         self.error = None;
         true
+    }
+
+    /// Another text stands there now, without what was typed.
+    pub fn begins_with(&mut self, text: &str) {
+        text.clone_into(&mut self.began);
     }
 
     /// Whether it is a field for secrets.
@@ -345,6 +355,7 @@ impl Clone for TextField {
         let text = self.owned(self.text());
         Self {
             input: Input::new(text).with_cursor(self.input.cursor()),
+            began: self.began.clone(),
             label: self.label.clone(),
             hint: self.hint.clone(),
             error: self.error.clone(),

@@ -184,8 +184,10 @@ impl Default for Filter {
 
 impl Filter {
     pub fn with(text: &str) -> Self {
+        let mut field = TextField::new("filter", "");
+        field.set_text(text);
         Self {
-            field: TextField::new("filter", text),
+            field,
             is_typing: false,
         }
     }

@@ -49,6 +49,8 @@ pub struct List {
     completion: Option<Completion>,
     /// The group that the person moved to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
+    /// A new group, until the list was seen again.
+    created: Option<UserGroupId>,
     /// Since when the cursor has been on it.
     cursor_id_since: Timestamp,
     marks: BTreeSet<UserGroupId>,
@@ -167,9 +169,25 @@ impl List {
         self.cursor.at = 0;
     }
 
-    /// The cursor goes to this group, as soon as it is listed.
+    /// The cursor goes to this new group, as soon as it is listed.
     pub fn select(&mut self, id: &UserGroupId) {
         self.on = Some(id.clone());
+        self.created = Some(id.clone());
+    }
+
+    /// Says that the filter hides the new group, once the list is seen again.
+    pub fn say_hidden(&mut self, context: &mut Context) {
+        if self.finder.is_searching() {
+            return;
+        }
+        let Some(id) = self.created.take() else {
+            return;
+        };
+        if !self.filter.is_empty() && self.id().as_ref() != Some(&id) {
+            let key = context.keys.key(Focus::List, Action::Back);
+            let text = format!("The filter hides \"{id}\": {key} clears it");
+            context.say(Severity::Warning, text);
+        }
     }
 
     /// Moves to the next or previous row with a flag, wrapping around.
@@ -335,9 +353,8 @@ impl View for List {
             Action::Mark => self.mark(),
             Action::Favourite => self.toggle_favourite(context),
             Action::Views => {
-                let opening =
-                    PaneRequest::Views(self.columns.clone(), view::empty_columns(self, context));
-                context.open_pane(opening);
+                let empty = view::empty_columns(self, context);
+                context.open_pane(PaneRequest::Views(Box::new(self.current_view()), empty));
             }
             Action::NextField if self.filter.is_typing() => self.complete(context),
             Action::Enter if self.filter.is_typing() => {

@@ -122,6 +122,9 @@ impl NotePane {
         self.before.note.clone_from(&now.note);
         self.before.noted.clone_from(&now.noted);
         self.is_overtaken = true;
+        if let Some(note) = self.form.field_of(NoteRow::Note) {
+            note.begins_with(now.note.as_deref().unwrap_or_default());
+        }
         self.form.focus(NoteRow::Note);
         let by = now.noted.as_ref();
         let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));

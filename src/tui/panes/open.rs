@@ -110,7 +110,7 @@ impl Open {
             self.id.field.error = Some(format!("Not opened: {why}; try again"));
         } else if context.why_forbidden(Guarded::Create).is_some() {
             self.id.field.error =
-                Some("Not in the directory, and it cannot be created: see below".into());
+                Some("Not known in this profile, and it cannot be created: see below".into());
         } else {
             let source = match self.copy_of.group(context) {
                 Ok(source) => source,
@@ -287,12 +287,15 @@ impl Open {
                 theme.unknown(),
             );
         } else {
-            let text = format!(
-                "New ID: sending creates the group, and it cannot be deleted. {enter} opens the form."
-            );
-            page.warning(&text);
+            let forbidden = context.why_forbidden(Guarded::Create);
+            if forbidden.is_none() {
+                let text = format!(
+                    "New ID: sending creates the group, and it cannot be deleted. {enter} opens the form."
+                );
+                page.warning(&text);
+            }
             page.text(&place, theme.title());
-            if let Some(why) = context.why_forbidden(Guarded::Create) {
+            if let Some(why) = forbidden {
                 page.error(&format!("It cannot be created: {why}."));
             } else if !self.copy_of.field.is_empty() {
                 let text = format!(

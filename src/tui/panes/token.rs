@@ -63,6 +63,8 @@ pub struct TokenPane {
     revealed_until: Option<Timestamp>,
     /// A sentence about when and by whom the token on the page was replaced.
     replaced: Option<String>,
+    /// When a rotation whose result the page does not know was resolved.
+    resolved_at: Option<Timestamp>,
     /// The file to write the token to.
     file: Prompt,
     /// The file that has the token on the page.
@@ -90,11 +92,20 @@ impl TokenPane {
             id: group.id.clone(),
             revealed_until: None,
             replaced: None,
+            resolved_at: None,
             file: Prompt::default(),
             saved: None,
             hand_off_progress: HandOffProgress::Nowhere,
             reason: KeptReason::default(),
             scroll: Cursor::default(),
+        }
+    }
+
+    /// The rotation of this group has a result now.
+    pub fn resolved(&mut self, id: &UserGroupId, now: Timestamp) {
+        let is_unknown = |error: &JobError| error.severity() == Severity::Unknown;
+        if *id == self.id && matches!(&self.stage, Stage::Failed(error) if is_unknown(error)) {
+            self.resolved_at = Some(now);
         }
     }
 

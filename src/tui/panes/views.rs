@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::{
     domain::{capitalised, visible},
     operations::view_name,
-    search::{ListColumn, SavedView},
+    search::{ListColumn, ListView, SavedView},
     tui::{
         kit::choice,
         page::{group_details::by, prompt::Prompt},
@@ -20,6 +20,13 @@ enum Asks {
     /// The name of a view.
     #[default]
     Name,
+}
+
+/// A question above this pane, with the view that it shows.
+#[derive(Debug)]
+enum Asked {
+    Replace(Box<SavedView>),
+    Remove(Box<SavedView>),
 }
 
 /// A row under the cursor.
@@ -39,20 +46,20 @@ pub struct ViewsPane {
     on: Option<String>,
     /// Columns that the list leaves out, because they would be empty.
     empty: Vec<ListColumn>,
+    /// Of the list.
+    filter: String,
     prompt: Prompt,
     asks: Asks,
-    /// The view that a question above this pane is about.
-    removing: Option<String>,
+    asked: Option<Asked>,
 }
 
 impl ViewsPane {
-    /// `columns` are those of the list; empty for the default ones.
-    pub fn of(columns: &[ListColumn], empty: Vec<ListColumn>) -> Self {
-        let mut all = if columns.is_empty() {
-            ListColumn::ALL.to_vec()
-        } else {
-            columns.to_vec()
-        };
+    /// Of the list; no columns are the default ones.
+    pub fn of(view: ListView, empty: Vec<ListColumn>) -> Self {
+        let mut all = view.columns;
+        if all.is_empty() {
+            all = ListColumn::ALL.to_vec();
+        }
         let shown = all.len();
         let hidden = ListColumn::ALL.into_iter();
         let hidden: Vec<ListColumn> = hidden.filter(|column| !all.contains(column)).collect();
@@ -61,6 +68,7 @@ impl ViewsPane {
             columns: all,
             shown,
             empty,
+            filter: view.filter,
             ..Self::default()
         }
     }
@@ -141,7 +149,13 @@ impl ViewsPane {
         };
         match self.asks {
             Asks::Name => match view_name(&text) {
-                Ok(name) => context.navigate(Navigation::Run(Command::Save(name))),
+                Ok(name) => {
+                    let mut saved = context.annotations.saved_views.iter();
+                    if let Some(view) = saved.find(|view| view.name == name).cloned() {
+                        return self.ask_to_replace(view, context);
+                    }
+                    context.navigate(Navigation::Run(Command::Save(name, None)));
+                }
                 Err(why) => return self.prompt.refuse(capitalised(&why)),
             },
             Asks::Property => {
@@ -150,14 +164,31 @@ impl ViewsPane {
                     add: vec![ListColumn::Property(key.to_owned())],
                     remove: Vec::new(),
                 };
-                let columns = change.of(&self.columns[..self.shown]);
-                *self = Self::of(&columns, std::mem::take(&mut self.empty));
+                let view = ListView {
+                    columns: change.of(&self.columns[..self.shown]),
+                    filter: std::mem::take(&mut self.filter),
+                    ..ListView::default()
+                };
+                *self = Self::of(view, std::mem::take(&mut self.empty));
                 self.apply(context);
                 context.close_pane();
                 return;
             }
         }
         self.prompt.close();
+    }
+
+    fn ask_to_replace(&mut self, view: SavedView, context: &mut Context) {
+        let name = visible(&view.name);
+        let text = format!(
+            "@{name} is {}, last written {}. It becomes {} for everybody who uses this directory.",
+            groups_of(&view.view.filter),
+            by(&view.written, context),
+            groups_of(&self.filter)
+        );
+        let confirm = Confirm::asked(format!("replaces view @{name}"), "REPLACE");
+        context.ask_first("Replace a saved view", text, confirm);
+        self.asked = Some(Asked::Replace(Box::new(view)));
     }
 
     /// Completes the key of a property.
@@ -222,14 +253,14 @@ impl View for ViewsPane {
             Action::RemoveView => {
                 let saved = &context.annotations.saved_views;
                 if let Some(ViewsRow::View(view)) = self.row(self.cursor.at, saved) {
-                    let name = view.name.clone();
-                    let what = format!("removes view @{}", visible(&name));
+                    let view = Box::new(view.clone());
+                    let what = format!("removes view @{}", visible(&view.name));
                     context.ask_first(
                         "Remove a saved view",
                         "It is removed for everybody who uses this directory.",
                         Confirm::asked(what, "REMOVE"),
                     );
-                    self.removing = Some(name);
+                    self.asked = Some(Asked::Remove(view));
                 }
             }
             Action::Back if self.prompt.is_asked() => self.prompt.close(),
@@ -239,8 +270,16 @@ impl View for ViewsPane {
     }
 
     fn confirmed(&mut self, context: &mut Context) {
-        if let Some(name) = self.removing.take() {
-            context.start(Job::RemoveView(name));
+        match self.asked.take() {
+            Some(Asked::Replace(view)) => {
+                let save = Command::Save(view.name.clone(), Some(view));
+                context.navigate(Navigation::Run(save));
+                self.prompt.close();
+            }
+            Some(Asked::Remove(view)) => {
+                context.start(Job::RemoveView(view));
+            }
+            None => {}
         }
     }
 
@@ -347,14 +386,18 @@ impl View for ViewsPane {
     }
 }
 
+fn groups_of(filter: &str) -> String {
+    if filter.is_empty() {
+        "all groups".into()
+    } else {
+        visible(filter).into_owned()
+    }
+}
+
 /// Name, filter, order, columns, and author of a view.
 fn describe(view: &SavedView, context: &Context) -> String {
     let name = format!("@{}", visible(&view.name));
-    let filter = if view.view.filter.is_empty() {
-        "all groups".into()
-    } else {
-        visible(&view.view.filter)
-    };
+    let filter = groups_of(&view.view.filter);
     let sign = if view.view.reverse { "-" } else { "" };
     let sort = format!("sort {sign}{}", view.view.sort);
     let columns = match view.view.columns.len() {

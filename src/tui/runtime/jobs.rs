@@ -177,12 +177,18 @@ async fn list(operations: &Operations, context: &JobContext) -> Result<Outcome, 
         .first_groups(&order, MAX_ONE_READ, FIRST_GROUPS)
         .await?;
     let mut listing = Listing::from(first.index);
+    let lacks_key = operations.lacks_key().await;
+    let others = match lacks_key {
+        true => operations.known_with_other_keys().await?,
+        false => Vec::new(),
+    };
     let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
     listing.extras = Some(ListingExtras {
         open: open.into_iter().map(state).collect(),
         at_work,
         place_name: operations.place_name().await?,
-        lacks_key: operations.lacks_key().await,
+        lacks_key,
+        environments: others.into_iter().map(|other| other.name).collect(),
         annotations,
         saved_views,
     });

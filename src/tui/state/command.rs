@@ -8,15 +8,15 @@ use crate::{
     config::Background,
     domain::{DesiredFields, KnownGroup, Label, UserGroupId},
     operations::{BatchId, Done, RotationRow},
-    search::{ListColumn, SortBy},
+    search::{ListColumn, ListView, SavedView, SortBy},
     tui::state::{Confirm, GroupForm, ProfileIndex},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Sort(SortBy),
-    /// Saves filter, sort and columns under this name.
-    Save(String),
+    /// Saves filter, sort and columns under this name, in place of this view.
+    Save(String, Option<Box<SavedView>>),
     View(String),
     Columns(ColumnsChange),
     Unmark,
@@ -36,7 +36,7 @@ impl Command {
     pub fn acts_on_list(&self) -> bool {
         match self {
             Self::Sort(_)
-            | Self::Save(_)
+            | Self::Save(..)
             | Self::View(_)
             | Self::Columns(_)
             | Self::Unmark
@@ -122,23 +122,29 @@ fn insert_position(column: &ListColumn, columns: &[ListColumn]) -> usize {
     }
 }
 
-/// Names of subcommands of the command line that somebody may try to use here.
-pub const ON_THE_COMMAND_LINE: &[&str] = &[
-    "apply",
-    "audit",
-    "completions",
-    "config",
-    "copy",
-    "demo",
-    "diff",
-    "directory",
-    "doctor",
-    "environment",
-    "import",
-    "man",
-    "profile",
-    "serve",
-    "update",
+/// Commands of the command line that somebody may try to use here, and words for them.
+pub const ON_THE_COMMAND_LINE: &[(&str, &str)] = &[
+    ("apply", "apply"),
+    ("audit", "audit"),
+    ("backup", "directory backup"),
+    ("completions", "completions"),
+    ("config", "config"),
+    ("copy", "copy"),
+    ("demo", "demo"),
+    ("diff", "diff"),
+    ("directory", "directory"),
+    ("doctor", "doctor"),
+    ("environment", "environment"),
+    ("grant", "directory grant"),
+    ("import", "import"),
+    ("man", "man"),
+    ("members", "directory members"),
+    ("migrate", "directory migrate"),
+    ("profile", "profile"),
+    ("serve", "serve"),
+    ("status", "directory status"),
+    ("team", "directory members"),
+    ("update", "update"),
 ];
 
 /// A pane, and its initial data.
@@ -157,8 +163,8 @@ pub enum PaneRequest {
     Export(Vec<UserGroupId>, &'static str),
     /// The note and the labels of a group.
     Note(UserGroupId),
-    /// Saved views. The columns of the list, and those that it leaves out because they would be empty.
-    Views(Vec<ListColumn>, Vec<ListColumn>),
+    /// Saved views. The list, and the columns that it leaves out because they would be empty.
+    Views(Box<ListView>, Vec<ListColumn>),
     /// The check of a bulk rotation of these groups.
     CheckBulk(Vec<UserGroupId>),
     /// The running bulk rotation, or the last one.

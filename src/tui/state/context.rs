@@ -130,6 +130,8 @@ pub struct Context {
     pub plain_mode: bool,
     /// When to settle open rotations again, because waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
+    /// The same of open creates and updates.
+    pub settle_changes_at: Option<Timestamp>,
     /// Set while the directory cannot be used.
     pub outage: Option<Outage>,
     /// The directory is available again, but the missed changes have not arrived yet.
@@ -191,6 +193,7 @@ impl Context {
             is_ephemeral: false,
             plain_mode: false,
             settle_again_at: None,
+            settle_changes_at: None,
             outage: None,
             is_directory_back: false,
             runner_gone_at: None,

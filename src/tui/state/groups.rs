@@ -51,6 +51,8 @@ pub struct ListingExtras {
     pub place_name: Option<String>,
     /// The API key of the profile cannot be read.
     pub lacks_key: bool,
+    /// Those of its address that have groups, if it has no key and sees none.
+    pub environments: Vec<String>,
     pub annotations: BTreeMap<UserGroupId, Annotation>,
     pub saved_views: Vec<SavedView>,
 }

@@ -58,6 +58,8 @@ pub struct Busy {
 pub struct Live {
     /// The name of the place that the profile means.
     pub place_name: Option<String>,
+    /// Those of the address that have groups, if the profile has no API key and sees none.
+    pub environments: Vec<String>,
     /// The place whose changes are watched.
     pub place: Option<PlaceId>,
     /// Its number of alarms when last looked at.

@@ -178,7 +178,7 @@ pub enum Outcome {
     /// Nothing was saved: somebody else wrote this note meanwhile.
     NoteChanged(UserGroupId, Box<Annotation>),
     /// All saved views, and a sentence about what was done.
-    SavedViews(Vec<SavedView>, String),
+    SavedViews(Vec<SavedView>, (Severity, String)),
     /// The profiles in which an id is known, and its group there.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<RotationRow>),

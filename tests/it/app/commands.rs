@@ -3,7 +3,7 @@
 use groupdesk::{
     config::Background,
     domain::annotation::{AnnotationChange, Label, SeenNote},
-    search::ListColumn,
+    search::{ListColumn, SavedView},
     tui::state::Navigation,
 };
 
@@ -216,9 +216,38 @@ fn a_view_is_saved_applied_and_removed() {
         filter: "acme -us".into(),
         ..ListView::default()
     };
-    assert_eq!(scene.write(), &Job::SaveView("night".into(), view));
+    assert_eq!(scene.write(), &Job::SaveView("night".into(), view, None));
     scene.answer();
     scene.says("View @night saved").shows("@night");
+    // Another filter under the name that is there: only after a question, which says what it was and becomes.
+    scene.walk("<esc><esc>").keys("vwNight<enter>");
+    assert_eq!(scene.writes(), [&Job::List; 0]);
+    scene.shows_all([
+        "Replace a saved view",
+        "@night is acme -us, last written",
+        "It becomes all groups for everybody",
+        "y  replaces view @night",
+    ]);
+    scene.keys("<esc>");
+    scene.at("ViewName").shows("Night");
+    scene.keys("<enter>y");
+    let Job::SaveView(name, view, Some(seen)) = scene.write().clone() else {
+        panic!("{:?}", scene.pending);
+    };
+    assert_eq!((&*name, &*view.filter), ("night", ""));
+    assert_eq!((&*seen.name, &*seen.view.filter), ("night", "acme -us"));
+    // It was changed in the meantime.
+    let theirs = SavedView {
+        view: ListView {
+            filter: "globex".into(),
+            ..ListView::default()
+        },
+        ..*seen
+    };
+    let refused = (Severity::Warning, "Not saved: view @night".to_owned());
+    scene.answer_with(Outcome::SavedViews(vec![theirs], refused));
+    scene.says("Not saved").shows("@night         globex");
+    scene.walk("<esc>/acme -us<enter>vwnight<enter>y");
     scene.walk("<esc><esc>").shows("3 groups");
     scene.walk("/@n<tab>");
     scene.shows_all(["filter  @night", "1 of 3"]);
@@ -237,7 +266,7 @@ fn columns_are_switched_moved_and_added() {
     let columns = |scene: &mut Scene| {
         scene.keys("vwx<enter>");
         let found = match scene.write() {
-            Job::SaveView(_, view) => ListColumn::text_of(&view.columns),
+            Job::SaveView(_, view, _) => ListColumn::text_of(&view.columns),
             other => panic!("{other:?}"),
         };
         scene.answer();
@@ -335,6 +364,8 @@ fn the_palette_orders_and_says_what_it_does_not_find() {
     scene.walk(":import").shows(none);
     assert_eq!(scene.keys("<enter>"), []);
     scene.at("Palette");
+    let backup = "Command line: groupdesk directory backup";
+    scene.walk("<esc>:backup").shows(backup);
     scene.walk("<esc>:zzz").shows("No command \"zzz\"");
     // Available commands come first, then groups, then commands that are not available here.
     scene.walk("<esc>:acme").shows("group acme-eu");

@@ -126,11 +126,17 @@ fn esc_cancels_a_rotation_that_is_not_sent_yet_and_a_second_one_leaves() {
     scene.msg(Msg::Exchanged(vec![begins]));
     let screen = screen_at(&mut scene, 12_000);
     assert_has(&screen, "Esc cancels, nothing is sent yet");
+    scene.hides("Leaving this page does not stop it");
     assert_eq!(scene.keys("<esc>"), [Effect::CancelChange(rotation)]);
     scene.shows("being cancelled");
     assert_eq!(scene.writes().len(), 1, "the job tells how it ended");
     scene.keys("<esc>");
     scene.at("List");
+    // Nothing was sent, so the page does not sound as if it were unknown which token is current.
+    let (mut scene, ..) = rotating();
+    let not_sent = "NOT rotated: it was cancelled before the change was sent";
+    scene.answer_with(failed(not_sent, None));
+    scene.shows(not_sent).hides("only that shows");
 }
 
 #[test]

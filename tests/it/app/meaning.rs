@@ -33,6 +33,12 @@ fn the_first_line_is_what_is_meant() {
         ),
         ("invalidate", "t                  token: show"),
         ("mass", "5                  batches"),
+        ("rotate all", "*                  mark all shown"),
+        (
+            "disable",
+            "delete a group (the service cannot delete groups",
+        ),
+        ("lock", "delete a group (the service cannot delete groups"),
     ] {
         assert_first(word, first);
     }

@@ -99,6 +99,35 @@ fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
     scene.shows("1 rotation resolved: acme-eu not applied");
 }
 
+/// The console checks what it made itself, not only what it found when it began.
+#[test]
+fn what_ends_unknown_is_checked_again_after_its_waiting_period() {
+    for (script, job) in [
+        ("tT", Job::Settle),
+        ("e<end> 2<ctrl-s>", Job::SettleChanges),
+    ] {
+        let mut scene = Scene::walked(TESTING, script);
+        scene.keys("y");
+        let unknown = failed("UNKNOWN whether it was done", Some(Ending::Unknown));
+        scene.answer_to(Job::is_write, unknown);
+        scene.answer();
+        let begun = |scene: &mut Scene, seconds| {
+            scene.later(seconds).msg(Msg::Tick);
+            scene.jobs().into_iter().filter(|one| **one == job).count()
+        };
+        assert_eq!(begun(&mut scene, 60), 0, "{script}");
+        let wakes = scene.app.wake_at();
+        assert!(wakes.is_some_and(|at| at <= scene.now + SignedDuration::from_secs(1)));
+        assert_eq!(begun(&mut scene, 1), 1, "{script}");
+        scene.shows("UNKNOWN whether it was done");
+        scene.answer();
+        if job == Job::Settle {
+            scene.shows("Resolved").shows("r reads the group.");
+            scene.walk("r").hides("UNKNOWN").hides("Resolved");
+        }
+    }
+}
+
 #[test]
 fn an_answer_for_a_profile_that_was_left_starts_nothing() {
     let mut scene = Scene::on(PRODUCTION);

@@ -66,6 +66,7 @@ fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
             scene.later(1);
         }
         scene.walk("onew-id<enter>").at("Open").shows(why);
+        scene.hides("New ID").hides("opens the form");
         scene.walk("<esc>?readable").shows(&format!("({why})"));
         scene.walk("<esc>a").at("Note");
         scene.walk("<esc>2").at("History");
@@ -76,6 +77,31 @@ fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
         scene.hides("e open draft");
         scene.keys("e");
         scene.says(&format!("Not available: {why}"));
+    }
+}
+
+#[test]
+fn without_an_api_key_an_empty_list_names_the_environments_and_no_import() {
+    for (environments, said) in [
+        (
+            &["live", "testp"][..],
+            "This address has live, testp. Add api_key",
+        ),
+        (&[], "No groups yet: this profile has no readable API key"),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.app.context.size = (160, 30);
+        let mut listed = Outcome::listed(Vec::new());
+        if let Outcome::Listed(listing) = &mut listed {
+            listing.extras = Some(ListingExtras {
+                lacks_key: true,
+                environments: environments.iter().map(ToString::to_string).collect(),
+                ..ListingExtras::default()
+            });
+        }
+        scene.open("r", listed);
+        scene.answer();
+        scene.shows(said).hides("import").hides("creates");
     }
 }
 

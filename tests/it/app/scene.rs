@@ -359,15 +359,19 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             let changed = ids.iter().map(|id| (id.clone(), annotation.clone()));
             Outcome::Annotated(changed.collect(), change.clone())
         }
-        Job::SaveView(name, view) => {
+        Job::SaveView(name, view, _) => {
             let saved = SavedView {
                 name: name.clone(),
                 view: view.clone(),
                 written: by_ana(),
             };
-            Outcome::SavedViews(vec![saved], format!("View @{name} saved"))
+            let done = (Severity::Done, format!("View @{name} saved"));
+            Outcome::SavedViews(vec![saved], done)
         }
-        Job::RemoveView(name) => Outcome::SavedViews(vec![], format!("View @{name} removed")),
+        Job::RemoveView(seen) => {
+            let done = (Severity::Done, format!("View @{} removed", seen.name));
+            Outcome::SavedViews(vec![], done)
+        }
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
         Job::Drafts => Outcome::Drafts(Vec::new()),

@@ -94,6 +94,47 @@ fn of_a_token_in_a_field_that_was_left_it_is_said_that_it_is_still_there() {
     scene.says("nothing was entered").hides(SIGNS);
 }
 
+/// The line end of a paste that came slowly, after the look-up: the first key that it meets must not act.
+#[test]
+fn the_line_end_behind_a_removed_token_does_nothing_and_removes_nothing() {
+    let mut scene = open("acall first<tab>trial vip<enter>");
+    for (field, before) in [("<end> ", "call first"), ("<tab>", "trial vip")] {
+        scene.walk("a").walk(field).keys(SIGNS);
+        look_up(&mut scene, true);
+        scene
+            .says("nothing was entered")
+            .shows(before)
+            .hides(&SIGNS[..16]);
+        for _ in 0..2 {
+            assert_eq!(scene.keys("<enter>"), []);
+            scene
+                .at("Note")
+                .says("Nothing was done: a token was removed");
+        }
+        // What stood there is there, so nothing is saved.
+        assert_eq!(scene.keys("<left><enter>"), []);
+        scene.at("List");
+    }
+    for page in ["?", ":"] {
+        for token in [SIGNS, HEX] {
+            let mut scene = open(page);
+            let help = scene.focus();
+            scene.keys(token);
+            if token == SIGNS {
+                look_up(&mut scene, true);
+            } else {
+                scene.keys("<enter>");
+            }
+            scene.says("nothing was entered");
+            scene.pending.clear();
+            assert_eq!(scene.keys("<enter>"), []);
+            scene.at(&help).says("Nothing was done");
+            scene.keys("note<enter>");
+            scene.at("Note");
+        }
+    }
+}
+
 #[test]
 fn the_look_up_of_a_word_that_is_typed_further_is_cancelled() {
     let mut scene = Scene::walked(TESTING, "e<end> ");

@@ -41,6 +41,14 @@ fn after_a_create_the_cursor_is_on_the_new_group() {
     let mut scene = Scene::walked(TESTING, "ofirst-one<enter>Between<ctrl-s>y");
     scene.shows("CREATED");
     scene.walk("<esc>").at("List").shows(">   Between");
+    // A filter that hides it leaves the cursor on another one.
+    let mut scene = Scene::walked(TESTING, "/acme<enter>ofirst-one<enter>Between<ctrl-s>y");
+    scene.shows("CREATED");
+    let hidden = "The filter hides \"first-one\": Esc clears it";
+    scene.walk("<esc>").at("List").says(hidden);
+    scene.walk("<esc>").shows(">   Between");
+    let mut scene = Scene::walked(TESTING, "/first<enter>ofirst-one<enter>Between<ctrl-s>y");
+    scene.walk("<esc>").shows(">   Between").hides("hides");
 }
 
 #[test]

@@ -168,7 +168,7 @@ async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() 
             filter: text,
             ..ListView::default()
         };
-        let refused = scene.ana.save_view("night", filter).await;
+        let refused = scene.ana.save_view("night", filter, None).await;
         assert_is!(refused, Err(Failure::HoldsSecret { .. }));
     }
     let both = vec![id(ACME), id("nobody")];
@@ -188,12 +188,18 @@ async fn a_view_is_saved_under_its_name_and_removed() {
         columns: ListColumn::parse_all("name,id,prop.tier").expect("columns"),
         ..ListView::default()
     };
-    for view in [ListView::default(), view.clone()] {
-        let name = scene.ana.save_view("@Night", view).await.expect("saved");
-        assert_eq!(name, "night");
-    }
+    let save = async |view, seen| {
+        let saved = scene.ana.save_view("@Night", view, seen).await;
+        saved.expect("readable")
+    };
+    assert_eq!(save(ListView::default(), None).await, Ok(()));
+    let first = scene.ana.saved_views().await.expect("readable").remove(0);
+    // Whoever has not seen it does not replace it.
+    assert_eq!(save(view.clone(), None).await, Err(first.clone()));
+    assert_eq!(save(view.clone(), Some(first.clone())).await, Ok(()));
     let saved = scene.ana.saved_views().await.expect("readable");
     assert_eq!(saved.len(), 1);
+    assert_eq!(saved[0].name, "night");
     assert_eq!(
         (&saved[0].view, saved[0].written.by.as_str()),
         (&view, scene.ana.operator())
@@ -201,12 +207,14 @@ async fn a_view_is_saved_under_its_name_and_removed() {
     let filters = scene.ana.filters_of_views().await.expect("readable");
     assert_eq!(filters["night"], "old -label:vip");
     for name in ["", "two words", "@"] {
-        let refused = scene.ana.save_view(name, view.clone()).await;
+        let refused = scene.ana.save_view(name, view.clone(), None).await;
         let refused = refused.expect_err("no name").to_string();
         assert!(refused.contains("invalid view name"), "{refused}");
     }
-    assert!(scene.ana.remove_view("night").await.expect("removed"));
-    assert!(!scene.ana.remove_view("night").await.expect("there is none"));
+    for (seen, is_removed) in [(&first, false), (&saved[0], true), (&saved[0], false)] {
+        let removed = scene.ana.remove_view(seen).await.expect("asked");
+        assert_eq!(removed, is_removed);
+    }
 }
 
 #[tokio::test]

@@ -216,10 +216,11 @@ impl Help {
         } else {
             "No key; try other words.".into()
         };
-        if ON_THE_COMMAND_LINE.contains(&word.to_lowercase().as_str()) {
-            format!("{text} Command line: groupdesk {}", word.to_lowercase())
-        } else {
-            text
+        let word = word.to_lowercase();
+        let mut known = ON_THE_COMMAND_LINE.iter();
+        match known.find(|(known, _)| *known == word) {
+            Some((_, command)) => format!("{text} Command line: groupdesk {command}"),
+            None => text,
         }
     }
 }

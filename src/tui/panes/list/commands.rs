@@ -48,8 +48,8 @@ impl List {
                 self.finder.best_first = false;
             }
             Command::Columns(change) => self.columns = change.of(&self.columns),
-            Command::Save(name) => {
-                context.start(Job::SaveView(name, self.current_view()));
+            Command::Save(name, seen) => {
+                context.start(Job::SaveView(name, self.current_view(), seen));
             }
             Command::View(name) => self.apply(&name, context),
             Command::Unmark => self.marks.clear(),

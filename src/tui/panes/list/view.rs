@@ -12,6 +12,7 @@ use crate::{
     domain::{
         Annotation, EnvironmentTag, TokenAge, UserGroupId,
         age::{self, DEFAULT_LIMIT, days},
+        visible,
     },
     operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
@@ -349,6 +350,9 @@ fn empty_hint(list: &List, context: &Context) -> String {
             let again = key(Action::Refresh);
             return format!("No groups yet, and nothing is sent now: {again} says why");
         }
+        if let Some(why) = context.why_no_key() {
+            return no_key_hint(&why, context);
+        }
         let key = key(Action::OpenOrCreate);
         let text = match context.read_only_reason() {
             Some(why) => {
@@ -363,6 +367,19 @@ fn empty_hint(list: &List, context: &Context) -> String {
         let key = key(Action::Back);
         list.filter.nothing_matches(&key)
     }
+}
+
+/// An import would be refused as well.
+fn no_key_hint(why: &str, context: &Context) -> String {
+    let environments = &context.live.environments;
+    if environments.is_empty() {
+        return format!("No groups yet: {why}");
+    }
+    let names: Vec<_> = environments.iter().map(|name| visible(name)).collect();
+    format!(
+        "No groups here: {why}, and the key decides the environment. This address has {}. Add api_key to the profile",
+        names.join(", ")
+    )
 }
 
 /// The age of the token, with its sign; `-` if it is unknown.

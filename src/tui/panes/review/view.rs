@@ -45,7 +45,15 @@ fn why_not(review: &Review, context: &Context) -> Option<String> {
         return review.disabled(Action::Confirm, context);
     };
     let line = context.waiting(Some(ticket)).map(|line| line.whole());
-    Some(line.unwrap_or_else(|| "sending; leaving does not stop it".into()))
+    let is_unsent = context.is_unsent_change(ticket);
+    Some(line.unwrap_or_else(|| {
+        let text = if is_unsent {
+            "nothing is sent yet"
+        } else {
+            "sending; leaving does not stop it"
+        };
+        text.into()
+    }))
 }
 
 /// Width of the request when it is beside the changes, in cells.

@@ -79,7 +79,10 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 "Rotating: nothing is sent yet."
             };
             page.heading(heading);
-            page.dim("It is never repeated. Leaving this page does not stop it; a message reports the result.");
+            page.dim("It is never repeated.");
+            if is_sent {
+                page.dim("Leaving this page does not stop it; a message reports the result.");
+            }
             page.blank();
             if let Some(steps) = &pane.steps {
                 steps.draw(&mut page, context);
@@ -98,7 +101,13 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             page.dim(&pane.what_now(context));
         }
         Stage::Failed(error) => {
+            let key = context.keys.key(Focus::Token, Action::Refresh);
+            if let Some(at) = pane.resolved_at {
+                let at = context.moment(at);
+                page.heading(&format!("Resolved {at}: {key} reads the group."));
+            }
             let style = match error.ending {
+                _ if pane.resolved_at.is_some() => context.theme.dim(),
                 Some(ending) => ending_style(ending, context.theme),
                 None if error.is_cancelled => context.theme.dim(),
                 None => context.theme.error(),
@@ -109,9 +118,11 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 steps.draw(&mut page, context);
                 page.blank();
             }
-            let key = context.keys.key(Focus::Token, Action::Refresh);
-            let text = format!("{key} reads the group: only that shows which token is current.");
-            page.dim(&text);
+            let is_unsent = pane.steps.as_ref().is_some_and(|steps| !steps.are_sent());
+            if pane.resolved_at.is_none() && (!is_unsent || error.severity() == Severity::Unknown) {
+                let why = "only that shows which token is current";
+                page.dim(&format!("{key} reads the group: {why}."));
+            }
         }
     }
     page

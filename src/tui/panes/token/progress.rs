@@ -231,6 +231,7 @@ impl TokenPane {
         }
         (self.revealed_until, self.saved) = (None, None);
         self.replaced = None;
+        self.resolved_at = None;
         self.steps = None;
         self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
     }

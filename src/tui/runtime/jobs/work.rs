@@ -18,7 +18,7 @@ use crate::{
     },
     domain::{
         Annotation, AnnotationChange, EditPlan, Token, UserGroupId, annotation::InvalidAnnotation,
-        batch::Plan,
+        batch::Plan, visible,
     },
     formats::{Columns, Format},
     operations::{
@@ -27,8 +27,11 @@ use crate::{
         exported_row,
     },
     platform::private_files::{write_new_private, write_new_token},
-    search::{Index, ListView},
-    tui::state::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
+    search::{Index, ListView, SavedView},
+    tui::{
+        kit::Severity,
+        state::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
+    },
 };
 
 /// The profiles in which the directory knows this id.
@@ -60,25 +63,40 @@ pub(super) async fn save_view(
     operations: &Operations,
     name: &str,
     view: ListView,
+    seen: Option<SavedView>,
 ) -> Result<Outcome, JobError> {
-    let name = operations.save_view(name, view).await?;
-    saved(operations, format!("View @{name} saved")).await
-}
-
-pub(super) async fn remove_view(operations: &Operations, name: &str) -> Result<Outcome, JobError> {
-    let removed = operations.remove_view(name).await;
-    let text = if removed.map_err(Failure::NothingSent)? {
-        format!("View @{name} removed")
-    } else {
-        format!("View @{name} was removed before")
+    let done = match operations.save_view(name, view, seen).await? {
+        Ok(()) => (Severity::Done, format!("View @{name} saved")),
+        Err(other) => (Severity::Warning, not_as_seen("saved", &other)),
     };
-    saved(operations, text).await
+    Ok(Outcome::SavedViews(saved_views(operations).await?, done))
 }
 
-async fn saved(operations: &Operations, text: String) -> Result<Outcome, JobError> {
+pub(super) async fn remove_view(
+    operations: &Operations,
+    seen: &SavedView,
+) -> Result<Outcome, JobError> {
+    let removed = operations.remove_view(seen).await;
+    let removed = removed.map_err(Failure::NothingSent)?;
+    let (saved, name) = (saved_views(operations).await?, &seen.name);
+    let mut others = saved.iter().filter(|_| !removed);
+    let done = match others.find(|view| view.name == *name) {
+        Some(other) => (Severity::Warning, not_as_seen("removed", other)),
+        None if removed => (Severity::Done, format!("View @{name} removed")),
+        None => (Severity::Done, format!("View @{name} was removed before")),
+    };
+    Ok(Outcome::SavedViews(saved, done))
+}
+
+async fn saved_views(operations: &Operations) -> Result<Vec<SavedView>, JobError> {
     let saved = operations.saved_views().await;
-    let saved = saved.map_err(Failure::NothingSent)?;
-    Ok(Outcome::SavedViews(saved, text))
+    Ok(saved.map_err(Failure::NothingSent)?)
+}
+
+/// Says that a view is not the one that was shown.
+fn not_as_seen(done: &str, other: &SavedView) -> String {
+    let (name, by) = (&other.name, visible(&other.written.by));
+    format!("Not {done}: view @{name} was changed by {by} meanwhile")
 }
 
 /// Returns the rotations to settle, after checking whether anything may be sent at all.

@@ -15,7 +15,7 @@ use crate::{
     },
     formats::{Columns, Format},
     operations::{BatchId, BindingAnswer, Done, RotationId},
-    search::{Index, ListView, SearchRequest, SearchResults},
+    search::{Index, ListView, SavedView, SearchRequest, SearchResults},
 };
 
 /// `Name(what it is given): words and kind => work;` The kinds are the functions of [`JobSpec`]. In the work, `all` are the
@@ -40,9 +40,10 @@ macro_rules! job_table {
         /// Changes notes or labels of these groups.
         Annotate(ids: Vec<UserGroupId>, change: Box<AnnotationChange>): local("save note") =>
             work::annotate(of, ids, *change).await;
-        /// Saves the view of the list under a name.
-        SaveView(name: String, view: ListView): local("save view") => work::save_view(of, &name, view).await;
-        RemoveView(name: String): local("save view") => work::remove_view(of, &name).await;
+        /// Saves the view of the list under a name, in place of the one that was shown there.
+        SaveView(name: String, view: ListView, seen: Option<Box<SavedView>>): local("save view") =>
+            work::save_view(of, &name, view, seen.map(|seen| *seen)).await;
+        RemoveView(seen: Box<SavedView>): local("save view") => work::remove_view(of, &seen).await;
         /// Fails if the question about the environment must be answered first.
         OpenRotations: read("read journal") => work::open_rotations(of).await;
         LookUp(id: UserGroupId): read("read").of(id).journaled() => {
