@@ -256,6 +256,7 @@ async fn a_known_token_of_any_shape_is_no_argument() {
             vec!["rotate", "acme", "--reason", token, "--dry-run"],
             vec!["create", token, "--dry-run"],
             vec!["get", token],
+            vec!["edit", token],
             vec!["get", "acme", token],
             vec!["list", token],
             vec!["serve", "keys", "create", "--environment", "live", "--name", token],
