@@ -123,7 +123,7 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
 fn sign_near(text: &str, at: usize) -> Option<String> {
     let before = &text[..text.floor_char_boundary(at)];
     let line = &text[before.rfind('\n').map_or(0, |end| end + 1)..];
-    let line = line.lines().next()?;
+    let line = line.split('\n').next()?;
     let from = before
         .rsplit('\n')
         .next()?
