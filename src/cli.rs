@@ -12,6 +12,7 @@ mod session;
 mod unexpected;
 
 use std::{
+    ffi::OsString,
     io::{self, Write as _},
     process::ExitCode,
     time::Duration,
@@ -54,11 +55,11 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         return Ok(Exit::Done.into());
     }
     if let Err(error) = secrets::refuse(std::env::args_os().skip(1)) {
-        return Ok(report(&error, has_option("--json")).into());
+        return Ok(report(&error, wants_json(words_given())).into());
     }
     let command = tree::command();
     if let Err(error) = dashes::refuse(std::env::args_os().skip(1), &command) {
-        return Ok(report(&error, has_option("--json")).into());
+        return Ok(report(&error, wants_json(words_given())).into());
     }
     let matches = command.clone().try_get_matches();
     let (mut words, mut suspects) = (String::new(), Vec::new());
@@ -185,7 +186,7 @@ fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
         }
         None => output::alarm(&text),
     }
-    if has_option("--json") {
+    if wants_json(words_given()) {
         let text = text.split("\n\nUsage:").next().unwrap_or_default();
         let text = text.split("\n\nFor more").next().unwrap_or_default();
         let text = text.trim_start_matches("error: ").trim_end();
@@ -196,8 +197,63 @@ fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
     Exit::Usage
 }
 
+/// The words of the command line up to `--`, for use when parsing failed.
+fn words_given() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip(1).take_while(|word| word != "--")
+}
+
 /// Whether `option` is on the command line, for use when parsing failed.
 fn has_option(option: &str) -> bool {
-    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
-    words.into_iter().any(|word| word == option)
+    words_given().any(|word| word == option)
+}
+
+/// Whether these words ask for JSON, in any spelling of `--json` or `--output`.
+fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
+    let is_json = |form: &str| matches!(form, "json" | "jsonl");
+    let mut is_form = false;
+    words.into_iter().any(|word| {
+        let word = word.to_string_lossy();
+        let was_form = std::mem::replace(&mut is_form, matches!(&*word, "-o" | "--output"));
+        // Flags may stand before it: `-qojson`.
+        let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let short = short.map(|rest| rest.trim_start_matches(['q', 'v', 'y']));
+        let form = short.and_then(|rest| rest.strip_prefix('o'));
+        let form = form.map(|form| form.strip_prefix('=').unwrap_or(form));
+        is_form |= form == Some("");
+        let form = form.or_else(|| word.strip_prefix("--output="));
+        word == "--json" || was_form && is_json(&word) || form.is_some_and(is_json)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_that_asks_for_json_is_seen() {
+        let wants = |line: &str| wants_json(line.split(' ').map(OsString::from));
+        for form in ["json", "jsonl"] {
+            for line in [
+                "rotate —dry-run -o FORM",
+                "list -oFORM --sort nope",
+                "list -o=FORM",
+                "list --output FORM",
+                "list --output=FORM",
+                "list -qoFORM",
+                "list -qo FORM",
+            ] {
+                assert!(wants(&line.replace("FORM", form)), "{line}");
+            }
+        }
+        assert!(wants("get --json x"));
+        for line in [
+            "list",
+            "list -o csv",
+            "list -ojs",
+            "show json",
+            "list --output=table json",
+        ] {
+            assert!(!wants(line), "{line}");
+        }
+    }
 }

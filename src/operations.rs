@@ -438,6 +438,12 @@ impl Operations {
         self.ungated_client().await
     }
 
+    /// Uses this key of the profile, which was read a moment ago: reading it again might run its command again.
+    pub fn remember_key(&self, key: SecretString) {
+        // One that was read already is the same.
+        drop(self.0.key.set(key));
+    }
+
     /// The API key, read only once: a key command may be slow or may prompt.
     async fn api_key(&self) -> Result<SecretString, Failure> {
         let inner = &self.0;

@@ -108,8 +108,7 @@ pub(super) async fn in_session_with<T>(
         let Err(error) = ended else {
             return ended;
         };
-        session.explain(&error).await;
-        Err(session.or_mistake(error).await)
+        Err(session.explained(error).await)
     };
     interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
@@ -301,9 +300,15 @@ impl Session {
         output::list(self.json, rows, value, none, || text(self.operations.now()))
     }
 
+    /// The error of a command that may be about its group: what explains it is said before it, and no mistake is repeated.
+    pub(super) async fn explained(&self, error: CliError) -> CliError {
+        self.explain(&error).await;
+        self.or_mistake(error).await
+    }
+
     /// A command may have failed because nothing is known with this key: that is said before its error, unless the error
     /// says so. Nothing more is asked of a directory that failed.
-    pub(super) async fn explain(&self, error: &CliError) {
+    async fn explain(&self, error: &CliError) {
         let may_be_so = match error {
             CliError::Failed { failure } => {
                 !matches!(failure.bare(), Failure::Place(_) | Failure::NothingSent(_))

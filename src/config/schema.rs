@@ -20,6 +20,7 @@ use super::{
     table::{Entry, Others, Problems, about, check, entries, entries_of, table, table_of},
     ui::{self, KeyOverride, THEME, UiSettings},
 };
+use crate::intake::signs;
 
 /// The parsed file.
 #[derive(Debug, Default, PartialEq)]
@@ -53,7 +54,8 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
     for error in &errors {
         // Use only the parser's own message: its `Display` quotes the line, which may contain an API key.
         let at = error.span().map_or(text.len(), |span| span.start);
-        problems.add(at, format!("not TOML: {}", error.message()));
+        let sign = sign_near(text, at).unwrap_or_default();
+        problems.add(at, format!("not TOML: {}{sign}", error.message()));
     }
     if !problems.is_empty() {
         return Err(problems.into_list());
@@ -115,6 +117,22 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
     } else {
         Err(problems.into_list())
     }
+}
+
+/// The sign of a word processor on the rest of the line where the parser stopped, or directly before that.
+fn sign_near(text: &str, at: usize) -> Option<String> {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line = &text[before.rfind('\n').map_or(0, |end| end + 1)..];
+    let line = line.split('\n').next()?;
+    let from = before
+        .rsplit('\n')
+        .next()?
+        .chars()
+        .count()
+        .saturating_sub(1);
+    let rest: String = line.chars().skip(from).collect();
+    let (column, sign) = signs::first(&rest)?;
+    Some(format!("; column {}: {sign}", from + column))
 }
 
 fn directory(entry: &Entry, around: PathContext, problems: &mut Problems) -> Option<TeamSettings> {

@@ -188,6 +188,24 @@ impl Part {
         }
     }
 
+    /// Why the copy was not written. SQLite notices that its file has another name, or none, and calls that an error of the
+    /// disk.
+    fn fault(&self, error: rusqlite::Error) -> CopyFault {
+        let refused = |why: &dyn Display| {
+            CopyFault::Writing(named(&self.path, &format_args!("cannot be written: {why}")))
+        };
+        match error.sqlite_error_code() {
+            _ if !self.is_at(&self.path) => refused(&replaced()),
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::CannotOpen
+                | ErrorCode::ReadOnly,
+            ) => refused(&error),
+            _ => CopyFault::Reading(error),
+        }
+    }
+
     fn is_at(&self, path: &Path) -> bool {
         let at = |found: Metadata| (found.dev(), found.ino());
         match (self.file.metadata(), std::fs::symlink_metadata(path)) {
@@ -237,15 +255,7 @@ pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<Part, C
             Ok(()) => Backup::new(&source, &mut copy)?.step(-1).map(Ok),
         }
     });
-    let step = copied.map_err(|error| match error.sqlite_error_code() {
-        Some(
-            ErrorCode::DiskFull
-            | ErrorCode::SystemIoFailure
-            | ErrorCode::CannotOpen
-            | ErrorCode::ReadOnly,
-        ) => CopyFault::Writing(named(to, &format_args!("cannot be written: {error}"))),
-        _ => CopyFault::Reading(error),
-    })?;
+    let step = copied.map_err(|error| part.fault(error))?;
     match step.map_err(CopyFault::Writing)? {
         StepResult::Done => {}
         // More, or the lock of another connection.
@@ -264,6 +274,20 @@ fn busy() -> rusqlite::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SQLite calls it an error of the disk.
+    #[test]
+    fn a_copy_whose_file_another_one_replaced_says_so() {
+        let root = tempfile::tempdir().expect("a folder");
+        let part = Part::create(&root.path().join("p")).expect("created");
+        std::fs::remove_file(root.path().join("p")).expect("removed");
+        let io = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
+        let error = rusqlite::Error::SqliteFailure(io, None);
+        let CopyFault::Writing(said) = part.fault(error) else {
+            panic!("not of the copy");
+        };
+        assert!(said.to_string().contains("another copy"), "{said}");
+    }
 
     #[test]
     fn of_two_copies_to_one_name_only_the_one_that_has_it_succeeds() {

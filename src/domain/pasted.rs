@@ -135,6 +135,10 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     let lines_of_parts = lines_of_parts.chain([grouped::line(&first.without_tags)]);
     let mut unclear = lines_of_parts.flatten().min();
     let mut others = numbers::texts(&first.with_tags);
+    // As they are written: of `\102` an escape in octal is another byte than one of Lua.
+    if plain.contains('\\') {
+        others.extend(numbers::texts(&plain));
+    }
     others.extend(recorded::texts(&text));
     for (text, line) in &others {
         let seen = suspicion(text);

@@ -7,13 +7,15 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{csv, drawn, table};
-use crate::intake::{json_key::RESERVED, pairs::second_key, text};
+use crate::intake::{
+    json_key::RESERVED,
+    pairs::{is_torn, key_behind_word, second_key},
+    text,
+};
 
 /// Separators between the two ids of a line; the first one in the line counts, and at the same position the one that is
 /// first in this list.
 const SEPARATORS: [&str; 8] = ["\t", "=>", "=", "->", "→", ": ", ",", ";"];
-/// Characters that an id next to a separator does not begin or end with: there they belong to an unknown arrow.
-const NO_ID: [char; 5] = ['=', '<', '>', ':', '|'];
 
 /// Why a paste cannot be parsed as rows. Never quotes the paste: it may be a secret on its way to another window.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -112,7 +114,8 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
         let pair = read_line(line).ok_or(NoPairs::Line(index + 1))?;
         // Of several pairs the first value is one plain word, no address and no text.
         let value = pair.1.split([',', ';']).next().unwrap_or_default().trim();
-        let is_word = !value.contains(|c: char| c.is_whitespace() || "/?=".contains(c));
+        let is_word = key_behind_word(&pair.1).is_some()
+            || !value.contains(|c: char| c.is_whitespace() || "/?=".contains(c));
         let is_plain = is_word && !is_drawn && !line.contains(['"', '\t']);
         match second_key(&pair.1, &["=", ": ", "->", "→"]).filter(|_| is_plain) {
             Some(_) => Err(NoPairs::Several(index + 1)),
@@ -200,8 +203,7 @@ fn read_line(line: &str) -> Option<(String, String)> {
         }
         Some((at, separator)) => {
             let (key, value) = (line[..at].trim(), line[at + separator.len()..].trim());
-            let is_torn = key.ends_with(NO_ID) || key.ends_with('-') || value.starts_with(NO_ID);
-            (!is_torn).then(|| (unquoted(key), unquoted(value)))?
+            (!is_torn(key, value)).then(|| (unquoted(key), unquoted(value)))?
         }
         None => {
             let (key, value) = line.split_once(char::is_whitespace)?;
@@ -366,6 +368,7 @@ mod tests {
         for (text, why) in [
             ("40 213\nhello\n", NoPairs::Line(2)),
             ("40=213,41=5", NoPairs::Several(1)),
+            ("40=213 41=5", NoPairs::Several(1)),
             ("7=1\n40: 213; 41: 5", NoPairs::Several(2)),
             ("| 40 | 213 | x |", NoPairs::Line(1)),
             ("Acme Europe GmbH", NoPairs::Line(1)),

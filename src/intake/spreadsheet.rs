@@ -1,10 +1,23 @@
-//! What a spreadsheet makes of a value when it opens or saves a file: errors, shortened numbers, dates.
+//! What a spreadsheet makes of a value when it opens or saves a file: errors, shortened numbers, dates. And what programs
+//! write where there is none.
+
+/// What is odd about the text of a field; of IDs and data sources also what is usual elsewhere.
+pub fn changed(field: &str, text: &str) -> Option<&'static str> {
+    let is_id = matches!(field, "ID" | "mapping");
+    broken(text).or_else(|| is_id.then(|| converted(text))?)
+}
 
 /// What only a spreadsheet writes in the place of a value.
 pub fn broken(text: &str) -> Option<&'static str> {
     let text = text.trim();
     if is_error(text) {
         return Some("an error of a spreadsheet");
+    }
+    if is_missing(text) {
+        return Some("what programs write for a missing value");
+    }
+    if text.contains('\u{fffd}') {
+        return Some("a text with a letter that was lost (U+FFFD)");
     }
     if text.len() > 1 && text.bytes().all(|byte| byte == b'#') {
         return Some("a cell that was too narrow for its value");
@@ -42,6 +55,25 @@ pub fn truth(text: &str) -> Option<&'static str> {
     const WORDS: [&str; 6] = ["TRUE", "FALSE", "WAHR", "FALSCH", "VRAI", "FAUX"];
     let is_word = WORDS.contains(&text.trim());
     is_word.then_some("true or false as a spreadsheet writes it")
+}
+
+/// As jq, databases and programs write it.
+fn is_missing(text: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "null",
+        "NULL",
+        "(null)",
+        "None",
+        "nil",
+        "undefined",
+        "nan",
+        "NaN",
+        "NaT",
+        "<NA>",
+        "<null>",
+        "\\N",
+    ];
+    WORDS.contains(&text)
 }
 
 /// In any language: `#REF!`, `#VALEUR!`, `#¿NOMBRE?`, `Err:502`.
@@ -138,12 +170,36 @@ mod tests {
             "#ÜBERLAUF!",
             "#¿NOMBRE?",
             "Err:502",
+            "null",
+            " NULL",
+            "(null)",
+            "None",
+            "undefined",
+            "nan",
+            "\\N",
+            "Caf\u{fffd}",
         ] {
             assert!(broken(text).is_some(), "{text}");
         }
         for text in [
-            "#", "E+1", "acme-e+1", "12E+11", "1.2E11", "1e5", "00123", "N/A", "", "#vip", "#!",
-            "#1", "Err:5", "#Great!", "#VIP",
+            "#",
+            "E+1",
+            "acme-e+1",
+            "12E+11",
+            "1.2E11",
+            "1e5",
+            "00123",
+            "N/A",
+            "",
+            "none",
+            "nano",
+            "Null GmbH",
+            "#vip",
+            "#!",
+            "#1",
+            "Err:5",
+            "#Great!",
+            "#VIP",
         ] {
             assert!(broken(text).is_none(), "{text}");
         }

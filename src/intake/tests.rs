@@ -193,6 +193,10 @@ fn how_long_to_wait_has_three_units() {
 fn a_pair_is_trimmed_and_a_wrong_sign_is_named() {
     assert_eq!(pairs::pair("40=213"), Ok(("40", "213")));
     assert_eq!(pairs::pair(" 40 =\t2=13 "), Ok(("40", "2=13")));
+    for text in ["\"40\"=x", "'40' = x", "40=x"] {
+        assert_eq!(pairs::pair(text), Ok(("40", "x")), "{text}");
+    }
+    assert_eq!(pairs::pair("acme-eu=-5"), Ok(("acme-eu", "-5")));
     for (wrong, words) in [
         ("40", ""),
         ("=1", ""),
@@ -204,6 +208,15 @@ fn a_pair_is_trimmed_and_a_wrong_sign_is_named() {
             "column 3: ＝ (U+FF1D) is a wide equals sign: use =",
         ),
         ("“40”=213", "column 1: “ (U+201C) is a curly quote: use \""),
+        ("40=>213", "an unknown arrow: write = once"),
+        ("40 => 213", "an unknown arrow: write = once"),
+        ("40==213", "an unknown arrow: write = once"),
+        ("40:=213", "an unknown arrow: write = once"),
+        ("40-=213", "an unknown arrow: write = once"),
+        ("40=<213", "an unknown arrow: write = once"),
+        ("40=:213", "an unknown arrow: write = once"),
+        ("40 -> 213\n41=5", "an unknown arrow: write = once"),
+        ("\"\"=213", "there is nothing before the ="),
         (
             "4\u{200b}0=213",
             "column 2: U+200B is a zero-width space: remove it",

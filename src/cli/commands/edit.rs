@@ -51,7 +51,14 @@ impl Run for Edit {
             replace: self.replace.fields(),
             ..How::of(self.mutation)
         };
-        let read = signals.unless_signalled(first(&session, &id, &how)).await?;
+        let read = async {
+            session.say_other_places().await?;
+            match first(&session, &id, &how).await {
+                Ok(read) => Ok(read),
+                Err(error) => Err(session.explained(error).await),
+            }
+        };
+        let read = signals.unless_signalled(read).await?;
         let base = DesiredFields::of(&read.group);
         let given = document(&id, &base);
         let environment = session.environment();

@@ -101,6 +101,7 @@ impl Run for Export {
     ];
 
     async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
+        let is_chosen = self.format.is_some() || form::chosen().is_some() || global.json;
         let (format, file) = self.target(global)?;
         token_file::prepare(self.token_out.as_deref(), file.is_none())?;
         let mut signals = Signals::new()?;
@@ -141,6 +142,11 @@ impl Run for Export {
         let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
         if count == 0 {
             session.say_elsewhere().await?;
+        }
+        if let Some(ending) = other_ending(file.as_deref()).filter(|_| !is_chosen) {
+            output::say(&format!(
+                "! written as JSON lines, not as {ending}; to choose the format: -o json, jsonl or csv"
+            ));
         }
         if let Some(path) = &file {
             output::say(&format!(
@@ -186,6 +192,15 @@ impl Export {
 fn is_csv(file: Option<&Path>) -> bool {
     let ending = file.and_then(Path::extension);
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
+}
+
+/// The ending of a file of another program, which cannot read what is in it.
+fn other_ending(file: Option<&Path>) -> Option<String> {
+    const OTHERS: [&str; 9] = [
+        "tsv", "tab", "xlsx", "xls", "ods", "numbers", "yaml", "yml", "xml",
+    ];
+    let ending = file?.extension()?.to_str()?.to_lowercase();
+    OTHERS.contains(&ending.as_str()).then_some(ending)
 }
 
 /// Forms of other commands, or that somebody may expect.

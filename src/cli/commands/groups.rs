@@ -20,6 +20,8 @@ use crate::{
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
+/// How many groups are looked up at a time.
+const AT_ONCE: usize = 128;
 /// Of `show`.
 const UNSHOWN: &str = "nothing was shown";
 
@@ -264,28 +266,53 @@ impl Run for Show {
     }
 }
 
-/// Prints nothing if one of the named groups is not known.
+/// Prints nothing if one of the named groups is not known. Groups are printed while they are read, so that many are never
+/// held in memory as a whole.
 async fn show_several(
     session: &Session,
     groups: &Selection,
     given: Given,
 ) -> Result<Exit, CliError> {
     let selected = Selected::of(session, (groups, given), None, UNSHOWN).await?;
-    let mut found = Vec::new();
-    let known = session.operations.show_all(&selected.ids).await?;
-    for (id, group) in selected.ids.iter().zip(known) {
-        found.push(match group {
-            Some(group) => group,
-            None => session.known_here(id, UNSHOWN).await?,
-        });
+    if selected.all_named {
+        for ids in selected.ids.chunks(AT_ONCE) {
+            let known = session.operations.show_by_ids(ids.to_vec()).await?;
+            let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
+            if let Some((id, _)) = unknown {
+                session.known_here(id, UNSHOWN).await?;
+            }
+        }
     }
-    let text = |now| {
-        let found = found.iter().map(|group| human::group(group, now));
-        found.collect::<Vec<_>>().join("\n")
-    };
-    session
-        .list(&found, json::group, "no group matches the filter", text)
-        .await
+    if selected.ids.is_empty() {
+        let text = |_| String::new();
+        return session
+            .list(&[], json::group, "no group matches the filter", text)
+            .await;
+    }
+    let place = session.place_for_json().await?;
+    let now = session.operations.now();
+    let (mut items, mut is_first) = (Items::default(), true);
+    let shown = Listing::of_ids(selected.ids);
+    let each = session.each_listed(&shown, async |groups| {
+        let groups = groups.iter().map(|(group, _)| group);
+        if session.json {
+            let values = groups.map(|group| json::group(group, place.as_deref()));
+            return output::chunk(&items.text(values)?);
+        }
+        let mut text = String::new();
+        for group in groups {
+            if !std::mem::take(&mut is_first) {
+                text.push('\n');
+            }
+            text.push_str(&human::group(group, now));
+        }
+        output::chunk(&text)
+    });
+    each.await?;
+    if session.json {
+        output::chunk(&items.end())?;
+    }
+    Ok(Exit::Done)
 }
 
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {

@@ -142,11 +142,10 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
 async fn settle(global: &Global, ids: &[i64]) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global)?;
-    let ended = check(&session, &mut signals, ids).await;
-    if let Err(error) = &ended {
-        session.explain(error).await;
+    match check(&session, &mut signals, ids).await {
+        Ok(exit) => Ok(exit),
+        Err(error) => Err(session.explained(error).await),
     }
-    ended
 }
 
 async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<Exit, CliError> {

@@ -75,7 +75,10 @@ pub(super) async fn until_signal(
     let work = async {
         let session = Session::open(global)?;
         session.say_other_places().await?;
-        work(&session).await
+        match work(&session).await {
+            Ok(exit) => Ok(exit),
+            Err(error) => Err(session.explained(error).await),
+        }
     };
     tokio::select! {
         biased;

@@ -33,6 +33,9 @@ const FILTER: &str = "--filter";
 /// The command whose argument is any text; behind `--` it may begin with a long dash.
 const NOTE: &str = "note";
 
+/// The commands whose argument is a new ID or name.
+const NEW: [&str; 2] = ["create", "add"];
+
 /// How a note may begin with a dash.
 const AFTER_DASHES: &str = ". As a text, write it after --: groupdesk note ID -- TEXT";
 
@@ -47,7 +50,11 @@ pub(crate) fn refuse(
     let mut command = root;
     let mut options: Vec<&Arg> = root.get_arguments().collect();
     let (mut before, mut in_program) = (String::new(), false);
-    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<_> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let may_be_new = words.iter().any(|word| word == "--exists");
+    let mut words = words.into_iter();
     while let Some(word) = words.next() {
         if word == "--" && !takes_dashes(&before, &options) {
             let is_wrong = |word: &String| begins_long(word) && command.get_name() != NOTE;
@@ -109,6 +116,20 @@ pub(crate) fn refuse(
                  quotes before it{advice}"
             )));
         }
+        let is_new = may_be_new || NEW.contains(&command.get_name());
+        if let Some(option) =
+            attached(&word, (&before, is_new), command, &options).filter(|_| !in_program)
+        {
+            let advice = if TEXTS.contains(&before.as_str()) {
+                format!("As a text: {before}=TEXT")
+            } else {
+                "As an ID or a name, write it after --".to_owned()
+            };
+            return Err(CliError::Usage(format!(
+                "{option} is attached to the word before it, so it is not read as an option; nothing was sent. Write a space \
+                 before it. {advice}"
+            )));
+        }
         if let Some((option, value)) = value(&word)
             && begins_long(value)
             && !TEXTS.contains(&option)
@@ -136,6 +157,28 @@ fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg])
     }
     behind_blanks(word).find_map(|part| {
         exactly(part, options).filter(|option| option.len() > 2 || !TEXTS.contains(&before))
+    })
+}
+
+/// The option of the command that this word ends with, as in `acme--dry-run`: of a new ID or name, or of a value. What follows
+/// `=`, a filter and a note may, and so may what is known.
+fn attached(
+    word: &str,
+    (before, is_new): (&str, bool),
+    command: &Command,
+    options: &[&Arg],
+) -> Option<String> {
+    let is_value = takes_value(before, options) && before != FILTER;
+    if word.starts_with('-') || command.get_name() == NOTE || !(is_value || is_new) {
+        return None;
+    }
+    let mut dashes = word.char_indices().skip(1);
+    dashes.find_map(|(at, c)| {
+        let end = &word[at..];
+        let name = undashed(end);
+        let is_one = (is_long(c) || end.starts_with("--")) && name.len() > 1;
+        let option = is_one.then(|| meant(&name, options))??;
+        (option.strip_prefix("--") == Some(name.as_str())).then_some(option)
     })
 }
 
@@ -459,6 +502,43 @@ mod tests {
             ],
             &["list", "--filter", "acme -json"],
             &["list", "--filter", "\"leaked --json x\""],
+        ] {
+            assert_eq!(refusal(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_attached_to_a_new_word_is_refused() {
+        for words in [
+            &["create", "z5--dry-run", "--yes"][..],
+            &["create", "z6—dry-run", "--yes"],
+            &["create", "z7-–dry–run"],
+            &["create", "z8", "--map", "7=50--dry-run"],
+            &["update", "a", "--name", "Acme--dry-run"],
+            &["update", "a", "--name", "Acme--json"],
+            &["rotate", "a", "--reason", "leaked--dry-run", "--yes"],
+            &["copy", "a", "--to", "live", "--as-id", "b--yes"],
+            &["get", "z9--yes", "--exists"],
+            &["profile", "add", "live--read-only"],
+        ] {
+            let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+            assert!(
+                text.contains(" is attached to the word before it"),
+                "{text}"
+            );
+        }
+        for words in [
+            &["create", "acme-dry-run"][..],
+            &["create", "acme--eu"],
+            &["create", "acme--dry-runs"],
+            &["create", "acme—europe"],
+            &["create", "--", "acme--dry-run"],
+            &["create", "a", "--name=Acme--dry-run"],
+            &["create", "a", "--property", "x--name=5"],
+            &["rotate", "acme--dry-run", "--yes"],
+            &["note", "a", "never--dry-run"],
+            &["list", "--filter", "acme--json"],
+            &["profile", "add", "a", "--api-key-command", "pass--profile"],
         ] {
             assert_eq!(refusal(words), None, "{words:?}");
         }

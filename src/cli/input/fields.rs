@@ -12,6 +12,7 @@ use crate::{
     cli::{
         args::Fields,
         error::{CliError, blocking},
+        output,
     },
     domain::{
         batch::BulkChange,
@@ -19,12 +20,12 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         size::check_size,
-        text::{visible, with_state},
+        text::{is_hidden, visible, with_state},
     },
     formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
     intake::{
-        pairs::{pair, second_key},
-        text,
+        pairs::{pair, second_key, unquoted},
+        spreadsheet, text,
     },
     operations::Failure,
     search::suggest::similar,
@@ -120,6 +121,7 @@ impl Edits {
         };
         // Checked before the group is read.
         check_size(&replaced).map_err(Failure::from)?;
+        say_cells(&replaced);
         Ok(Self {
             replaced,
             parts: Parts::default(),
@@ -189,12 +191,18 @@ pub(crate) fn bulk_change(
             let (schema, source) = map_row(row)?;
             BulkChange::mapping(&schema, Some(&source), only_where)
         }
-        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema, None, only_where),
+        ([], [schema], [], []) if !is_whole => {
+            one_key("--unmap", "map:", schema)?;
+            BulkChange::mapping(schema, None, only_where)
+        }
         ([], [], [row], []) if !is_whole => {
             let (key, value) = property(row)?;
             BulkChange::property(&key, Some(&value.to_string()), only_where)
         }
-        ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
+        ([], [], [], [key]) if !is_whole => {
+            one_key("--remove-property", "prop:", key)?;
+            BulkChange::property(key, None, only_where)
+        }
         _ if only_where.is_some() => {
             return Err(usage(
                 "--if-value needs one of --map, --unmap, --property or --remove-property, and no other field option; nothing \
@@ -278,14 +286,70 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
             "--map: {why}; expected a schema ID, =, and a data source ID: --map 40=213"
         ))
     })?;
-    if let Some(second) = second_key(source, &["="]) {
+    let plain = unquoted(source);
+    if plain.is_empty() {
+        return Err(usage("--map: there is nothing after the ="));
+    }
+    refuse_prefix("--map", "map:", schema)?;
+    if let Some(second) = second_key(source, &["="]).filter(|_| plain == source) {
         let (one, two) = (visible(schema), visible(second));
         return Err(usage(&format!(
             "--map {one}: this looks like two rows; nothing was sent. Two rows: --map {one}=ID --map {two}=ID. As one value, \
              write it as JSON: --mapping FILE"
         )));
     }
-    Ok((schema.to_owned(), source.to_owned()))
+    say_cell("mapping", schema);
+    say_cell("mapping", plain);
+    Ok((schema.to_owned(), plain.to_owned()))
+}
+
+/// Refuses a key as filters and columns write it: it would be another one.
+fn refuse_prefix(option: &str, prefix: &str, key: &str) -> Result<(), CliError> {
+    let Some(plain) = key.strip_prefix(prefix) else {
+        return Ok(());
+    };
+    Err(usage(&format!(
+        "{option}: filters and columns have {prefix} before a key; nothing was sent. Write only the key: {}",
+        visible(plain)
+    )))
+}
+
+/// Refuses several keys in one option, of which no group would have the whole as a key: each would count as done.
+fn one_key(option: &str, prefix: &str, key: &str) -> Result<(), CliError> {
+    refuse_prefix(option, prefix, key)?;
+    if key.contains([',', ';', '=', '\n', '\t']) {
+        return Err(usage(&format!(
+            "{option} \"{}\": expected one key; nothing was sent. To remove such a key, update each group alone",
+            visible(key)
+        )));
+    }
+    Ok(())
+}
+
+/// Says what a spreadsheet or a program may have written in the place of a value, as for the rows of a file.
+fn say_cell(field: &str, text: &str) {
+    if let Some(what) = spreadsheet::changed(field, text) {
+        output::context(&format!("! the {field} \"{}\" is {what}", visible(text)));
+    }
+}
+
+fn say_cells(fields: &DesiredFields) {
+    if let Some(name) = &fields.name {
+        say_cell("name", name);
+        if name.contains(is_hidden) {
+            let name = visible(name);
+            output::context(&format!("! the name \"{name}\" has an invisible character"));
+        } else if name.trim() != name {
+            output::context(&format!("! the name \"{name}\" has a space at the edge"));
+        }
+    }
+    for (schema, source) in fields.mapping.iter().flatten() {
+        say_cell("mapping", schema);
+        say_cell("mapping", source);
+    }
+    for value in fields.properties.iter().flat_map(|all| all.values()) {
+        say_cell("property", value.as_str().unwrap_or_default());
+    }
 }
 
 fn property(text: &str) -> Result<(String, Value), CliError> {
@@ -308,6 +372,8 @@ fn property(text: &str) -> Result<(String, Value), CliError> {
             visible(key)
         ))
     })?;
+    refuse_prefix("--property", "prop:", key)?;
+    say_cell("property", value.as_str().unwrap_or_default());
     Ok((key.to_owned(), value))
 }
 
@@ -420,6 +486,15 @@ mod tests {
             (&["40=1", "40=2"], &[]),
             (&["40=213,41=5"], &[]),
             (&["40 = 213; 41 = 5"], &[]),
+            (&["40=213 41=5"], &[]),
+            (&["40=213\t41 = 5"], &[]),
+            (&["40=a b\n41=5"], &[]),
+            (&["40 -> 213\n41=5"], &[]),
+            (&["40=>213"], &[]),
+            (&["40='' "], &[]),
+            (&["map:40=213"], &[]),
+            (&[], &["prop:seats=5"]),
+            (&[], &["seats==5"]),
             (&[], &["a=1,b=2"]),
             (&[], &["tier"]),
             (&[], &["tier=gold"]),
@@ -434,8 +509,19 @@ mod tests {
             let is_refused = matches!(edits(&fields), Err(CliError::Usage(_)));
             assert!(is_refused, "{map:?} {property:?}");
         }
-        for one in ["40=a,b", "40=213;", "40=x, y z=1"] {
+        for one in [
+            "40=a,b",
+            "40=213;",
+            "40=x, y z=1",
+            "40=\"213 41=5\"",
+            "acme-eu=orders-eu",
+            "40=https://x/?a=1",
+        ] {
             assert!(map_row(one).is_ok(), "{one}");
+        }
+        for quoted in ["\"40\"=\"213\"", "40='213'", "'40' = 213"] {
+            let row = map_row(quoted).expect("read");
+            assert_eq!(row, ("40".to_owned(), "213".to_owned()), "{quoted}");
         }
         let two = map_row("40=213,41=5").expect_err("two rows").to_string();
         assert!(two.contains("--map 40=ID --map 41=ID"), "{two}");
@@ -447,5 +533,24 @@ mod tests {
             ..Edits::default()
         };
         assert!(nothing.apply(&DesiredFields::default()).is_err());
+    }
+
+    /// No group has such a key, and each would count as done.
+    #[test]
+    fn one_key_is_removed_from_many_groups() {
+        let fields = Fields::default();
+        let bulk = |unmap: &[&str], remove: &[&str]| {
+            let [unmap, remove] = [unmap, remove]
+                .map(|keys| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
+            bulk_change(&fields, &unmap, &remove, None)
+        };
+        for key in ["7,x1", "7;8", "7=50", "7\n8"] {
+            assert!(bulk(&[key], &[]).is_err(), "{key}");
+            assert!(bulk(&[], &[key]).is_err(), "{key}");
+        }
+        assert!(bulk(&["map:7"], &[]).is_err());
+        assert!(bulk(&[], &["prop:tier"]).is_err());
+        assert!(bulk(&["acme-eu"], &[]).is_ok());
+        assert!(bulk(&[], &["billing contact"]).is_ok());
     }
 }

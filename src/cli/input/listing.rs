@@ -71,6 +71,24 @@ impl Listing {
         Ok(listing)
     }
 
+    /// These groups, in this order.
+    pub(crate) fn of_ids(ids: Vec<UserGroupId>) -> Self {
+        Self {
+            ordered: Some(ids),
+            ..Self::all()
+        }
+    }
+
+    fn all() -> Self {
+        Self {
+            group_filter: None,
+            reverse: false,
+            limit: usize::MAX,
+            ordered: None,
+            with_annotations: false,
+        }
+    }
+
     /// Whether some groups may be left out.
     pub(crate) fn is_filtered(&self) -> bool {
         self.group_filter.is_some()
@@ -91,15 +109,8 @@ impl Listing {
         sort: &SortBy,
     ) -> Result<Vec<UserGroupId>, CliError> {
         let mut builder = Builder::for_groups(0);
-        let all = Self {
-            group_filter: None,
-            reverse: false,
-            limit: usize::MAX,
-            ordered: None,
-            with_annotations: false,
-        };
         session
-            .each_listed(&all, async |groups| {
+            .each_listed(&Self::all(), async |groups| {
                 let groups = groups.into_iter().map(|(group, _)| group);
                 let mut groups: Vec<_> = groups.collect();
                 self.keep(&mut groups);

@@ -21,6 +21,7 @@ use crate::{
         has_option,
         output::{self, colour, json},
         unexpected::PanicSections,
+        wants_json, words_given,
     },
     directory::has_unsettled_here,
     domain::history::Ending,
@@ -108,7 +109,7 @@ pub fn say(report: &Report) -> ExitCode {
     let head = head("error:", is_coloured());
     // The text contains no hidden characters, and its colours are intended.
     ERR.write(&format!("{head} groupdesk cannot continue{report:?}\n"));
-    if has_option("--json") {
+    if wants_json(words_given()) {
         let failure = json::failure(ending, &format!("{report:#}"), exit);
         // Standard output may be what is broken; the exit code says enough.
         drop(output::json_line(failure));

@@ -106,8 +106,15 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
     };
     let empty = || Zeroizing::new(Vec::with_capacity(line.len() + 8));
     let (mut longest, mut run) = (empty(), empty());
-    let words = line.split(|c: char| !c.is_ascii_alphanumeric());
-    for word in words.filter(|word| !word.is_empty()) {
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        if is_function(word, behind) {
+            continue;
+        }
         let bytes = Some(word).filter(|word| word.len() <= LONGEST_WORD);
         if let Some(bytes) = bytes.and_then(|word| notation.bytes(word)) {
             run.extend_from_slice(&bytes);
@@ -125,6 +132,13 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
     } else {
         longest
     }
+}
+
+/// Whether a word is the name of a function around each number, as in `Chr(51) & Chr(98)`, or a part of it.
+fn is_function(word: &str, behind: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && behind.trim_start_matches(is_of_name).starts_with('(')
 }
 
 /// Zeros are those of characters of two bytes. What is no sign divides.

@@ -156,17 +156,21 @@ impl Connector {
         })
     }
 
+    /// Reads the key of a profile, which may run a command.
+    pub async fn key(&self, profile: &Profile) -> Result<SecretString, Failure> {
+        let read = profile.api_key.read(&self.overrides.env).await;
+        read.map_err(|error| error.of_profile(&profile.name).into())
+    }
+
     /// Tests the connection of a profile with a request that can create nothing. On an error nothing was sent.
     pub async fn probe(
         &self,
         profile: &Profile,
         key: Option<&SecretString>,
     ) -> Result<Probe, Failure> {
-        let key = if let Some(key) = key {
-            key.clone()
-        } else {
-            let read = profile.api_key.read(&self.overrides.env).await;
-            read.map_err(|error| error.of_profile(&profile.name))?
+        let key = match key {
+            Some(key) => key.clone(),
+            None => self.key(profile).await?,
         };
         let client = Client::new(profile, key)?;
         Ok(client.with_listener(self.listener.clone()).probe().await)

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     Query, Views,
-    parse::{NOT_A_TEST, Piece, Reader, looks_like_a_test, pieces, second_colon},
+    parse::{Piece, Reader, pieces},
 };
 use crate::{
     domain::{history::Operation, when::Time},
@@ -103,7 +103,7 @@ impl RowQuery {
         if let Some((name, value)) = named {
             let name = lowered(name);
             let mut names = NAMES.into_iter();
-            let known = names.find(|(known, _)| *known == name && !piece.torn);
+            let known = names.find(|(known, _)| *known == name && piece.stray.is_none());
             if let Some((name, test)) = known {
                 if !rules.tests.contains(&test) {
                     return Err(NOT_HERE.into());
@@ -128,18 +128,23 @@ impl RowQuery {
         let asks_group = rules.tests.contains(&RowTest::Group);
         let is_bare = !asks_group && !piece.text.contains([':', '<', '>', '=']);
         let is_word = (found.tests.is_empty() || is_bare) && !piece.text.starts_with('@');
+        if is_word || asks_group {
+            let doubt = piece.doubt(is_word);
+            let doubt = doubt.map(|why| piece.remark(&why));
+            let kind = if piece.negated {
+                &mut self.wrong
+            } else {
+                &mut self.doubtful
+            };
+            kind.extend(doubt);
+        }
         if is_word {
-            if !piece.quoted && looks_like_a_test(&piece.text) {
-                self.doubtful.push(piece.remark(NOT_A_TEST));
-            }
             if !piece.text.is_empty() {
                 let word = Asked::Word(lowered(&piece.text));
                 self.asked.push((word, piece.negated));
             }
         } else if asks_group {
             self.wrong.extend_from_slice(&found.wrong);
-            let meant = second_colon(piece).map(|meant| piece.remark(&meant));
-            self.doubtful.extend(meant);
             self.group.add(found, piece.negated);
         } else {
             return Err(NOT_HERE.into());

@@ -137,6 +137,8 @@ fn what_cannot_be_read_is_named() {
         ("-–vip", "looks like an option; in quotes it is a word"),
         (">", "a test has no spaces: age>90d; put words before it"),
         (">90d", "a test has no spaces: age>90d; put words before it"),
+        ("age=9", "write < or >, as age>90d"),
+        ("-tier=x", "not a test; in quotes it is a word"),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = format!("{text}: {why}");
@@ -152,7 +154,8 @@ fn what_cannot_be_read_is_named() {
 #[test]
 fn ids_that_resemble_tests_are_words() {
     for text in [
-        "eu:acme", "team:7", "a>b", "tg:x", "oldtown", "agent", "mapped", "age=9", "age", ":", "=",
+        "eu:acme", "team:7", "a>b", "tg:x", "oldtown", "agent", "mapped", "age", ":", "=", "!x",
+        "a!=b",
     ] {
         let query = parse(text);
         assert_eq!(query.words, [word(text, false)]);
@@ -309,11 +312,13 @@ fn a_second_colon_is_doubtful() {
     for (text, meant) in [
         ("map:40:213", "map:40=213"),
         ("prop:tier:gold", "prop:tier=gold"),
-        ("-prop:Tier:Gold", "prop:Tier=Gold"),
+        ("prop:Tier~Gold", "prop:Tier=Gold"),
     ] {
         let query = parse(text);
         let doubtful = format!("{text}: did you mean {meant}?");
         assert_eq!((query.doubtful, query.wrong), (vec![doubtful], vec![]));
+        let query = parse(&format!("-{text}"));
+        assert_eq!(query.wrong, [format!("-{text}: did you mean {meant}?")]);
     }
     for text in [
         "map:40=2:13",
@@ -322,7 +327,84 @@ fn a_second_colon_is_doubtful() {
         "tag:a:b",
         "map:40:",
         "prop::x",
+        "prop:\"tier:gold\"",
     ] {
         assert_eq!(parse(text).doubtful, [""; 0], "{text}");
     }
+}
+
+/// An exclusion that excludes nothing leaves everything selected.
+#[test]
+fn what_is_no_exclusion_is_never_ignored_in_silence() {
+    for text in [
+        "prop:seats==3",
+        "prop:seats!=3",
+        "prop:seats=>4",
+        "prop:seats≥3",
+        "prop:tier~=gold",
+        "prop:tier=~gold",
+        "map:7!=4",
+        "map:7=>4",
+        "map:7>4",
+        "label!=vip",
+        "label=vip",
+        "label==vip",
+        "tag:=customer",
+        "tag：customer",
+        "state=open",
+        "read=7d",
+        "due=14d",
+        "age≥90d",
+        "age==90d",
+        "age!=90d",
+        "NOT label:vip",
+        "label:a OR label:b",
+        "tag:x && label:b",
+        "!label:vip",
+        "! label:vip",
+        "!@night",
+    ] {
+        for text in [text.to_owned(), format!("-{text}")] {
+            let query = parse(&format!("grp- {text}"));
+            assert!(!query.wrong.is_empty(), "{text}: {query:?}");
+        }
+    }
+    for text in [
+        "tier=gold",
+        "prop:tier:gold",
+        "prop:tier~gold",
+        "env:Customer",
+        "age:90d",
+        "grp-*",
+        "a,b",
+        "tag:a|b",
+    ] {
+        assert_eq!(parse(text).wrong, [""; 0], "{text}");
+        let query = parse(&format!("grp- -{text}"));
+        assert_eq!(query.wrong.len(), 1, "{text}: {query:?}");
+    }
+    assert_eq!(
+        parse("grp- - prop:seats=3").wrong,
+        ["-: write the minus directly before its test"]
+    );
+    // As it is typed, or with quotes.
+    for text in [
+        "acme -",
+        "acme NOT",
+        "SALT AND PEPPER",
+        "-prop:tier",
+        "-prop:tier=",
+        "-prop:tier=a!=b",
+        "-map:7=4=5",
+        "-prop:\"a:b\"",
+        "-prop:x=\"=5\"",
+        "-\"env:Customer\"",
+        "-note:\"a, b\"",
+        "-acme-eu_1.2",
+    ] {
+        assert_eq!(parse(text).wrong, [""; 0], "{text}");
+    }
+    let views = [("all".to_owned(), String::new())].into();
+    let query = Query::parse_with("acme -@all", None, &views);
+    assert_eq!(query.wrong.len(), 1, "{query:?}");
 }

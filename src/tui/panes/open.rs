@@ -7,6 +7,7 @@ use super::list::MAX_SYNCHRONOUS;
 use super::prelude::*;
 use crate::{
     domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
+    intake::spreadsheet,
     operations::Guarded,
     tui::{
         kit::{below, widest},
@@ -293,6 +294,9 @@ impl Open {
                     "New ID: sending creates the group, and it cannot be deleted. {enter} opens the form."
                 );
                 page.warning(&text);
+            }
+            if let Some(what) = spreadsheet::changed("ID", self.id.field.text()) {
+                page.warning(&format!("! This is {what}"));
             }
             page.text(&place, theme.title());
             if let Some(why) = forbidden {

@@ -244,7 +244,7 @@ impl EditFile {
                 ),
                 Ok(text) => return self.remove().map(|()| text),
                 Err(fault) => (
-                    format!("the editor left a file that is not UTF-8: {fault}; not applied"),
+                    format!("the editor left a file that cannot be read: {fault}; not applied"),
                     Some(bytes),
                 ),
             },

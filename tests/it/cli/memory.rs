@@ -77,7 +77,8 @@ async fn a_long_list_and_a_large_demo_are_processed_in_constant_memory() {
     assert!(least < 64 * 1024, "{least} bytes");
     let at_rest = peak_of_child(&large.child);
     let filtered = ["list", "--filter", "-nobody", "--sort", "name"];
-    for arguments in [&filtered[..], &["list", "--json"]] {
+    let shown = ["show", "--filter", "-nobody", "--json"];
+    for arguments in [&filtered[..], &["list", "--json"], &shown] {
         let ran = home.run(arguments).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let peak = peak_of(&home, arguments, ran.out.len()).await;

@@ -137,6 +137,21 @@ async fn a_profile_that_contradicts_another_one_of_its_environment_is_not_writte
     assert_eq!(finding(&report, "the same URL and API key").0, "warning");
 }
 
+/// It may ask, for a passphrase.
+#[tokio::test]
+async fn the_key_command_of_a_new_profile_runs_once() {
+    let (home, _) = fresh();
+    let (_serving, url) = home.serve().await;
+    let key = home.key("--environment t --tag Testing").await;
+    let script = home.write("key.sh", &format!("echo run >> \"$0.runs\"; echo {key}"));
+    let add = format!(
+        "profile add eu --base-url {url} --environment Testing --api-key-command sh {script}"
+    );
+    home.exits(0, &add).await.says("the API key is accepted");
+    let runs = std::fs::read_to_string(format!("{script}.runs")).expect("it ran");
+    assert_eq!(runs, "run\n");
+}
+
 #[tokio::test]
 async fn a_read_only_key_is_recognized() {
     let (home, file) = fresh();

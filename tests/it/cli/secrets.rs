@@ -249,6 +249,9 @@ async fn a_known_token_of_any_shape_is_no_argument() {
         "list TOKEN",
         "export --file TOKEN",
         "directory backup TOKEN.db",
+        "edit TOKEN",
+        "man TOKEN",
+        "edit TOKEN",
     ];
     for (command, token) in table.into_iter().zip(TOKENS.into_iter().cycle()) {
         home.exits(2, &command.replace("TOKEN", token))

@@ -164,6 +164,7 @@ async fn a_variable_that_a_script_did_not_replace_is_no_id_and_no_name() {
         (2, "serve keys create --environment $ENV", variable),
         (2, "profile add $NAME --base-url https://a.example --api-key-env K --no-check", variable),
         (2, "show acme $ID", variable),
+        (2, "edit $ID", variable),
         (2, "note $ID x", variable),
     ]).await;
     assert_eq!(service.connections(), 1, "only the meeting");

@@ -51,6 +51,26 @@ fn each_error_names_its_place_and_what_to_do() {
     }
 }
 
+/// TOML only says what it expected.
+#[test]
+fn a_sign_of_a_word_processor_is_named_where_the_parser_stopped() {
+    for (line, words) in [
+        ("timeout = “30s”", "“ (U+201C) is a curly quote"),
+        ("timeout =\u{a0}\"30s\"", "U+00A0 is a no-break space"),
+        ("timeout = \u{200b}\"30s\"", "U+200B is a zero-width space"),
+        ("timeout = −1", "− (U+2212) is a minus sign"),
+        ("read–only = true", "– (U+2013) is an en dash"),
+        ("timeout ＝ \"30s\"", "＝ (U+FF1D) is a wide equals sign"),
+        ("timeout = \"30s\"\u{2028}", "U+2028 is an unusual space"),
+    ] {
+        let found = problems(&profile_and(line));
+        let named = found.iter().any(|found| found.what.contains(words));
+        assert!(named, "{line}: {found:?}");
+    }
+    let found = problems(&profile_and("timeout = \"30s"));
+    assert!(!found[0].what.contains("column"), "{found:?}");
+}
+
 #[test]
 fn keys_at_the_top_are_checked_too() {
     #[rustfmt::skip] // A table: one case per line.

@@ -158,16 +158,12 @@ impl SpreadsheetCells {
             .chain(row.annotation.note.as_deref().map(|note| ("note", note)))
             .chain(mapping.flat_map(|(key, value)| [("mapping", &**key), ("mapping", &**value)]))
             .chain(row.parts.map.iter().map(|(_, cell)| ("mapping", &**cell)));
-        let texts = texts.map(|(field, text)| {
-            let what = spreadsheet::broken(text).or_else(|| match field {
-                "ID" | "mapping" => spreadsheet::converted(text),
-                _ => None,
-            });
-            (field, text, what)
-        });
+        let texts = texts.map(|(field, text)| (field, text, spreadsheet::changed(field, text)));
         let properties = row.parts.properties.iter().map(|(key, cell)| {
             let values = (property(known, key), property(Some(&row.fields), key));
-            let what = spreadsheet::broken(cell).or_else(|| changed_type(values, cell));
+            // A value of JSON.
+            let broken = spreadsheet::broken(cell).filter(|_| values.1 != Some(&Value::Null));
+            let what = broken.or_else(|| changed_type(values, cell));
             ("property", &**cell, what)
         });
         for (field, text, what) in texts.chain(properties) {

@@ -4,6 +4,7 @@ use crate::{
     cli::{commands::prelude::*, input::selection::alike},
     config::guard::Weight,
     domain::text::oddities,
+    intake::spreadsheet,
 };
 
 /// How many similar ids are named.
@@ -36,7 +37,12 @@ fn say_oddities(id: &UserGroupId) -> bool {
 
 /// Says what is unusual about an id and which known ones are similar; returns whether there is anything.
 async fn looks_mistyped(session: &Session, id: &UserGroupId) -> Result<bool, CliError> {
-    let is_odd = say_oddities(id);
+    let changed = spreadsheet::changed("ID", id.as_str());
+    if let Some(what) = changed {
+        output::context(&format!("! the ID \"{id}\" is {what}"));
+    }
+    // What people write elsewhere, too, is no reason to ask.
+    let is_odd = say_oddities(id) || spreadsheet::broken(id.as_str()).is_some();
     let known = session.operations.known_ids().await?;
     let near = alike(id, &known, NEAR);
     if let Some(near) = &near {

@@ -20,7 +20,7 @@ use crate::{
         scrub::looks_like_a_key,
     },
     domain::group::EnvironmentTag,
-    intake::command,
+    intake::{command, pairs::unquoted},
     operations::{BindingAnswer, Connector, Finding, NotAdded, PlaceProblem, Probe},
 };
 
@@ -94,10 +94,18 @@ pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit,
         KeySource::Keyring(_) => questions::key(context.no_input).await?,
         KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) | KeySource::Unset => None,
     };
+    let mut read = key.clone();
     let probe = if arguments.no_check {
         None
     } else {
-        Some(connector.probe(&profile, key.as_ref()).await)
+        let tested = async {
+            let key = match read.take() {
+                Some(key) => key,
+                None => connector.key(&profile).await?,
+            };
+            connector.probe(&profile, Some(read.insert(key))).await
+        };
+        Some(tested.await)
     };
     match &probe {
         Some(Ok(found)) if is_passed(found) => output::say(&show::probe_text(found)),
@@ -117,6 +125,9 @@ pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit,
         !arguments.dry_run && (!has_failed || !arguments.yes && all_the_same(context).await?);
     if wanted {
         let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
+        if let Some(read) = read {
+            added.remember_key(read);
+        }
         if let Err(stop) = which_place(context, &added, &arguments).await {
             take_back(&new, &edit, key.is_some());
             return Err(stop);
@@ -308,12 +319,34 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliErro
 
 /// A relative path is relative to the current folder, not to the configuration file.
 fn key_file(file: &Path, what: &str) -> Result<KeySource, CliError> {
-    let file = paths::from_home(file, std::env::home_dir());
-    let file =
-        file.map_err(|why| CliError::Usage(format!("{what}: the path {why}; nothing was saved")))?;
+    let wrong = |why: &str| CliError::Usage(format!("{what}: the path {why}; nothing was saved"));
+    let file = paths::from_home(file, std::env::home_dir()).map_err(wrong)?;
+    let text = file.to_string_lossy();
+    if let Some(why) = paths::unusable(&text) {
+        return Err(wrong(why));
+    }
+    if text.contains("://") {
+        return Err(wrong("is an address; write the path itself"));
+    }
     let file = std::path::absolute(file)
         .map_err(|error| CliError::Usage(format!("{what}: {error}; nothing was saved")))?;
     Ok(KeySource::File(file))
+}
+
+/// The path as a file manager or a shell writes it when it is dragged or copied into a terminal: in quotes, or with `\` before
+/// each blank.
+fn dragged(path: &str) -> String {
+    let path = path.trim();
+    let plain = unquoted(path);
+    if plain != path || Path::new(path).exists() {
+        return plain.to_owned();
+    }
+    let mut letters = path.chars();
+    let mut text = String::new();
+    while let Some(c) = letters.next() {
+        text.extend(if c == '\\' { letters.next() } else { Some(c) });
+    }
+    text
 }
 
 async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
@@ -328,7 +361,7 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
                     "the path of the API key file is empty; nothing was saved".into(),
                 ));
             }
-            key_file(Path::new(&file), "the API key file")?
+            key_file(Path::new(&dragged(&file)), "the API key file")?
         }
         "command" => {
             let line = questions::line("Command, for example pass show eu-live:").await?;
@@ -405,6 +438,23 @@ mod tests {
         if let Some(home) = std::env::home_dir() {
             let file = key_file(Path::new("~/eu.key"), "the API key file").expect("a path");
             assert_eq!(file, KeySource::File(home.join("eu.key")));
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_dragged_into_the_terminal_is_that_of_the_file() {
+        for (typed, wanted) in [
+            ("'/k/eu live.key' ", "/k/eu live.key"),
+            ("\"~/live.key\"", "~/live.key"),
+            ("/k/eu\\ live\\(1\\).key", "/k/eu live(1).key"),
+            ("live.key", "live.key"),
+        ] {
+            assert_eq!(dragged(typed), wanted, "{typed}");
+        }
+        for wrong in ["file:///k/eu.key", "$HOME/eu.key", "${HOME}/eu.key"] {
+            let why = key_file(Path::new(wrong), "the API key file").expect_err(wrong);
+            let why = why.to_string();
+            assert!(why.ends_with("; nothing was saved"), "{why}");
         }
     }
 

@@ -274,6 +274,17 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
         ("numbers", format!("[{}]", numbers(", "))),
         ("numbers in lines", numbers(",\n  ")),
         ("numbers of Go", format!("token=[{}] id=acme", numbers(" "))),
+        ("numbers of Basic", code(|c| format!("Chr$({c}) & "))),
+        ("numbers of SQL", code(|c| format!("CHAR({c})+"))),
+        ("numbers of Oracle", code(|c| format!("CHR({c})||"))),
+        (
+            "numbers of a Lua function",
+            code(|c| format!("string.char({c})..",)),
+        ),
+        (
+            "numbers of Lua",
+            format!("t = \"{}\"", code(|c| format!("\\{c}"))),
+        ),
         ("numbers of C", code(|c| format!("0x{c:02x}, "))),
         (
             "numbers of Node",

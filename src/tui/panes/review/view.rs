@@ -4,6 +4,7 @@ use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::{Ending, facts::Field, text::oddities, update::UnsafeUpdate, visible},
+    intake::spreadsheet,
     tui::kit::{ChangeTarget, flight_style, page as page_box, page_room, side_by_side, titled},
 };
 
@@ -162,6 +163,10 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
     for oddity in oddities(review.asked.id.as_str()) {
         let text = format!("! character {}: {}", oddity.position, oddity.what);
         page.field("", &text, theme.warning(), "");
+    }
+    let changed = spreadsheet::changed("ID", review.asked.id.as_str());
+    if let Some(what) = changed.filter(|_| review.asked.creating) {
+        page.field("", &format!("! the ID is {what}"), theme.warning(), "");
     }
     if !review.similar.is_empty() {
         let similar: Vec<String> = review

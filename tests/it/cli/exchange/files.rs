@@ -62,6 +62,10 @@ async fn an_export_writes_only_its_target() {
         ran.says("name of a format");
         assert!(!home.path(format).exists());
     }
+    let other = "written as JSON lines, not as tsv";
+    home.exits(0, "export --file groups.tsv").await.says(other);
+    let chosen = home.exits(0, "export --file g.tsv --format jsonl").await;
+    chosen.hides("written as");
     home.exits(2, "export -o /dev/null")
         .await
         .says("nothing was written");
