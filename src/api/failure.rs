@@ -225,14 +225,8 @@ impl Route {
         if chain(error).any(<dyn std::error::Error>::is::<TooLate>) {
             return NotSent::Late(host);
         }
-        // A system error has a number; a TLS error has none.
-        let tls = io_error(error).filter(|io| io.raw_os_error().is_none());
-        let tls = tls.map(|io| TlsError::of(io, self.own_authorities, scrub));
         if let Some(proxy) = &self.proxy
-            && let Some(why) = proxy_fault(error, kind).or_else(|| {
-                let is_plain = proxy.is_encrypted && tls == Some(TlsError::NoTls);
-                is_plain.then_some(ProxyFault::NoTls)
-            })
+            && let Some(why) = proxy_fault(error, kind)
         {
             return NotSent::Proxy {
                 host,
@@ -256,7 +250,9 @@ impl Route {
         if chain(error).any(|cause| cause.to_string().starts_with("dns error")) {
             return NotSent::Name(host);
         }
-        if let Some(why) = tls {
+        // A system error has a number; a TLS error has none.
+        if let Some(io) = io_error(error).filter(|io| io.raw_os_error().is_none()) {
+            let why = TlsError::of(io, self.own_authorities, scrub);
             return NotSent::Tls { host, why };
         }
         // The innermost cause; the outer ones repeat the address.

@@ -33,8 +33,6 @@ pub enum ProxyFault {
     Status(u16),
     #[error("made no connection to it")]
     Tunnel,
-    #[error("does not speak TLS")]
-    NoTls,
 }
 
 /// What to do if the proxy wants a password.
@@ -48,7 +46,6 @@ impl ProxyFault {
                 "check the variable and whether the proxy runs, or remove proxy_from_environment from the profile"
             }
             Self::Login => PROXY_LOGIN,
-            Self::NoTls => "write its address with http:// into the variable",
             Self::Status(502..=504) => {
                 "the proxy does not reach the service: check `base_url`, and ask the proxy administrator"
             }

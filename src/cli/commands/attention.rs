@@ -106,7 +106,7 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft, open, but the API key is new, open, but no profile uses the environment";
+        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
         "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -139,7 +139,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
         ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
         ConcernKind::Due(count, _) => ("tokens due soon", count.to_string()),
         ConcernKind::Draft(id, _) => ("draft", id.to_string()),
-        ConcernKind::NewKey(count) => ("open, but the API key is new", count.to_string()),
+        ConcernKind::NewKey(count) => ("new API key", count.to_string()),
         ConcernKind::NoProfile(count) => (
             "open, but no profile uses the environment",
             count.to_string(),

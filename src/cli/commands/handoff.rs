@@ -41,7 +41,6 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     if !ids.is_empty() {
         session.say_where();
     } else if elsewhere.is_empty() && in_progress.is_empty() && failed.is_empty() {
-        session.say_other_places().await?;
         output::say("nothing waits to be handed off");
     }
     let mut results = Vec::new();

@@ -2,11 +2,6 @@
 
 use std::path::PathBuf;
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
-};
-
 use crate::support::{
     faults::{Fault, Faults, http},
     stage::{Stage, run},
@@ -131,31 +126,6 @@ async fn a_failure_at_or_behind_a_proxy_names_the_proxy_with_its_variable() {
             assert!(request.header("authorization").is_empty());
         }
     }
-}
-
-/// It answers the first bytes of TLS as most proxies do.
-#[tokio::test]
-async fn a_proxy_that_does_not_speak_the_tls_of_its_variable_is_named() {
-    let stage = Stage::new(1).await;
-    let config = stage.config(&nowhere(), ASKS);
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let answering = tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut first = [0; 1024];
-            let _ = stream.read(&mut first).await;
-            let answer = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-            let _ = stream.write_all(answer).await;
-        }
-    });
-    let set = format!("HTTPS_PROXY=https://{address}");
-    let (code, said) = with(&stage, &config, &set, GET).await;
-    assert_eq!(code, 5, "{said}");
-    says(
-        &said,
-        "(HTTPS_PROXY) does not speak TLS|nothing was sent|with http:// into the variable",
-    );
-    answering.abort();
 }
 
 /// Over plain HTTP the answer of a proxy looks like one of the service.
