@@ -279,7 +279,7 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
         ("numbers of Oracle", code(|c| format!("CHR({c})||"))),
         (
             "numbers of a Lua function",
-            code(|c| format!("string.char({c})..",)),
+            code(|c| format!("string.char({c})..")),
         ),
         (
             "numbers of Lua",
