@@ -226,7 +226,7 @@ fn a_view_is_saved_applied_and_removed() {
         "Replace a saved view",
         "@night is acme -us, last written",
         "becomes all groups for everybody",
-        "y  replaces view @night",
+        "y replaces view @night",
     ]);
     scene.keys("<esc>");
     scene.at("ViewName").shows("Night");
