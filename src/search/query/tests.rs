@@ -141,7 +141,7 @@ fn what_cannot_be_read_is_named() {
         ("-tier=x", "not a test; in quotes it is a word"),
     ] {
         let query = parse(&format!("acme {text}"));
-        let wrong = format!("{text}: {why}");
+        let wrong = format!("{}: {why}", text.trim_end_matches(':'));
         assert!(wrong.len() < 60, "{wrong}");
         assert_eq!(query.wrong, [wrong]);
         assert_eq!(query.words, [word("acme", false)], "the rest still holds");
@@ -269,7 +269,7 @@ fn a_view_stands_for_its_filter_and_never_for_itself() {
     assert_eq!(read("@day").wrong, ["@day: no saved view of this name"]);
     // A view that selects nothing in particular is no condition, not even in a filter that has others.
     for (text, view) in [("@all", "@all"), ("acme -@all", "-@all"), ("@over", "@all")] {
-        let why = "this view has no filter, so it would match all groups";
+        let why = "it has no filter, so it matches all groups";
         assert_eq!(read(text).wrong, [format!("{view}: {why}")], "{text}");
     }
 }
