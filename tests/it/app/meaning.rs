@@ -33,6 +33,11 @@ fn the_first_line_is_what_is_meant() {
         ),
         ("invalidate", "t                  token: show"),
         ("mass", "5                  batches"),
+        ("handoff", "h                  hand off"),
+        ("csv", "w                  export marked, else shown"),
+        ("settle", "3                  rotations"),
+        ("unlock", "3                  rotations"),
+        ("stolen", "W                  find the group of a token"),
     ] {
         assert_first(word, first);
     }
