@@ -37,7 +37,7 @@ pub use query::{
 use row::RowMaker;
 pub use row::{Entry, Row};
 use sorted::{compare, sorted};
-pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
+pub use views::{FINGERPRINT, ListColumn, ListView, SavedView, SortBy, column_words};
 use words::MatchScore;
 pub use words::Words as Marker;
 

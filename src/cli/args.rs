@@ -35,7 +35,7 @@ pub(super) struct Global {
     #[arg(long, short = 'P', global = true, value_name = "NAME")]
     pub(super) profile: Option<String>,
     /// Directory to use: a database file, or a team directory as postgres://USER@HOST/DATABASE
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE|URL")]
     pub(super) directory: Option<PathBuf>,
     /// Refuse everything that would change a group or token at the service
     #[arg(long, global = true)]
@@ -48,7 +48,7 @@ pub(super) struct Global {
         long,
         short = 'o',
         global = true,
-        value_name = "FORM",
+        value_name = "FORMAT",
         value_parser = OutputParser,
         hide_possible_values = true
     )]
@@ -232,7 +232,7 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct Order {
-    /// Sort by ID (default), name, tag, map, props, token, age, read or prop:KEY
+    /// Sort by ID (default), name, tag, map, props, fingerprint, age, read or prop:KEY
     #[arg(long, value_name = "COLUMN")]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order

@@ -14,7 +14,7 @@ impl FromStr for SortBy {
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let property = text.strip_prefix("prop:").map(|key| format!("prop.{key}"));
         Self::parse(property.as_deref().unwrap_or(text)).ok_or(
-            "expected name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier",
+            "expected name, id, tag, map, props, fingerprint, age, read or prop:KEY, such as prop:tier",
         )
     }
 }
@@ -59,6 +59,9 @@ macro_rules! columns {
     };
 }
 
+/// As people call the column that is stored as `token`.
+pub const FINGERPRINT: &str = "fingerprint";
+
 columns! {
     /// A column to sort by; of properties numbers come first, by value, then texts.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,7 +99,15 @@ columns! {
 impl SortBy {
     /// The names that people use; for properties, the prefix.
     pub const WORDS: [&str; 9] = [
-        "name", "id", "tag", "map", "props", "token", "age", "read", "prop:",
+        "name",
+        "id",
+        "tag",
+        "map",
+        "props",
+        FINGERPRINT,
+        "age",
+        "read",
+        "prop:",
     ];
 
     /// Parses the stored name, or the one that people use.
@@ -104,7 +115,7 @@ impl SortBy {
         match text {
             "age" | "due" => Some(Self::Rotated),
             "read" => Some(Self::Seen),
-            "fingerprint" => Some(Self::Token),
+            FINGERPRINT => Some(Self::Token),
             _ => Self::named(text),
         }
     }
@@ -120,17 +131,26 @@ impl SortBy {
         match self {
             Self::Rotated => "age".to_owned(),
             Self::Seen => "read".to_owned(),
+            Self::Token => FINGERPRINT.to_owned(),
             _ => self.to_string(),
         }
     }
 }
 
 impl ListColumn {
+    /// As the column is called: no token is shown.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Token => FINGERPRINT.to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Parses `id` or `prop.tier`.
     pub fn parse(text: &str) -> Option<Self> {
         let lower = text.to_lowercase();
         match &*lower {
-            "fingerprint" => Some(Self::Token),
+            FINGERPRINT => Some(Self::Token),
             _ if text.starts_with(PROPERTY) => Self::named(text),
             _ => Self::ALL.into_iter().find(|known| known.name() == lower),
         }

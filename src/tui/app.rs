@@ -132,7 +132,7 @@ impl App {
         let page = self.top_page();
         match msg {
             unseen if self.is_unseen(&unseen) => {
-                let why = "Nothing was done: the window was too small to show it";
+                let why = "Nothing was changed: the window was too small to show it";
                 self.context.messages.refuse(now, why);
             }
             Msg::Key(key) => self.key(key),

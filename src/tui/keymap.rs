@@ -251,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn enter_saves_in_a_form_and_in_a_question_for_a_name() {
+        for focus in [Focus::Note, Focus::ViewName, Focus::WritePath] {
+            assert!(focus.saves_on_enter(), "{focus:?}");
+        }
+        for focus in [Focus::Filter, Focus::Open, Focus::List, Focus::Review] {
+            assert!(!focus.saves_on_enter(), "{focus:?}");
+        }
+    }
+
+    #[test]
     fn a_character_is_text_in_a_text_field() {
         let q = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE);
         assert_eq!(action(Focus::List, q), Some(Action::Quit));

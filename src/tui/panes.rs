@@ -23,8 +23,8 @@ pub mod question;
 pub mod review;
 pub mod rotations;
 pub mod token;
-pub mod token_lookup;
 pub mod views;
+pub mod whose;
 
 use super::{
     keymap::Action,
@@ -102,7 +102,7 @@ panes! {
     Views(views::ViewsPane),
     Rotations(rotations::RotationsPage),
     Abandoning(rotations::Abandoning),
-    Whose(token_lookup::TokenLookupPane),
+    Whose(whose::WhosePane),
     Bulk(batch::BatchPane),
     Batches(batches::BatchesPage),
     Attention(attention::AttentionPage),
@@ -160,7 +160,7 @@ opened! {
             context.messages.read_all();
             ListPage::open(messages::Messages::default(), context)
         };
-        Whose |_| token_lookup::TokenLookupPane::default();
+        Whose |_| whose::WhosePane::default();
     }
 }
 

@@ -83,7 +83,7 @@ impl fmt::Display for Ambiguous {
         let what = self.what();
         match (&self.kind, self.check()) {
             (Kind::Redirect { hint, .. }, _) => {
-                write!(f, "{what}, so apparently nothing was done; {hint}")
+                write!(f, "{what}, so apparently nothing was changed; {hint}")
             }
             (Kind::OtherGroup { rotation: true, .. }, _) => write!(
                 f,

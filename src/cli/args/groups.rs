@@ -213,7 +213,7 @@ impl Batches {
                 unfinished: unfinished || above,
             }),
             Some(_) if above => Err(CliError::Usage(
-                "--unfinished works only with `batches list`; nothing was done".into(),
+                "--unfinished works only with `batches list`; nothing was sent".into(),
             )),
             Some(other) => Ok(other),
         }
@@ -236,7 +236,7 @@ pub(crate) enum BatchesCommand {
     },
     /// Resume a batch with the groups that were not started; sends nothing twice
     #[command(
-        after_help = "Checks these groups again and asks for confirmation.\n\nExit codes: like `rotate` with several groups."
+        after_help = "Checks these groups again and asks for confirmation.\n\nFor exit codes, run `groupdesk help exit-codes`."
     )]
     Resume(ResumeBatch),
     /// Read the groups of a batch whose result is unknown, and show the batch
@@ -250,7 +250,7 @@ pub(crate) enum BatchesCommand {
     },
     /// Retry the groups of a batch that were certainly not changed, as a new batch
     #[command(
-        after_help = "Never retries a group with an unknown result.\n\nExit codes: like `rotate` with several groups."
+        after_help = "Never retries a group with an unknown result.\n\nFor exit codes, run `groupdesk help exit-codes`."
     )]
     Retry {
         #[command(flatten)]
@@ -260,7 +260,7 @@ pub(crate) enum BatchesCommand {
         token_out: Option<PathBuf>,
     },
     /// Undo a bulk edit as a new batch, in every group that still has the value it set
-    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
+    #[command(after_help = "For exit codes, run `groupdesk help exit-codes`.")]
     Reverse(AgainBatch),
 }
 

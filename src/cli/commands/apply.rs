@@ -229,7 +229,7 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
             Err(error) => error.to_string(),
         };
         return Err(CliError::Usage(format!(
-            "{}: {why}; nothing was done. Remove it from the folder",
+            "{}: {why}; nothing was changed. Remove it from the folder",
             file.display()
         )));
     }
@@ -250,7 +250,7 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     }
     if files.is_empty() {
         return Err(CliError::Usage(format!(
-            "{} has no file that ends in .json, .jsonl, .ndjson, .csv or .tsv; nothing was done",
+            "{} has no file that ends in .json, .jsonl, .ndjson, .csv or .tsv; nothing was changed",
             path.display()
         )));
     }

@@ -76,7 +76,7 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
                 (*what).to_owned(),
                 visible(&concern.place).into_owned(),
                 object.clone(),
-                since.unwrap_or_default(),
+                human::or_dash(since),
                 next.clone(),
             ]
         });

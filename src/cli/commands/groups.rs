@@ -30,7 +30,7 @@ const UNSHOWN: &str = "nothing was shown";
 #[command(
     after_help = "The filter works as in the console, but matches words exactly. Tests: tag:customer, age>90d, prop:tier=gold, \
         map>3, label:vip, by:li, state:open, @view. Put - before a word or test to exclude what it \
-        matches.\nColumns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite, prop:KEY, \
+        matches.\nColumns: name, id, tag, map, props, fingerprint, age, read, due, by, labels, note, favourite, prop:KEY, \
         map:SCHEMA. With JSON they only add note, labels and favourite."
 )]
 pub(crate) struct List {
@@ -184,7 +184,8 @@ impl Lines {
                 output::alarm(&format!("! {problem}"));
             } else {
                 let how = if session.operations.permitted(Guarded::Create).is_ok() {
-                    ". To add one, run `groupdesk get ID --exists` or `groupdesk create ID`"
+                    ". To add one, run `groupdesk get ID --exists` or `groupdesk create ID`, or `groupdesk import FILE` for \
+                     known IDs"
                 } else {
                     ", and you may not create groups in it"
                 };

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::cli::{
     complete::{self, Shell},
+    input::not_there,
     output::colour,
     process::exit,
 };
@@ -103,13 +104,20 @@ fn of_command(global: &Global, words: &[String]) -> Result<Exit, CliError> {
 }
 
 fn unknown(words: &[String], word: &str) -> CliError {
-    let mut names = [JSON, EXIT_CODES, OPTIONS].map(str::to_owned).to_vec();
-    let root = command();
-    let mut here = Some(&root);
-    for above in words.iter().take_while(|above| *above != word) {
-        here = here.and_then(|here| here.find_subcommand(above));
-        names.clear();
+    let asked = words.join(" ");
+    let at = words.iter().position(|other| other == word);
+    let above = &words[..at.unwrap_or_default()];
+    if let Some(instead) = not_there::instead_of_help(above, word) {
+        return CliError::Usage(format!("no help for \"{asked}\"; {instead}"));
     }
+    let mut names = Vec::new();
+    if above.is_empty() {
+        names.extend([JSON, EXIT_CODES, OPTIONS].map(str::to_owned));
+    }
+    let root = command();
+    let here = above
+        .iter()
+        .try_fold(&root, |here, above| here.find_subcommand(above));
     names.extend(
         here.into_iter()
             .flat_map(clap::Command::get_subcommands)
@@ -121,8 +129,7 @@ fn unknown(words: &[String], word: &str) -> CliError {
         .filter(|name| alike(name) > ALIKE)
         .map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
     CliError::Usage(format!(
-        "no help for \"{}\"{hint}. For a list of commands, run `groupdesk --help`",
-        words.join(" ")
+        "no help for \"{asked}\"{hint}. For a list of commands, run `groupdesk --help`"
     ))
 }
 

@@ -86,7 +86,7 @@ impl Import {
         match options.into_iter().find(|(is_set, _)| *is_set) {
             None => Ok(()),
             Some((_, name)) => Err(CliError::Usage(format!(
-                "{name} needs --create or --update; nothing was done"
+                "{name} needs --create or --update; nothing was changed"
             ))),
         }
     }

@@ -233,7 +233,7 @@ shape! {
         "fingerprint": text = key.fingerprint, "8 hexadecimal digits";
         "state": text = key.state.as_str(), "trusted, trial or withdrawn";
         "added_at": time = key.added_at, "since when it is known";
-        "by": text = key.added_by, "who added it";
+        "by": text = key.added_by, "who added it; empty if unknown";
     }
 
     ALARM = "", "";
@@ -253,7 +253,7 @@ shape! {
     EVENT = "", "";
     fn event(event: &PlaceEvent) {
         "at": time = event.at, "when";
-        "by": text = event.by, "who";
+        "by": text = event.by, "who; empty if unknown";
         "profile": text = event.profile, "the profile that was in use; empty if there was none";
         "event": text = event.event, "what was decided or happened";
         "note": text or "there are none" = event.note.as_ref(), "details; human-readable, may change";

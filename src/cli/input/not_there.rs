@@ -44,7 +44,7 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 10] = [
+const MEANT: [(&str, &str); 19] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
@@ -63,12 +63,15 @@ const MEANT: [(&str, &str); 10] = [
     ),
     (
         "compare",
-        "to compare a group in two profiles: groupdesk diff ID --with PROFILE; two groups: * in the list of the console",
+        "to compare a group in two profiles: groupdesk diff ID --with PROFILE",
     ),
     (
-        "undo revert restore log logs changes",
-        "to see who changed what, with the values before: groupdesk history. The console can undo a change; a rotation \
-         cannot be undone",
+        "undo revert restore",
+        "to undo an update: groupdesk history restore ID; who changed what: groupdesk history; a rotation cannot be undone",
+    ),
+    (
+        "log logs changes",
+        "to see who changed what, with the values before: groupdesk history",
     ),
     (
         "leak leaked revoke renew regenerate",
@@ -81,6 +84,42 @@ const MEANT: [(&str, &str); 10] = [
     (
         "login auth profiles init setup",
         "to add a profile: groupdesk profile add NAME; to list profiles: groupdesk profile list",
+    ),
+    (
+        "resume retry reverse",
+        "to resume a batch: groupdesk batches resume BATCH; to retry what was certainly not done: groupdesk batches retry \
+         BATCH; to undo a bulk edit: groupdesk batches reverse BATCH",
+    ),
+    (
+        "settle abandon",
+        "to check open rotations: groupdesk rotations check; to close one without a result: groupdesk rotations abandon \
+         NUMBER --reason 'TEXT'",
+    ),
+    (
+        "handoff hand-off",
+        "to hand off new tokens again: groupdesk rotations handoff",
+    ),
+    (
+        "facts behaviour behavior",
+        "to show or state what the service does: groupdesk profile behaviour NAME",
+    ),
+    (
+        "keys key",
+        "to store the API key of a profile: groupdesk profile key NAME; for keys of the embedded service: groupdesk serve \
+         keys list",
+    ),
+    (
+        "members team grant",
+        "to list who has access to a team directory: groupdesk directory members; to add one: groupdesk directory grant \
+         NAME operator",
+    ),
+    (
+        "read",
+        "to show a group from the directory: groupdesk show ID; to read it from the service: groupdesk get ID",
+    ),
+    (
+        "whoami",
+        "to show the profile: groupdesk profile show; its environment: groupdesk environment list",
     ),
     (
         "status todo check",
@@ -99,7 +138,8 @@ const EXTRA: [(&str, &str); 14] = [
     ("audit", "for one database role: groupdesk audit --by NAME"),
     ("rotations abandon", "to give a reason, quote it: groupdesk rotations abandon NUMBER --reason 'TEXT'"),
     ("export", "to select groups: groupdesk export --filter WORDS"),
-    ("import", "to read several files, put them into a folder: groupdesk apply DIR"),
+    ("import", "to import several files, run groupdesk import FILE for each; to also create and update their groups in the service, \
+        put them into a folder: groupdesk apply DIR"),
     ("apply", "to read several files, put them into a folder: groupdesk apply DIR"),
     ("profile add", "to give the URL: groupdesk profile add NAME --base-url URL"),
     ("profile bind", "to choose an environment: groupdesk profile bind NAME --same-environment ENVIRONMENT"),
@@ -161,11 +201,8 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
     // Behind "Usage:" and the name by which the program was called.
     let usage = usage.trim_start_matches("Usage: ");
     let (_, usage) = usage.split_once(' ').unwrap_or_default();
-    let found = GONE
-        .iter()
-        .find(|(command, gone, _)| *gone == unread && usage.starts_with(command));
-    if let Some((_, _, instead)) = found {
-        return Some(format!("it was removed; {instead}"));
+    if let Some(instead) = removed(usage, |gone| gone == unread) {
+        return Some(instead);
     }
     let is_extra = |command: &str| {
         let rest = usage.strip_prefix(command);
@@ -181,10 +218,35 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
     if let Some((_, instead)) = table.iter().find(|(command, _)| is_extra(command)) {
         return Some((*instead).to_owned());
     }
-    let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.starts_with('[');
-    let mut meant = MEANT.iter().filter(|_| is_command);
-    let meant = meant.find(|(words, _)| words.split(' ').any(|word| word == unread));
-    meant.map(|(_, instead)| (*instead).to_owned())
+    let is_command = error.kind() == ErrorKind::InvalidSubcommand && usage.starts_with(AT_THE_TOP);
+    meant(unread).filter(|_| is_command).map(str::to_owned)
+}
+
+/// The same for `help`, which was asked for a word below the commands `above`.
+pub(crate) fn instead_of_help(above: &[String], word: &str) -> Option<String> {
+    if above.is_empty() {
+        // Also where an earlier version had such a command.
+        let found = meant(word).map(str::to_owned);
+        return found.or_else(|| removed(AT_THE_TOP, |gone| gone.trim_start_matches('-') == word));
+    }
+    removed(&above.join(" "), |gone| {
+        gone.trim_start_matches('-') == word
+    })
+}
+
+/// The start of the usage without a command.
+const AT_THE_TOP: &str = "[";
+
+fn removed(usage: &str, is_it: impl Fn(&str) -> bool) -> Option<String> {
+    let mut gone = GONE.iter();
+    let found = gone.find(|(command, gone, _)| is_it(gone) && usage.starts_with(command));
+    found.map(|(_, _, instead)| format!("it was removed; {instead}"))
+}
+
+fn meant(word: &str) -> Option<&'static str> {
+    let mut meant = MEANT.iter();
+    let found = meant.find(|(words, _)| words.split(' ').any(|known| known == word));
+    found.map(|(_, instead)| *instead)
 }
 
 /// Corrects what the parser proposes: only commands that are listed, and no unknown option as an ID.
@@ -196,6 +258,8 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
         Some(ContextValue::String(unread)) => unread.clone(),
         _ => return,
     };
+    // To write a word behind `--` is never meant here. Without a proposal the parser prints an empty line for it.
+    error.remove(ContextKind::Suggested);
     let Some(ContextValue::Strings(proposed)) = error.remove(ContextKind::SuggestedSubcommand)
     else {
         return;
@@ -241,6 +305,7 @@ mod tests {
             ("batches resum", "'resume'", "show"),
             ("rotations setle", "'check'", "settle"),
             ("serve keys lst", "'list'", "settle"),
+            ("rezume", "", "-- rezume"),
             ("rotate --all", "", "-- --all"),
             ("rotate --older-than -5d", "", "-- -5"),
             ("rotate a --dry-rum", "'--dry-run'", "-- --dry"),
@@ -255,6 +320,7 @@ mod tests {
             let text = error.render().to_string();
             assert!(text.contains(proposed), "{line}: {text}");
             assert!(!text.contains(not), "{line}: {text}");
+            assert!(!text.contains("\n\n\n"), "{line}: {text:?}");
         }
     }
 
@@ -289,7 +355,16 @@ mod tests {
             ("list --acme", ""),
             ("mapping acme", "update ID"),
             ("compare a b", "diff ID --with"),
-            ("undo", "history"),
+            ("undo", "history restore ID"),
+            ("logs", "groupdesk history"),
+            ("import a.csv b.csv", "import FILE for each"),
+            ("resume", "batches resume"),
+            ("settle", "rotations check"),
+            ("facts", "profile behaviour"),
+            ("keys", "serve keys"),
+            ("members", "directory members"),
+            ("read acme", "get ID"),
+            ("whoami", "profile show"),
             ("batches undo", ""),
             ("lst", ""),
             ("batches edit 12", ""),
@@ -304,6 +379,30 @@ mod tests {
                 assert_eq!(told.is_none(), words.is_empty(), "{line}: {told:?}");
                 assert!(told.is_none_or(|told| told.contains(words)), "{line}");
             }
+        }
+    }
+
+    #[test]
+    fn help_for_what_is_not_there_says_what_to_use_instead() {
+        for (above, word, words) in [
+            ("", "search", "list --filter"),
+            ("", "settle", "rotations check"),
+            ("", "compare", "diff ID --with"),
+            ("", "undo", "history restore ID"),
+            ("", "delete", "cannot delete"),
+            ("", "view", "--filter @NAME"),
+            ("", "login", "profile add"),
+            ("", "jq", "| jq"),
+            ("list", "jq", "| jq"),
+            ("profile", "edit", "config edit"),
+            ("rotate", "join", "batches resume BATCH --join"),
+            ("", "lst", ""),
+            ("batches", "undo", ""),
+        ] {
+            let above: Vec<_> = above.split_whitespace().map(str::to_owned).collect();
+            let told = instead_of_help(&above, word);
+            assert_eq!(told.is_none(), words.is_empty(), "{word}: {told:?}");
+            assert!(told.is_none_or(|told| told.contains(words)), "{word}");
         }
     }
 

@@ -181,6 +181,11 @@ pub(crate) fn passed_title() -> &'static str {
     if form::is_wide() { "TIME" } else { "AGE" }
 }
 
+/// A cell; `-` if its value is unknown, or there is none.
+pub(crate) fn or_dash(cell: Option<impl Into<String>>) -> String {
+    cell.map_or_else(|| UNKNOWN.to_owned(), Into::into)
+}
+
 /// If the last column would be narrower than this, it goes below its line instead of next to it.
 const SHORTEST_STORY: usize = 24;
 

@@ -104,7 +104,7 @@ shape! {
     /// What a dry run of many requests says first.
     pub(crate) fn requests(method: &str, url: &str) {
         "dry_run": bool = true, "true";
-        "outcome": text or "always" = NOTHING, "nothing was done";
+        "outcome": text or "always" = NOTHING, "nothing was sent";
         "method": text = method, "method of the requests that would be sent";
         "url": text = url, "URL of the requests";
     }
@@ -112,7 +112,7 @@ shape! {
     pub(crate) ONE_REQUEST = "", "";
     /// What a dry run of one request says first.
     pub(crate) fn one_request(method: &str, url: &str) {
-        "outcome": text or "always" = NOTHING, "nothing was done";
+        "outcome": text or "always" = NOTHING, "nothing was sent";
         "dry_run": bool = true, "true";
         "method": text = method, "method of the request that would be sent";
         "url": text = url, "URL of the request";
@@ -127,7 +127,7 @@ shape! {
         "not_applied": number = counts.not_applied, "nothing was changed; may be tried again";
         "unknown": number = counts.unknown, "may or may not have been changed; only a read resolves it";
         "conflict": number = counts.conflict, "the responses contradict each other";
-        "abandoned": number = counts.abandoned, "closed without a result";
+        "abandoned": number = counts.abandoned, "abandoned: closed by you without a result";
         "not_started": number = counts.not_started, "groups that batches resume would start";
     }
 

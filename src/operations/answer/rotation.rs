@@ -25,7 +25,7 @@ use crate::{
     operations::{
         Done, Failpoint, Failure, Operations, UnknownIdPolicy, Warning,
         rotation::{
-            rotate::{StepRecord, UnderWay},
+            rotate::{UnderWay, WithStep},
             settle::{BeforeGet, ending},
         },
     },
@@ -174,10 +174,10 @@ impl Operations {
             rotated_by: Some(self.operator().to_owned()),
             ..self.observation(under_way.id, DesiredFields::default(), returned.clone())
         };
-        let step = StepRecord {
+        let step = WithStep {
             entry: Some(entry),
             observation: Some(observation),
-            ..StepRecord::default()
+            ..WithStep::default()
         };
         let (mut record, after) = self.step_record(under_way, event, step);
         record.then = under_way.then.is_some().then(|| self.extras_here());
@@ -368,7 +368,7 @@ impl Operations {
         alarm: Option<String>,
     ) -> Result<(), DirectoryError> {
         let why = Some(why.to_owned());
-        let step = StepRecord {
+        let step = WithStep {
             observation: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             alarm,

@@ -42,7 +42,7 @@ impl Operations {
                 value: GetBehaviour::Returned,
                 basis: Basis::Told,
                 at: None,
-                by: Some("read_properties".into()),
+                by: Some("the setting read_properties".into()),
             };
         }
         facts

@@ -74,7 +74,7 @@ pub(crate) struct UnderWay<'a> {
 
 /// What is recorded together with a step.
 #[derive(Default)]
-pub(crate) struct StepRecord {
+pub(crate) struct WithStep {
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
@@ -221,7 +221,7 @@ impl Operations {
             return Err(cancelled);
         }
         let sending = self.moment();
-        let sent = self.advance(&mut under_way, Event::Sending, StepRecord::default());
+        let sent = self.advance(&mut under_way, Event::Sending, WithStep::default());
         if let Err(error) = sent.await {
             let is_unclear = error.is_unclear();
             let failure = Failure::NothingSent(error);
@@ -346,12 +346,12 @@ impl Operations {
     }
 
     /// What is recorded of a rotation that was not sent.
-    fn unsent_step(&self, under_way: &UnderWay<'_>, why: String) -> StepRecord {
+    fn unsent_step(&self, under_way: &UnderWay<'_>, why: String) -> WithStep {
         let why = Some(why);
-        StepRecord {
+        WithStep {
             entry: Some(self.rotation_entry(under_way, Ending::NotApplied, None, why.clone())),
             note: why,
-            ..StepRecord::default()
+            ..WithStep::default()
         }
     }
 
@@ -441,7 +441,7 @@ impl Operations {
         &self,
         under_way: &mut UnderWay<'_>,
         event: Event,
-        step: StepRecord,
+        step: WithStep,
     ) -> Result<Recorded, DirectoryError> {
         let (record, after) = self.step_record(under_way, event, step);
         let recorded = match event {
@@ -457,7 +457,7 @@ impl Operations {
         &self,
         under_way: &UnderWay<'_>,
         event: Event,
-        step: StepRecord,
+        step: WithStep,
     ) -> (Record, Rotation) {
         let from = under_way.rotation.state;
         let after = under_way

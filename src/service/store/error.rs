@@ -35,7 +35,9 @@ pub enum StoreError {
     #[error("the database {0}")]
     Refused(String),
     /// There is no connection to the server; nothing was committed.
-    #[error("the database cannot be reached; nothing was done. Check the server and the network")]
+    #[error(
+        "the database cannot be reached; nothing was changed. Check the server and the network"
+    )]
     Away,
     #[error(
         "the database has version {found} of its tables, and this groupdesk knows {known}; use the same groupdesk everywhere"

@@ -35,11 +35,12 @@ impl App {
     /// field that the same keys opened.
     fn what_is_blind(&self, press: Press, focus: Focus) -> Option<&'static str> {
         let began_at = self.burst_began_at?;
-        let saves = matches!(focus, Focus::Note | Focus::ViewName | Focus::WritePath);
         match press {
             Press::Do(Action::Confirm) => Some("confirmed"),
             Press::Do(Action::Favourite) => Some("saved"),
-            Press::Do(Action::Enter) if saves && began_at != focus => Some("saved"),
+            Press::Do(Action::Enter) if focus.saves_on_enter() && began_at != focus => {
+                Some("saved")
+            }
             _ => None,
         }
     }

@@ -397,7 +397,7 @@ impl App {
             }
             Outcome::Abandoned(row) => {
                 let id = &row.user_group_id;
-                done(format!("Rotation of {id} closed without a result{place}"))
+                done(format!("Rotation of {id} abandoned{place}"))
             }
             Outcome::PlaceBound(bound) => {
                 let key = if bound.on_trial {

@@ -109,12 +109,12 @@ opened! { layers {
         LoadDraft ["f9"] "" "load the other draft; asks first" "colleague theirs take over";
         /// Switches between properties as rows and as JSON.
         RowsOrJson ["f3"] "" "" "json view switch";
-        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate revoke renew regenerate replace copy leaked compromised invalidate";
+        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate revoke renew regenerate replace copy leaked stolen compromised invalidate";
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it" "see display copy secret";
-        HandOff ["h"] "hand off" "run the hand-off" "deliver delivery send hook";
+        HandOff ["h"] "hand off" "run the hand-off" "handoff deliver delivery send hook";
         Compare ["x"] "compare" "compare with the same ID in another profile" "diff difference production";
         CopyMenu ["y"] "copy" "copy ID, name or more of this group" "copy clipboard yank";
-        WriteFile ["w"] "save to file" "save the token to a new file that only you can read" "export download save store file";
+        WriteFile ["w"] "save to file" "save the token to a new file that only you can read" "export download save store file csv json";
         Filter ["/"] "filter" "filter by words" "search find grep look query";
         Choose ["space"] "mine / theirs" "mine / theirs" "select toggle conflict";
         OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl" "json view switch";

@@ -27,7 +27,7 @@ macro_rules! opened {
                 } + MOVE + COLUMNS;
 
                 Rotations ["3"] "rotations (open first)"
-                    "unknown recover interrupted renewals"
+                    "unknown recover interrupted renewals settle unlock"
                     in "Rotations" COMMANDS {
                     Enter "open group" "open the group of this rotation";
                     Refresh "check open ones" "check open ones (reads only)";
@@ -37,7 +37,7 @@ macro_rules! opened {
                 } + MOVE + COLUMNS;
 
                 Whose ["W"] "find the group of a token; nothing is sent"
-                    "leaked leak owner search find secret compromised"
+                    "leaked leak stolen owner search find secret compromised"
                     in "Find a token" TEXT {
                     Enter "find" "find the group of this token; nothing is sent";
                     Back "close" "close (token discarded)";

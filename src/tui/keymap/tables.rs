@@ -499,6 +499,12 @@ impl Focus {
         PLACES[self as usize].takes_text
     }
 
+    /// Whether Enter saves what was typed, as the footer says.
+    pub fn saves_on_enter(self) -> bool {
+        let mut rows = self.rows();
+        rows.any(|row| row.action == Action::Enter && row.hint == "save")
+    }
+
     /// Whether the place has a row of its own for the action.
     pub fn has(self, action: Action) -> bool {
         self.rows().any(|row| row.action == action)

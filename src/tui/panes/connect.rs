@@ -328,19 +328,9 @@ pub struct Welcome {
 
 /// Why an action is not possible while there is no profile.
 pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
-    let needs = matches!(
-        action,
-        Action::Profiles
-            | Action::Groups
-            | Action::History
-            | Action::Rotations
-            | Action::Attention
-            | Action::Batches
-            | Action::Whose
-            | Action::Messages
-            | Action::Requests
-            | Action::OpenOrCreate
-    );
+    let mut opened = Focus::OPENED.iter();
+    let needs = matches!(action, Action::Groups | Action::OpenOrCreate)
+        || opened.any(|(opened, _)| *opened == action);
     (needs && context.profile().is_none()).then(|| "no profile is configured yet".into())
 }
 

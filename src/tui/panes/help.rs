@@ -341,7 +341,7 @@ impl Help {
             LineAction::Action(action)
                 if action == Action::Confirm || (self.confirms && action == Action::Enter) =>
             {
-                let text = "Nothing was done: press the key itself to confirm";
+                let text = "Nothing was changed: press the key itself to confirm";
                 context.say(Severity::Info, text);
             }
             LineAction::Action(Action::InField) => {

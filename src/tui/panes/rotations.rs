@@ -279,7 +279,7 @@ const NO_REASON: &str = "Enter a reason; it is recorded in the history";
 /// Columns of the box.
 const WIDTH: u16 = 70;
 
-/// The box that asks for the reason before a rotation is closed without a result.
+/// The box that asks for the reason before a rotation is abandoned.
 #[derive(Debug)]
 pub struct Abandoning {
     row: RotationRow,
@@ -346,7 +346,7 @@ impl View for Abandoning {
         if let Outcome::Failed(error) = outcome {
             self.failed(&error.text, context);
         } else if let Outcome::Abandoned(row) = outcome {
-            let text = format!("Rotation of {} closed without a result", row.user_group_id);
+            let text = format!("Rotation of {} abandoned", row.user_group_id);
             context.say(Severity::Done, text);
             context.close_pane();
         }

@@ -358,12 +358,7 @@ impl View for ViewsPane {
                     } else {
                         ""
                     };
-                    let name = match column {
-                        // As its title says: no token is shown.
-                        ListColumn::Token => "fingerprint".to_owned(),
-                        column => column.to_string(),
-                    };
-                    format!("{mark} {}{note}", visible(&name))
+                    format!("{mark} {}{note}", visible(&column.word()))
                 }
                 None => String::new(),
             };

@@ -334,10 +334,10 @@ fn the_ages_of_tokens_are_told_apart_at_any_width_and_the_overdue_are_always_sho
     #[rustfmt::skip] // A table: one case per line.
     let table: [(u16, &str, &[usize]); 5] = [
         (80, "<30d <60d <75d due soon overdue >180d unknown", &all),
-        (72, "<30d <60d <75d due over >180d unknown", &all),
-        (60, "<30d <60d <75d due over >180d unknown", &all),
-        (50, "<60d <75d due over >180d unknown", &without_the_first),
-        (40, "due over >180d unknown", &all[3..]),
+        (72, "<30d <60d <75d soon overdue >180d unknown", &all),
+        (60, "<30d <60d <75d soon over >180d unknown", &all),
+        (50, "<60d <75d soon over >180d unknown", &without_the_first),
+        (40, "soon over >180d unknown", &all[3..]),
     ];
     for (width, titles, counts) in table {
         scene.msg(Msg::Resize(width, 24));

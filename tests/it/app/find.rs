@@ -162,7 +162,7 @@ fn words_rank_and_a_column_is_chosen() {
     scene.walk("/acme<enter>").shows("sort best match");
     scene.walk("S").says("s sorts by a column");
     scene.later(1);
-    for name in "name id tag map props token age read".split(' ') {
+    for name in "name id tag map props fingerprint age read".split(' ') {
         scene.walk("s").shows(&format!("sort {name} ▴"));
     }
     scene.walk("S").shows("sort read ▾");

@@ -39,6 +39,10 @@ fn the_first_line_is_what_is_meant() {
             "delete a group (the service cannot delete groups",
         ),
         ("lock", "delete a group (the service cannot delete groups"),
+        ("handoff", "h                  run the hand-off"),
+        ("settle", "3                  rotations"),
+        ("unlock", "3                  rotations"),
+        ("stolen", "W                  find the group of a token"),
     ] {
         assert_first(word, first);
     }

@@ -162,7 +162,7 @@ fn abandoning_asks_for_a_reason() {
     let abandon = Job::Abandon(RotationId(1), "the customer left".into());
     assert_eq!(scene.started("the customer left<enter>yy"), abandon);
     scene.answer();
-    scene.at("Rotations").says("Rotation of acme-eu closed");
+    scene.at("Rotations").says("Rotation of acme-eu abandoned");
     scene
         .walk("jA")
         .says("only an open rotation, or a conflict, can be abandoned");
@@ -181,7 +181,7 @@ fn the_end_of_abandoning_closes_its_own_box() {
         scene.keys(above);
         scene.at(focus);
         scene.answer();
-        scene.at(focus).says("Rotation of acme-eu closed");
+        scene.at(focus).says("Rotation of acme-eu abandoned");
         scene.keys("<esc>");
         scene.at("Rotations");
     }

@@ -191,7 +191,7 @@ fn what_is_said_of_a_refused_text_ends_with_the_next_text() {
                 scene.msg(Msg::Burst(parse("acme-eu acme-eu acme-eu")));
                 scene.later(1);
             },
-            "look like a paste; nothing was done",
+            "look like a paste; nothing was changed",
         ),
         (
             |scene| {

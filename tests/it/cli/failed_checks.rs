@@ -116,13 +116,13 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["serve", "--listen", "127.0.0.1:0", "--metrics", &taken, "--database", &none]), 2, "cannot listen"),
         (of(&["serve", "--listen", "127.0.0.1:0", "--database", &in_none]), 2, "does not exist"),
         (of(&["serve", "keys", "create", "--environment", "x", "--database", &in_none]), 2, "does not exist"),
-        (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was done"),
+        (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was changed"),
         (of(&["environment", "rename", "nobody", "x"]), 2, "nothing was changed"),
         (of(&["environment", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
         (of(&["environment", "merge", "live", "live"]), 2, "nothing was changed"),
         (of(&["environment", "acknowledge", "live", "--reason", "x"]), 2, "no alarm"),
-        (of(&["import", &none]), 2, "nothing was done"),
-        (of(&["apply", &none]), 2, "nothing was done"),
+        (of(&["import", &none]), 2, "nothing was changed"),
+        (of(&["apply", &none]), 2, "nothing was changed"),
     ];
     let directory = home.path(".local/share/groupdesk/directory.db");
     let before = (contents(&home), rows(&directory));

@@ -76,7 +76,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
         ran.prints("");
         ran.says("x row 3, line 4: the ID \"good\" is already in row 1");
         ran.says("x row 4, line 5: mapping: ");
-        ran.says("3 of 4 rows are invalid; nothing was done");
+        ran.says("3 of 4 rows are invalid; nothing was changed");
     }
     let lines = home.exits(2, "import wrong.csv --json").await.lines();
     has!(lines[0], {"row": 2, "line": 3});

@@ -26,7 +26,11 @@ fn utf16(text: &str) -> Vec<u8> {
 fn refused(ran: &Ran, words: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     // Between cause and advice stands what was not done.
-    let undone = ["nothing was done", "nothing was sent", "nothing was shown"];
+    let undone = [
+        "nothing was changed",
+        "nothing was sent",
+        "nothing was shown",
+    ];
     let said = undone.iter().fold(ran.err.clone(), |said, undone| {
         said.replace(&format!("; {undone}. Save the"), "; save the")
     });

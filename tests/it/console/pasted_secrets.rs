@@ -335,7 +335,7 @@ async fn a_burst_on_a_page_without_a_field_does_nothing_and_says_so() {
         let said = console.runner.app.context.messages.all().next();
         let said = said.map(|said| said.text.clone()).unwrap_or_default();
         assert!(
-            said.contains("look like a paste; nothing was done"),
+            said.contains("look like a paste; nothing was changed"),
             "{script}: {said}"
         );
     }

@@ -280,6 +280,46 @@ fn every_link_and_every_path_of_the_documents_leads_somewhere() {
     assert!(lines <= 150, "README.md has {lines} lines");
 }
 
+/// The words that a line of a table says to be in a file, as "`word` in `file`" or "`word` and `word` in `file`", each with
+/// the file.
+fn said_to_be_in(line: &str) -> Vec<(&str, &str)> {
+    let parts: Vec<&str> = line.split('`').collect();
+    let is_path = |part: &str| part.starts_with("src/") && part.ends_with(".rs");
+    let mut found = Vec::new();
+    for at in (3..parts.len()).step_by(2) {
+        let (word, file) = (parts[at - 2], parts[at]);
+        if parts[at - 1] != " in " || !is_path(file) || is_path(word) {
+            continue;
+        }
+        found.push((word, file));
+        let other = at.checked_sub(4).map(|other| parts[other]);
+        let other = other.filter(|other| parts[at - 3] == " and " && !is_path(other));
+        found.extend(other.map(|other| (other, file)));
+    }
+    found
+}
+
+#[test]
+fn the_files_to_open_have_the_words_to_look_for() {
+    let text = read("CONTRIBUTING.md").expect("UTF-8");
+    let rows = text.lines().filter(|line| line.starts_with("| "));
+    let said: Vec<_> = rows.flat_map(said_to_be_in).collect();
+    assert!(said.len() >= 15, "{said:?}");
+    let is_missing = |(word, file): &&(&str, &str)| {
+        let source = read(file).unwrap_or_default();
+        !source.contains(word)
+    };
+    let missing: Vec<_> = said.iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "not in their file: {missing:?}");
+}
+
+#[test]
+fn a_word_and_its_file_are_found_in_a_row() {
+    let row = "| x | `a` and `b` in `src/c.rs`, `src/d.rs`; `e` in `src/f.rs`, in `src/g.rs`; `h` in `docs` | `t` |";
+    let found = [("b", "src/c.rs"), ("a", "src/c.rs"), ("e", "src/f.rs")];
+    assert_eq!(said_to_be_in(row), found);
+}
+
 #[test]
 fn a_link_that_leads_nowhere_is_found() {
     let known = |file: &str| match file {

@@ -140,7 +140,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         let before = reader.rows();
         let mut faults = Faults::default();
         let failed = |why: String| {
-            let why = with_state(&why, "nothing was done");
+            let why = with_state(&why, "nothing was changed");
             CliError::Usage(format!("{name}: {why}"))
         };
         let prefix = if sources.len() > 1 {
@@ -198,7 +198,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     let rows = reader.rows();
     if bad > 0 {
         let error = format!(
-            "{bad} of {} {} invalid; nothing was done",
+            "{bad} of {} {} invalid; nothing was changed",
             counted(rows, "row"),
             if bad == 1 { "is" } else { "are" }
         );

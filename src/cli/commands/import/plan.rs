@@ -207,7 +207,7 @@ pub(super) fn complete(
         let parts = std::mem::take(&mut row.parts);
         let completed = parts.complete(&row.id, &mut row.fields, base.as_ref());
         completed
-            .map_err(|why| CliError::Usage(format!("row {number}: {why}; nothing was done")))?;
+            .map_err(|why| CliError::Usage(format!("row {number}: {why}; nothing was changed")))?;
         row.parts = parts;
     }
     Ok(())

@@ -272,13 +272,13 @@ fn lines(facts: &facts::Facts) -> Vec<FactLine> {
 
 fn facts_text(lines: &[FactLine], now: jiff::Timestamp) -> String {
     let rows = lines.iter().map(|line| {
-        let by = line.by.as_deref().map(visible).unwrap_or_default();
+        let by = line.by.as_deref().map(visible);
         [
             line.fact.replace("absent_", "omitted ").replace('_', " "),
             line.value.to_owned(),
             source(line).to_owned(),
-            line.at.map_or_else(String::new, |at| human::ago(at, now)),
-            by.into_owned(),
+            human::or_dash(line.at.map(|at| human::ago(at, now))),
+            human::or_dash(by),
         ]
     });
     human::rows(["BEHAVIOUR", "VALUE", "SOURCE", "SINCE", "BY"], rows, None)
@@ -290,5 +290,22 @@ fn source(line: &FactLine) -> &'static str {
         Basis::Told => "set",
         Basis::Proven => "observed",
         Basis::Unknown => "-",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_a_dash() {
+        let text = facts_text(
+            &lines(&facts::Facts::default()),
+            jiff::Timestamp::UNIX_EPOCH,
+        );
+        for line in text.lines().skip(1) {
+            let cells: Vec<_> = line.split_whitespace().collect();
+            assert_eq!(cells[cells.len() - 2..], ["-", "-"], "{text}");
+        }
     }
 }

@@ -155,15 +155,15 @@ fn list(keys: &[KeyInfo]) -> String {
     let lines = keys.iter().map(|key| {
         [
             key.id.to_string(),
-            visible(key.name.as_deref().unwrap_or_default()).into_owned(),
+            human::or_dash(key.name.as_deref().map(visible)),
             visible(&key.environment).into_owned(),
-            key.tag.clone().unwrap_or_default(),
+            human::or_dash(key.tag.clone()),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
             when::second(key.created_at),
             key.last_used_at
                 .map_or_else(|| "never".into(), when::minute),
-            key.expires_at.map(when::second).unwrap_or_default(),
-            key.revoked_at.map(when::second).unwrap_or_default(),
+            human::or_dash(key.expires_at.map(when::second)),
+            human::or_dash(key.revoked_at.map(when::second)),
         ]
     });
     let header = [

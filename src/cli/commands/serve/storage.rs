@@ -165,7 +165,7 @@ impl Storage {
                 file,
                 is_named: true,
             } if !self.is_there() => Err(CliError::Usage(format!(
-                "there is no database {}; nothing was done. Check the path",
+                "there is no database {}; nothing was changed. Check the path",
                 file.display()
             ))),
             Self::File { .. } | Self::Shared(..) => Ok(()),

@@ -160,7 +160,7 @@ pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> Strin
                 owner.user_group_id.to_string(),
             ]
         });
-        let none = ["not in the directory", "", "", "-"].map(str::to_owned);
+        let none = ["not in the directory", "-", "-", "-"].map(str::to_owned);
         let none = answer.owners.is_empty().then_some(none);
         known.chain(none).map(|cells| of(answer, cells))
     });

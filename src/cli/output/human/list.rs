@@ -17,7 +17,7 @@ use crate::{
         text::{cut_middle, visible, width},
     },
     formats::chosen,
-    search::column_words,
+    search::{FINGERPRINT, column_words},
 };
 
 const SHORTEST_NAME: usize = 16;
@@ -188,6 +188,15 @@ const NAMED: [(Column, &str, &str); 13] = [
     (Column::Favourite, "favourite", "FAVOURITE"),
 ];
 
+/// The words that select them, as they are offered. `token` is read as well, and stays the key in JSON.
+fn offered() -> impl Iterator<Item = &'static str> {
+    let words = NAMED.iter();
+    words.map(|(column, word, _)| match column {
+        Column::Token => FINGERPRINT,
+        _ => word,
+    })
+}
+
 /// How many of them are shown by default.
 const USUAL: usize = 8;
 
@@ -218,8 +227,7 @@ impl Columns {
 
     /// The words that select columns; for keys and rows, the prefix.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-        let named = NAMED.iter().map(|(_, word, _)| *word);
-        named.chain(["prop:", "map:"])
+        offered().chain(["prop:", "map:"])
     }
 
     pub(crate) fn is_chosen(&self) -> bool {
@@ -270,7 +278,7 @@ impl Column {
         let found =
             named.find(|(_, name, title)| *name == text || title.eq_ignore_ascii_case(text));
         found.map(|(column, ..)| column).ok_or_else(|| {
-            let names = NAMED.map(|(_, name, _)| name).join(", ");
+            let names = offered().collect::<Vec<_>>().join(", ");
             format!(
                 "unknown column \"{}\"; expected {names}, prop:KEY or map:SCHEMA",
                 visible(text)

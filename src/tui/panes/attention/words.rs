@@ -253,10 +253,10 @@ pub(super) fn histogram(
         }
         None => ["1/3", "2/3", "due", "2x"].map(str::to_owned),
     };
-    let [soon, over] = if bucket < *BUCKET.end() {
-        ["due", "over"]
-    } else {
-        ["due soon", "overdue"]
+    let [soon, over] = match bucket {
+        ..8 => ["soon", "over"],
+        8 => ["soon", "overdue"],
+        _ => ["due soon", "overdue"],
     };
     let titles = [
         format!("<{third}"),

@@ -1,7 +1,7 @@
 //! The palette beyond the actions: profiles, saved views, columns to sort by, labels, colours, and groups by name.
 
 use super::{Help, Line, LineAction, Section};
-use crate::tui::panes::prelude::*;
+use crate::tui::panes::{is_page, prelude::*};
 use crate::{
     domain::{UserGroupId, visible},
     operations::BatchId,
@@ -68,7 +68,7 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
     let properties = context.property_keys().into_iter();
     let columns = columns.chain(properties.map(ListColumn::Property));
     let orders = columns.filter_map(|column| {
-        let name = column.to_string();
+        let name = column.word();
         let command = Command::Sort(SortBy::parse(&name)?);
         let help = format!("sort by {}", visible(&name));
         Some(entry(Section::Choice, "sort", &name, help, command))
@@ -106,17 +106,9 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
 
 /// Whether leaving the page for the list loses nothing.
 fn is_plain(focus: Focus) -> bool {
-    matches!(
-        focus,
-        Focus::List
-            | Focus::Group
-            | Focus::History
-            | Focus::Rotations
-            | Focus::Batches
-            | Focus::Attention
-            | Focus::Messages
-            | Focus::Requests
-    )
+    let mut opened = Focus::OPENED.iter();
+    let is_page = |(action, place): &(Action, Focus)| *place == focus && is_page(*action);
+    matches!(focus, Focus::List | Focus::Group | Focus::Messages) || opened.any(is_page)
 }
 
 /// What the service cannot do, with the reason.

@@ -45,7 +45,7 @@ macro_rules! job_table {
             work::save_view(of, &name, view, seen.map(|seen| *seen)).await;
         RemoveView(seen: Box<SavedView>): local("save view") => work::remove_view(of, &seen).await;
         /// Fails if the question about the environment must be answered first.
-        OpenRotations: read("read journal") => work::open_rotations(of).await;
+        OpenRotations: read("read rotations") => work::open_rotations(of).await;
         LookUp(id: UserGroupId): read("read").of(id).journaled() => {
             let read = of.look_up(&id, UnknownIdPolicy::KnownOnly).await;
             done(&id, "read", read)
@@ -94,7 +94,7 @@ macro_rules! job_table {
             listed(of.forget_draft(&id, until).await.map(|()| Outcome::DraftForgotten));
         WriteToken(token: Token, path: PathBuf): local("save token") => work::write_token(token, path).await;
         /// All rotations of the profile.
-        Rotations: read("read journal") => listed(of.rotations().await.map(Outcome::Rotations));
+        Rotations: read("read rotations") => listed(of.rotations().await.map(Outcome::Rotations));
         /// Settles the open rotations by reading their groups.
         Settle: read("check open rotations").journaled() =>
             Ok(Outcome::Recovered(of.recover(&[], CONCURRENT_SETTLES, |_| {}).await?));
@@ -109,7 +109,7 @@ macro_rules! job_table {
         /// Asks whether a pasted or typed text has a secret that is known.
         FindSecret(text: Pasted): read("find token") => Ok(Outcome::SecretFound(of.knows_secret_in(&text).await?));
         /// New tokens that have not arrived.
-        DueHandOffs: read("read journal") => listed(of.due_hand_offs().await.map(Outcome::DueHandOffs));
+        DueHandOffs: read("read hand-offs") => listed(of.due_hand_offs().await.map(Outcome::DueHandOffs));
         /// Hands off right after a rotation.
         HandOff(done: Box<Done>): write("hand off").of(&done.group.id) =>
             Ok(Outcome::HandedOff(of.hand_off(&done).await.map(Box::new)));
@@ -120,16 +120,16 @@ macro_rules! job_table {
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             });
         /// All batches of the profile.
-        Batches: read("read journal") => listed(of.batches().await.map(Outcome::Batches));
+        Batches: read("read batches") => listed(of.batches().await.map(Outcome::Batches));
         /// What needs attention over all profiles; everything, or just enough to count it.
         Attention { whole: bool }: read("read directory") => {
             let found = Operations::attention(&all.all(), profile.0, whole).await;
             listed(found.map(|found| Outcome::Attention(Box::new(found))))
         };
         /// The batches of all profiles.
-        AllBatches: read("read journal") => listed(work::all_batches(&all.all(), profile).await);
+        AllBatches: read("read batches") => listed(work::all_batches(&all.all(), profile).await);
         /// The current state of a batch, with its items.
-        Batch(id: BatchId): read("read journal") => listed(work::read_batch(of, id).await);
+        Batch(id: BatchId): read("read batch") => listed(work::read_batch(of, id).await);
         /// What resuming a batch would do; if true, also for groups that were last sent long ago. Sends nothing.
         PlanResumption(id: BatchId, include_old: bool): read("check what is left") =>
             Ok(Outcome::Resumable(Box::new(work::plan_resumption(of, id, include_old).await?)));

@@ -68,6 +68,9 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
         .run(&["serve", "keys", "list", "--database", &home.database()])
         .await;
     human.shows("2126-01-31").shows("never").shows("reports");
+    // A column without a value is not empty.
+    let first = human.out.lines().nth(1).unwrap_or_default();
+    assert!(first.trim_end().ends_with(" -"), "{}", human.out);
 }
 
 #[tokio::test]

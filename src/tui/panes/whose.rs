@@ -17,7 +17,7 @@ const LONGEST: usize = 64 * 1024;
 const ADVICE: usize = 4;
 
 #[derive(Debug)]
-pub struct TokenLookupPane {
+pub struct WhosePane {
     token: TextField,
     pending: Pending,
     /// The results of the look-up.
@@ -29,7 +29,7 @@ pub struct TokenLookupPane {
     cursor: Cursor,
 }
 
-impl Default for TokenLookupPane {
+impl Default for WhosePane {
     fn default() -> Self {
         Self {
             token: TextField::secret("token")
@@ -44,7 +44,7 @@ impl Default for TokenLookupPane {
     }
 }
 
-impl TokenLookupPane {
+impl WhosePane {
     fn look_up(&mut self, context: &mut Context) {
         let token = self.token.text().trim();
         if token.is_empty() {
@@ -91,7 +91,7 @@ impl TokenLookupPane {
     }
 }
 
-impl View for TokenLookupPane {
+impl View for WhosePane {
     fn focus(&self) -> Focus {
         if self.answered.is_some() {
             Focus::WhoseFound
@@ -196,7 +196,7 @@ impl View for TokenLookupPane {
     }
 }
 
-impl TokenLookupPane {
+impl WhosePane {
     fn found(&self, page: &mut TextPage, answered: &[TokenReport], height: u16, context: &Context) {
         let theme = context.theme;
         let again = context.keys.key(Focus::WhoseFound, Action::Whose);
