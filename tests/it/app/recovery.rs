@@ -189,7 +189,7 @@ fn the_end_of_abandoning_closes_its_own_box() {
     scene.keys("the customer left<enter>y<esc>");
     scene.at("Rotations").hides("Nothing was");
     scene.answer();
-    scene.says("Rotation of acme-eu closed");
+    scene.says("Rotation of acme-eu abandoned");
 }
 
 #[test]
