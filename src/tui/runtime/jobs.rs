@@ -178,9 +178,10 @@ async fn list(operations: &Operations, context: &JobContext) -> Result<Outcome, 
         .await?;
     let mut listing = Listing::from(first.index);
     let lacks_key = operations.lacks_key().await;
-    let others = match lacks_key {
-        true => operations.known_with_other_keys().await?,
-        false => Vec::new(),
+    let others = if lacks_key {
+        operations.known_with_other_keys().await?
+    } else {
+        Vec::new()
     };
     let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
     listing.extras = Some(ListingExtras {
