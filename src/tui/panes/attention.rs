@@ -337,9 +337,9 @@ fn to_check(page: &AttentionPage, context: &Context) -> Option<(Job, usize)> {
     let job = match &concern.kind {
         ConcernKind::Rotation(..) => Job::Settle,
         ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
-        ConcernKind::Change(_, _, id) | ConcernKind::ChangedElsewhere(id) => {
-            Job::LookUp(id.clone())
-        }
+        ConcernKind::Change(_, _, id)
+        | ConcernKind::Revived(_, id)
+        | ConcernKind::ChangedElsewhere(id) => Job::LookUp(id.clone()),
         _ => return None,
     };
     Some((job, concern.profile?))
@@ -364,6 +364,7 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
         ConcernKind::Rotation(_, _, id)
         | ConcernKind::Change(_, _, id)
         | ConcernKind::HandOff { id, .. }
+        | ConcernKind::Revived(_, id)
         | ConcernKind::ChangedElsewhere(id) => {
             open_in(profile, PaneRequest::Group(id.clone()), context);
         }
