@@ -244,7 +244,9 @@ impl Operations {
         let items = items.map_err(Failure::NothingSent)?;
         // What is left to send is checked again: the limits may have been tightened since the batch started.
         self.check_bulk_limit(with_status(&items, ItemStatus::NotStarted).count())?;
-        let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
+        // Whoever runs it waits for the directory, and so do the answers.
+        let operations = self.keeping_outcomes();
+        let mut queue = queue::Queue::new(operations, &found, &items, pace, keep);
         queue.leave_out(left_out);
         let (context, run) = Context::new(queue.counts());
         tokio::spawn(queue.run(context));
