@@ -80,12 +80,18 @@ pub(crate) struct Server {
     /// One patience is for all requests of the process together: it executes one command.
     pub(super) is_of_command: Arc<AtomicBool>,
     pub(crate) timelines: Option<TimelineCheck>,
-    /// The highest timeline that any connection has found.
-    newest: Arc<AtomicI64>,
-    /// Whether a connection was opened once: who we are was accepted.
-    is_accepted: Arc<AtomicBool>,
+    seen: Arc<Seen>,
+}
+
+/// What the connections of a process have found.
+#[derive(Default)]
+struct Seen {
+    /// The highest timeline.
+    newest: AtomicI64,
+    /// A connection was opened once: who we are was accepted.
+    is_accepted: AtomicBool,
     /// A server that was left behind answers: others are tried in any order.
-    is_any_order: Arc<AtomicBool>,
+    is_any_order: AtomicBool,
 }
 
 /// For a table in which every write inserts a row of its own.
@@ -171,9 +177,7 @@ impl Server {
             lost_at: Arc::default(),
             is_of_command: Arc::default(),
             timelines: None,
-            newest: Arc::default(),
-            is_accepted: Arc::default(),
-            is_any_order: Arc::default(),
+            seen: Arc::default(),
         })
     }
 
@@ -214,11 +218,11 @@ impl Server {
         };
         check(cluster, timeline)
             .inspect(|()| {
-                self.newest.fetch_max(timeline, Ordering::SeqCst);
+                self.seen.newest.fetch_max(timeline, Ordering::SeqCst);
             })
             .map_err(|why| {
                 let several = self.config.get_hosts().len() > 1;
-                self.is_any_order.store(several, Ordering::SeqCst);
+                self.seen.is_any_order.store(several, Ordering::SeqCst);
                 let then = if several {
                     Then::Reconnect
                 } else {
@@ -230,7 +234,7 @@ impl Server {
 
     /// Whether a connection that was opened on this timeline leads to a server that a failover has left behind since.
     pub(super) fn is_behind(&self, timeline: i64) -> bool {
-        timeline < self.newest.load(Ordering::SeqCst)
+        timeline < self.seen.newest.load(Ordering::SeqCst)
     }
 
     pub(super) fn note_lost(&self) {
@@ -296,7 +300,7 @@ impl Server {
         let config = self.with_password();
         match self.open(&config, on_notify).await {
             Ok(connected) => {
-                self.is_accepted.store(true, Ordering::SeqCst);
+                self.seen.is_accepted.store(true, Ordering::SeqCst);
                 Ok(connected)
             }
             Err(last) if config.get_hosts().len() > 1 => {
@@ -317,7 +321,7 @@ impl Server {
             // One can be used now.
             return (last.0, Then::Reconnect);
         };
-        let is_accepted = self.is_accepted.load(Ordering::SeqCst);
+        let is_accepted = self.seen.is_accepted.load(Ordering::SeqCst);
         let failure = failures
             .into_iter()
             .min_by_key(|failure| telling(failure, is_accepted));
@@ -327,7 +331,7 @@ impl Server {
     fn with_password(&self) -> Config {
         let mut config = Config::clone(&self.config);
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        if self.is_any_order.load(Ordering::SeqCst) {
+        if self.seen.is_any_order.load(Ordering::SeqCst) {
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }
         if let Some(password) = &*self.known() {

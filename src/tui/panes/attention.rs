@@ -359,7 +359,7 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
             context.start(Job::OpenRotations);
         }
         ConcernKind::Alarms(..) | ConcernKind::NewKey(_) => {
-            context.navigate(Navigation::SwitchTo(profile))
+            context.navigate(Navigation::SwitchTo(profile));
         }
         ConcernKind::Rotation(_, _, id)
         | ConcernKind::Change(_, _, id)
