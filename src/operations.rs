@@ -51,7 +51,7 @@ pub use groups::request;
 pub(crate) use groups::secret_check::fingerprints_in;
 pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
-pub use handoff::HandedOff;
+pub use handoff::{HandedOff, hand_off_cannot_start};
 pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};
 pub use permission::{NextStep, Refused};

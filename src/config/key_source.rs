@@ -255,7 +255,7 @@ pub(super) enum Missing {
     #[error("it is empty; put the key on its first line")]
     Empty,
     #[error(
-        "it contains a space or a character that is not valid in a key{0}; pass only the key, without the word Token"
+        "it contains a space or a character that is not valid in a key{0}; pass only the key, without a word such as Token or Bearer before it"
     )]
     NotAKey(String),
     #[error("it is {0}; pass only the key")]

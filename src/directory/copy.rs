@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     db::{Access, Row, Tx, Value, ValueRef, placeholders, values},
+    domain::text::visible,
     platform::private_files::with_suffix,
 };
 
@@ -81,6 +82,19 @@ SELECT (SELECT count(*) FROM rotations WHERE state IN ('intended', 'sent')) \
 /// Copied rows get no audit lines of their own, only this one.
 const COPIED: &str = "INSERT INTO audit (who, what) VALUES (session_user, 'copy')";
 
+/// The first environment of a team that contains anything, and the number of its groups.
+const HELD: &str = "\
+SELECT p.name, (SELECT count(*) FROM user_groups g WHERE g.place = p.number) FROM places p \
+WHERE EXISTS (SELECT FROM user_groups WHERE place = p.number) OR EXISTS (SELECT FROM history WHERE place = p.number) \
+ OR EXISTS (SELECT FROM rotations WHERE place = p.number) OR EXISTS (SELECT FROM mutations WHERE place = p.number) \
+ OR EXISTS (SELECT FROM fingerprints WHERE place = p.number) OR EXISTS (SELECT FROM last_changes WHERE place = p.number) \
+ OR EXISTS (SELECT FROM batches WHERE place = p.number) OR EXISTS (SELECT FROM imports WHERE place = p.number) \
+ OR EXISTS (SELECT FROM annotations WHERE place = p.number) OR EXISTS (SELECT FROM all_drafts WHERE place = p.number) \
+ OR EXISTS (SELECT FROM alarms WHERE place = p.number) ORDER BY p.number LIMIT 1";
+
+/// Removes the environments of a team, none of which contains anything, and what was told about them.
+const EMPTY: &str = "DELETE FROM scheduled_runs; TRUNCATE place_events; DELETE FROM places";
+
 const FINGERPRINT_KEY: &str = "SELECT value FROM meta WHERE key = 'fingerprint_key'";
 
 /// Number of rows copied, by table.
@@ -124,10 +138,17 @@ fn copy_into_team(
     team.batch(&as_owner(schema))?;
     // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
-    let held: Option<i64> = team.one("SELECT count(*) FROM places", values![])?;
-    if held != Some(0) {
-        return Err(TeamFault::NotEmpty.into());
+    if let Some((name, groups)) = team.one::<(String, i64)>(HELD, values![])? {
+        let environment = visible(&name).into_owned();
+        let groups = groups as usize;
+        return Err(TeamFault::NotEmpty {
+            environment,
+            groups,
+        }
+        .into());
     }
+    // A command that found nothing to do has left an environment without anything.
+    team.batch(EMPTY)?;
     let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![])?;
     let key = Zeroizing::new(key.ok_or(Fault::Row("meta"))?);
     if team.write("UPDATE fingerprint_key SET key = $1", values![&*key])? == 0 {

@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::tables::{CARE, Migration, Role, stamp};
-use crate::db::{AddressFault, Advice, Password, Server, ServerFault, timelines};
+use crate::{
+    db::{AddressFault, Advice, Password, Server, ServerFault, timelines},
+    domain::text::counted,
+};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -190,8 +193,12 @@ pub enum TeamFault {
          known would match nothing"
     )]
     WrongKey,
-    #[error("is not empty, and a file is copied only into an empty directory; nothing was changed")]
-    NotEmpty,
+    /// Names an environment in it.
+    #[error(
+        "is not empty (environment \"{environment}\": {}), and a file is copied only into an empty directory; nothing was changed",
+        counted(*groups, "group")
+    )]
+    NotEmpty { environment: String, groups: usize },
     #[error(
         "has unchanged access rights: only the owner of the tables can change them, and rights as owner, as superuser or through \
          another role remain"

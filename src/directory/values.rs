@@ -50,6 +50,8 @@ pub struct Record {
     pub created: bool,
     /// The rotation, perhaps of another process, that the token of the observation comes from.
     pub token_from: Option<RotationId>,
+    /// The token of the observation, if rotations of this directory replaced it long ago: they no longer hold it.
+    pub revived: Option<Fingerprint>,
     /// Facts of the place that follow from the answer.
     pub facts: Vec<Statement>,
     /// Earlier open changes of the group, with what remains of their requests after this one.
@@ -153,6 +155,8 @@ pub struct GroupSnapshot {
     pub token: Option<TokenChange>,
     /// Whether the group has, or had, the requested token.
     pub had_token: bool,
+    /// The latest rotation that replaced the requested token, if it is not the known one.
+    pub replaced_by: Option<Box<RotationRow>>,
     /// The facts of the place.
     pub facts: Facts,
     /// The place that the profile is bound to, if requested.

@@ -40,6 +40,8 @@ pub enum ConcernKind {
     Batch(Box<Batch>),
     /// A batch that has ended, and how many of its groups still are not as it wanted them.
     NotDone(Box<Batch>, usize),
+    /// The current token is one that this rotation replaced: the service was restored from an older copy.
+    Revived(RotationId, UserGroupId),
     /// The token has changed, and nobody here rotated it.
     ChangedElsewhere(UserGroupId),
     /// Number of tokens over the limit, and the age of the oldest.
@@ -59,7 +61,7 @@ impl ConcernKind {
         match self {
             Self::Alarms(..) | Self::NewKey(_) => 0,
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 1,
-            Self::Rotation(..) | Self::Change(..) => 2,
+            Self::Rotation(..) | Self::Change(..) | Self::Revived(..) => 2,
             Self::HandOff { .. } => 3,
             Self::Batch(_) | Self::NotDone(..) => 4,
             Self::NoProfile(_) => 5,
@@ -76,6 +78,7 @@ impl ConcernKind {
             Self::Rotation(_, _, id)
             | Self::Change(_, _, id)
             | Self::HandOff { id, .. }
+            | Self::Revived(_, id)
             | Self::ChangedElsewhere(id)
             | Self::Draft(id, _) => Some(id),
             _ => None,
@@ -93,7 +96,9 @@ impl ConcernKind {
     /// The number of what it is about.
     fn number(&self) -> Option<i64> {
         match self {
-            Self::Rotation(id, ..) | Self::HandOff { rotation: id, .. } => Some(id.0),
+            Self::Rotation(id, ..) | Self::HandOff { rotation: id, .. } | Self::Revived(id, _) => {
+                Some(id.0)
+            }
             Self::Change(id, ..) => Some(id.0),
             _ => self.batch().map(|batch| batch.id.0),
         }
@@ -133,6 +138,7 @@ impl Concern {
             | ConcernKind::Change(..)
             | ConcernKind::HandOff { .. }
             | ConcernKind::NotDone(..)
+            | ConcernKind::Revived(..)
             | ConcernKind::NewKey(_) => true,
             // A paused batch may have been forgotten.
             ConcernKind::Batch(batch) => {
@@ -163,6 +169,7 @@ impl Concern {
             | ConcernKind::Change(..)
             | ConcernKind::NewKey(_) => NextStep::Record,
             ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
+            ConcernKind::Revived(..) => NextStep::Change(&[Guarded::Rotate]),
             ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
             ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
                 NextStep::batch(&batch.kind)

@@ -195,6 +195,7 @@ impl Operations {
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
+        self.can_hand_off()?;
         let options = BatchOptions {
             hands_off: self.profile().handoff.is_some(),
             ..options
@@ -243,8 +244,14 @@ impl Operations {
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
         // What is left to send is checked again: the limits may have been tightened since the batch started.
-        self.check_bulk_limit(with_status(&items, ItemStatus::NotStarted).count())?;
-        let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
+        let left = with_status(&items, ItemStatus::NotStarted).count();
+        self.check_bulk_limit(left)?;
+        if left > 0 && found.kind == BatchKind::Rotate {
+            self.can_hand_off()?;
+        }
+        // Whoever runs it waits for the directory, and so do the answers.
+        let operations = self.keeping_outcomes();
+        let mut queue = queue::Queue::new(operations, &found, &items, pace, keep);
         queue.leave_out(left_out);
         let (context, run) = Context::new(queue.counts());
         tokio::spawn(queue.run(context));

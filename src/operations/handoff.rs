@@ -25,7 +25,7 @@ use crate::{
         text::visible,
         token::{Fingerprint, Token},
     },
-    platform::process,
+    platform::{child, process},
 };
 
 /// The state of a hand-off after an attempt.
@@ -61,6 +61,18 @@ struct HandOffRequest<'a> {
     row: &'a RotationRow,
     group: &'a KnownGroup,
     token: &'a Token,
+}
+
+/// Why the hand-off command cannot be started with these variables.
+pub fn hand_off_cannot_start(
+    command: &HandOffCommand,
+    variables: &[(&OsStr, &OsStr)],
+) -> Option<String> {
+    let error = child::can_start(&command.command, variables).err()?;
+    Some(format!(
+        "the hand-off command {command} cannot be run ({error}), so a new token would not be delivered. Correct `command` \
+         under [profiles.NAME.handoff]"
+    ))
 }
 
 /// The command was not run.
@@ -329,6 +341,16 @@ impl Operations {
             fingerprint: Some(fingerprint),
             handoff,
         }
+    }
+
+    /// Refuses a rotation if the hand-off command of the profile cannot be started: the new token would stay behind.
+    pub fn can_hand_off(&self) -> Result<(), Failure> {
+        let command = self.profile().handoff.as_ref();
+        let why = command
+            .and_then(|command| hand_off_cannot_start(command, &self.variables_for_commands()));
+        why.map_or(Ok(()), |why| {
+            Err(Failure::usage(format!("{why}; nothing was sent")))
+        })
     }
 
     /// The environment variables for commands: those of this process without the API keys of any profile.

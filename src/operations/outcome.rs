@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
-    directory::{Mutation, RotationId},
+    directory::{Mutation, RotationId, RotationRow},
     domain::{
         annotation::InvalidAnnotation,
         change::Difference,
@@ -111,6 +111,12 @@ pub enum Warning {
         got: EnvironmentTag,
     },
     TokenChangedElsewhere,
+    /// A token that a rotation from here replaced is current again.
+    TokenRevived {
+        by: String,
+        at: Timestamp,
+        reason: Option<String>,
+    },
     NameChangedElsewhere {
         was: String,
     },
@@ -187,11 +193,19 @@ impl Warning {
         }
     }
 
-    /// Warnings for what the directory noticed while recording.
-    pub(super) fn of(noticed: &Drift) -> Vec<Self> {
-        let token = noticed
-            .token_changed_elsewhere
-            .then_some(Self::TokenChangedElsewhere);
+    /// Warnings for what the directory noticed while recording. `revived`: the rotation that replaced the token, if that is
+    /// current again.
+    pub(super) fn of(noticed: &Drift, revived: Option<&RotationRow>) -> Vec<Self> {
+        let token = match revived {
+            Some(row) => Some(Self::TokenRevived {
+                by: row.by.clone(),
+                at: row.sent_at.unwrap_or(row.started_at),
+                reason: row.reason.clone(),
+            }),
+            None => noticed
+                .token_changed_elsewhere
+                .then_some(Self::TokenChangedElsewhere),
+        };
         let name = noticed
             .name_was
             .clone()
@@ -214,6 +228,16 @@ impl fmt::Display for Warning {
             ),
             Self::TokenChangedElsewhere => {
                 f.write_str("the token was changed elsewhere since it was last seen here")
+            }
+            Self::TokenRevived { by, at, reason } => {
+                let (by, at) = (visible(by), when::minute(*at));
+                let reason = reason.as_ref();
+                let reason = reason.map_or_else(String::new, |why| format!(" ({})", visible(why)));
+                write!(
+                    f,
+                    "the token that {by} replaced on {at}{reason} is current again: was the service restored from an older \
+                     copy? Rotate it again unless it may stay valid"
+                )
             }
             Self::NameChangedElsewhere { was } => {
                 write!(f, "the name was changed elsewhere; it was \"{}\" here", visible(was))

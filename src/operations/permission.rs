@@ -131,7 +131,12 @@ impl Operations {
                 reason: reason.to_owned(),
             }),
             // Reading the key says why there is none.
-            Some(Refused::NoKey | Refused::NoProfile(_) | Refused::NoHandOff(_)) | None => Ok(()),
+            Some(Refused::NoKey | Refused::NoProfile(_) | Refused::NoHandOff(_)) | None => {
+                match step {
+                    NextStep::Change([Guarded::Rotate]) => self.can_hand_off(),
+                    _ => Ok(()),
+                }
+            }
         }
     }
 

@@ -19,8 +19,8 @@ impl Operations {
         written.map_err(Failure::NotWritten)
     }
 
-    /// The same operations for a program that stays open: what has become of a request that was sent is kept in memory
-    /// until the directory is back, and recorded then.
+    /// The same operations for a program or a run that stays open: what has become of a request that was sent is kept in
+    /// memory until the directory is back, and recorded then.
     #[must_use]
     pub fn keeping_outcomes(&self) -> Self {
         Self {

@@ -50,6 +50,17 @@ pub struct Child<'a, O, E> {
     pub errors: E,
 }
 
+/// Whether a command could be started with these variables. It is not.
+///
+/// # Errors
+///
+/// Fails as the start would.
+pub fn can_start(argv: &[String], variables: &[(&OsStr, &OsStr)]) -> io::Result<()> {
+    let program = argv.first().ok_or(io::ErrorKind::NotFound)?;
+    let path = variables.iter().find(|(name, _)| *name == "PATH");
+    find(program, path.map(|(_, path)| *path))
+}
+
 impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
     /// Runs the command to its end.
     ///
@@ -129,8 +140,7 @@ impl<O, E> Child<'_, O, E> {
             command.args(arguments).process_group(0);
             return Ok((command, true));
         };
-        let path = self.variables.iter().find(|(name, _)| *name == "PATH");
-        find(program, path.map(|(_, path)| *path)).map_err(ChildError::NotStarted)?;
+        can_start(self.argv, &self.variables).map_err(ChildError::NotStarted)?;
         let mut command = Command::new(launcher);
         command.args(arguments);
         Ok((command, true))

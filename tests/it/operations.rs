@@ -18,6 +18,7 @@ mod moments;
 mod order;
 mod places;
 mod recover;
+mod revived;
 mod rotate;
 mod rows;
 mod schedules;

@@ -100,6 +100,17 @@ ALTER TABLE rotations ADD COLUMN handoff_limit INTEGER;
 ALTER TABLE rotations ADD COLUMN handoff_at INTEGER;
 ALTER TABLE rotations ADD COLUMN handoff_clock TEXT;
 
+-- Its `previous` was returned as the current token again, long after it had been replaced: the service's data was restored
+-- to an older copy. Such a rotation no longer keeps that token from being rotated. What was read so with 0.2.0 counts as well.
+ALTER TABLE rotations ADD COLUMN revived INTEGER NOT NULL DEFAULT 0 CHECK (revived IN (0, 1));
+UPDATE rotations SET revived = 1 WHERE state IN ('confirmed', 'recovered', 'superseded') AND EXISTS (
+    SELECT 1 FROM user_groups g WHERE g.place = rotations.place AND g.user_group_id = rotations.user_group_id
+        AND g.fingerprint = rotations.previous AND g.last_seen > rotations.started_at + 1200000000);
+DROP INDEX rotations_one_per_token;
+CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, previous, merged)
+    WHERE state NOT IN ('not_applied', 'abandoned') AND NOT revived;
+CREATE INDEX rotations_revived ON rotations (place) WHERE revived;
+
 -- The rotations of one group are found without reading those of others.
 CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 

@@ -106,7 +106,7 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
+        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, replaced token valid, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
         "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -135,6 +135,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
             (what, batch.id.0.to_string())
         }
         ConcernKind::NotDone(batch, _) => ("batch partly done", batch.id.0.to_string()),
+        ConcernKind::Revived(_, id) => ("replaced token valid", id.to_string()),
         ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
         ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
         ConcernKind::Due(count, _) => ("tokens due soon", count.to_string()),
@@ -193,6 +194,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
             id.command("get", "--exists")
         }
         ConcernKind::Change(..) => "rotations check".into(),
+        ConcernKind::Revived(_, id) => id.command("rotate", ""),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if !batch.is_run() => {
             format!("batches resume {}{more}", batch.id.0)

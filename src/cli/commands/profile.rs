@@ -15,7 +15,7 @@ use crate::{
         Overrides, Settings, edit, keyring,
         profile::{self, KeySource},
     },
-    operations::{Connector, NotAdded, PlaceProblem, Probe},
+    operations::{Connector, NotAdded, PlaceProblem, Probe, hand_off_cannot_start},
 };
 
 /// What every `profile` command works with.
@@ -184,6 +184,11 @@ impl Setup<'_> {
         let probe = self.connector().probe(profile, None).await?;
         let value = || checked(&probe, &profile.name);
         output::either(self.json, value, || show::probe_text(&probe))?;
+        let variables = self.overrides.env.for_commands();
+        let handoff = profile.handoff.as_ref();
+        if let Some(why) = handoff.and_then(|command| hand_off_cannot_start(command, &variables)) {
+            output::alarm(&format!("! {why}"));
+        }
         self.say_contradiction(&settings, profile).await;
         Ok(Exit::from_probe(&probe))
     }

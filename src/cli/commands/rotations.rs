@@ -11,6 +11,7 @@ use crate::{
     cli::{input::selection, output::progress::Progress},
     domain::{
         batch::Halt,
+        history::Ending,
         rotation::{Event, State},
     },
     operations::{
@@ -158,9 +159,10 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
         let settled = rows.into_iter();
         let settled = settled.filter(|row| !row.rotation.state.is_open());
         let settled: Vec<_> = settled.map(Recovered::Settled).collect();
-        Ok((settled, operations.run_check(&which).await?))
+        let open = operations.open_changes().await?;
+        Ok((settled, open, operations.run_check(&which).await?))
     };
-    let (mut rotations, run) = signals.unless_signalled(prepared).await?;
+    let (mut rotations, open, run) = signals.unless_signalled(prepared).await?;
     let mut changes = Ok(Vec::new());
     let report = Report {
         ids,
@@ -172,6 +174,17 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
     let value = |one: &Recovered| json::recovered(one, place.as_deref());
     let text = || human::rotations(rotations.iter().map(Recovered::row), operations.now());
     output::list(session.json, &rotations, value, "no open rotations", text)?;
+    for change in operations.ended_since(&open).await? {
+        let ending = change.ending.map_or("ended", Ending::as_str);
+        output::say(&format!(
+            "{} m{} of \"{}\" by {}: {}",
+            change.operation.as_str(),
+            change.id.0,
+            change.user_group_id,
+            visible(&change.by),
+            human::word(ending)
+        ));
+    }
     // What was found out is printed, whatever becomes of the rest.
     let (of_colleagues, changes): (Vec<_>, Vec<_>) = changes?
         .into_iter()

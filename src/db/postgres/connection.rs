@@ -61,6 +61,8 @@ const FAILED_CHECKS: [&str; 4] = [
 
 struct Session {
     client: Client,
+    /// Of its server, when it was opened.
+    timeline: i64,
     /// The task of the connection; ends together with the client.
     _talk: JoinHandle<()>,
     /// Set when the server has sent a warning since it was last cleared.
@@ -194,7 +196,9 @@ impl ServerConnection {
     /// transaction.
     pub(super) fn connect(&mut self) -> Result<(), Failure> {
         let session = self.session.as_ref();
-        if session.is_some_and(|session| !session.client.is_closed()) {
+        if session.is_some_and(|session| {
+            !session.client.is_closed() && !self.server.is_behind(session.timeline)
+        }) {
             return Ok(());
         }
         self.session = None;
@@ -396,11 +400,13 @@ async fn open(server: &Server) -> Result<Session, Failure> {
     }
     let cluster = check(FAILED_CHECKS.len());
     let timeline = check(FAILED_CHECKS.len() + 1);
-    if let (Some(cluster), Some(Ok(timeline))) = (cluster, timeline.map(str::parse)) {
+    let timeline = timeline.and_then(|timeline| timeline.parse().ok());
+    if let (Some(cluster), Some(timeline)) = (cluster, timeline) {
         server.check_timeline(cluster, timeline)?;
     }
     Ok(Session {
         client,
+        timeline: timeline.unwrap_or(i64::MAX),
         _talk: talk,
         warned,
         prepared: HashMap::new(),

@@ -95,7 +95,9 @@ impl ServerFault {
             Self::Unclear => format!("disconnected during a commit; {}", advice.unclear),
             Self::NotAllowed(code) | Self::Other(code) => format!("{}; {state}", sentence(code)),
             Self::ReadOnly => {
-                format!("is a standby or read only; {state}: use the address of the primary")
+                format!(
+                    "is a standby or read only; {state}: use the address of the primary, or try again when it can be reached"
+                )
             }
             Self::Full => {
                 format!("has no space left on its disk; {state}: inform its administrator")

@@ -7,11 +7,12 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
@@ -79,8 +80,18 @@ pub(crate) struct Server {
     /// One patience is for all requests of the process together: it executes one command.
     pub(super) is_of_command: Arc<AtomicBool>,
     pub(crate) timelines: Option<TimelineCheck>,
+    seen: Arc<Seen>,
+}
+
+/// What the connections of a process have found.
+#[derive(Default)]
+struct Seen {
+    /// The highest timeline.
+    newest: AtomicI64,
+    /// A connection was opened once: who we are was accepted.
+    is_accepted: AtomicBool,
     /// A server that was left behind answers: others are tried in any order.
-    is_any_order: Arc<AtomicBool>,
+    is_any_order: AtomicBool,
 }
 
 /// For a table in which every write inserts a row of its own.
@@ -166,7 +177,7 @@ impl Server {
             lost_at: Arc::default(),
             is_of_command: Arc::default(),
             timelines: None,
-            is_any_order: Arc::default(),
+            seen: Arc::default(),
         })
     }
 
@@ -205,16 +216,25 @@ impl Server {
         let Some(check) = &self.timelines else {
             return Ok(());
         };
-        check(cluster, timeline).map_err(|why| {
-            let several = self.config.get_hosts().len() > 1;
-            self.is_any_order.store(several, Ordering::SeqCst);
-            let then = if several {
-                Then::Reconnect
-            } else {
-                Then::GiveUp
-            };
-            (ServerFault::Outdated(why), then)
-        })
+        check(cluster, timeline)
+            .inspect(|()| {
+                self.seen.newest.fetch_max(timeline, Ordering::SeqCst);
+            })
+            .map_err(|why| {
+                let several = self.config.get_hosts().len() > 1;
+                self.seen.is_any_order.store(several, Ordering::SeqCst);
+                let then = if several {
+                    Then::Reconnect
+                } else {
+                    Then::GiveUp
+                };
+                (ServerFault::Outdated(why), then)
+            })
+    }
+
+    /// Whether a connection that was opened on this timeline leads to a server that a failover has left behind since.
+    pub(super) fn is_behind(&self, timeline: i64) -> bool {
+        timeline < self.seen.newest.load(Ordering::SeqCst)
     }
 
     pub(super) fn note_lost(&self) {
@@ -277,9 +297,41 @@ impl Server {
         on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Connected, Failure> {
         self.fetch_password().await?;
+        let config = self.with_password();
+        match self.open(&config, on_notify).await {
+            Ok(connected) => {
+                self.seen.is_accepted.store(true, Ordering::SeqCst);
+                Ok(connected)
+            }
+            Err(last) if config.get_hosts().len() > 1 => {
+                Err(self.most_telling(&config, last).await)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What to report of several hosts, none of which can be used: the library tells only how the last one failed.
+    ///
+    /// Once a connection was accepted, what another host refuses says nothing while the primary may be away.
+    async fn most_telling(&self, config: &Config, last: Failure) -> Failure {
+        let hosts = 0..config.get_hosts().len();
+        let each = hosts.map(|at| async move { self.open(&alone(config, at), |_| {}).await.err() });
+        let failures = join_all(each).await;
+        let Some(failures) = failures.into_iter().collect::<Option<Vec<_>>>() else {
+            // One can be used now.
+            return (last.0, Then::Reconnect);
+        };
+        let is_accepted = self.seen.is_accepted.load(Ordering::SeqCst);
+        let failure = failures
+            .into_iter()
+            .min_by_key(|failure| telling(failure, is_accepted));
+        failure.unwrap_or(last)
+    }
+
+    fn with_password(&self) -> Config {
         let mut config = Config::clone(&self.config);
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        if self.is_any_order.load(Ordering::SeqCst) {
+        if self.seen.is_any_order.load(Ordering::SeqCst) {
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }
         if let Some(password) = &*self.known() {
@@ -289,6 +341,14 @@ impl Server {
                 config.channel_binding(ChannelBinding::Require);
             }
         }
+        config
+    }
+
+    async fn open(
+        &self,
+        config: &Config,
+        on_notify: impl FnMut(&str) + Send + 'static,
+    ) -> Result<Connected, Failure> {
         let is_here = config.get_hosts().iter().all(is_this_machine);
         let failed = |error| {
             let mut failure = ServerFault::of_connecting(&error);
@@ -318,6 +378,54 @@ impl Server {
                 Ok((client, drive(connection, on_notify, warn), warned))
             }
         }
+    }
+}
+
+/// The same for one of its hosts.
+fn alone(config: &Config, at: usize) -> Config {
+    let mut one = Config::new();
+    match &config.get_hosts()[at] {
+        Host::Tcp(name) => one.host(name),
+        Host::Unix(folder) => one.host_path(folder),
+    };
+    let ports = config.get_ports();
+    if let Some(port) = ports.get(at).or(ports.first()) {
+        one.port(*port);
+    }
+    if let Some(user) = config.get_user() {
+        one.user(user);
+    }
+    if let Some(database) = config.get_dbname() {
+        one.dbname(database);
+    }
+    if let Some(options) = config.get_options() {
+        one.options(options);
+    }
+    if let Some(name) = config.get_application_name() {
+        one.application_name(name);
+    }
+    if let Some(password) = config.get_password() {
+        one.password(password);
+    }
+    one.connect_timeout(CONNECT_TIMEOUT_EACH)
+        .ssl_mode(config.get_ssl_mode())
+        .channel_binding(config.get_channel_binding())
+        .target_session_attrs(config.get_target_session_attrs());
+    one
+}
+
+/// The rank of what failed at one of several hosts; the lowest is reported.
+fn telling((fault, then): &Failure, is_accepted: bool) -> u8 {
+    match fault {
+        ServerFault::ReadOnly if is_accepted => 0,
+        ServerFault::Unreachable if is_accepted => 1,
+        ServerFault::NoPassword(_) => 2,
+        ServerFault::NotAllowed(_) => 3,
+        ServerFault::Unsafe(_) => 4,
+        _ if *then == Then::GiveUp => 5,
+        ServerFault::Crowded => 6,
+        ServerFault::ReadOnly => 7,
+        _ => 8,
     }
 }
 
@@ -376,6 +484,49 @@ mod tests {
 
     fn needs_tls(url: &str) -> Result<bool, AddressFault> {
         Server::parse(url, "groupdesk").map(|server| server.needs_tls)
+    }
+
+    #[test]
+    fn a_connection_to_a_server_that_was_left_behind_is_not_used_again() {
+        let mut server = Server::parse("postgres://ana@db1,db2/desk", "desk").expect("an address");
+        server.timelines = Some(Arc::new(|_: &str, _: i64| Ok::<(), String>(())));
+        let other = server.clone();
+        for timeline in [1, 2] {
+            assert!(server.check_timeline("cluster", timeline).is_ok());
+        }
+        assert!(other.is_behind(1));
+        assert!(!other.is_behind(2));
+    }
+
+    #[test]
+    fn of_several_hosts_the_one_that_says_most_is_reported() {
+        use ServerFault::{Crowded, NotAllowed, ReadOnly, Unreachable};
+        let give_up = |fault| (fault, Then::GiveUp);
+        let again = |fault| (fault, Then::Reconnect);
+        let refused = || give_up(NotAllowed("28P01".into()));
+        for (failures, first, later) in [
+            (
+                [refused(), again(Unreachable)],
+                refused(),
+                again(Unreachable),
+            ),
+            (
+                [again(Crowded), again(Unreachable)],
+                again(Crowded),
+                again(Unreachable),
+            ),
+            (
+                [again(ReadOnly), again(Unreachable)],
+                again(ReadOnly),
+                again(ReadOnly),
+            ),
+            ([again(ReadOnly), refused()], refused(), again(ReadOnly)),
+        ] {
+            for (is_accepted, expected) in [(false, first), (true, later)] {
+                let told = failures.iter().min_by_key(|one| telling(one, is_accepted));
+                assert_eq!(told, Some(&expected), "{failures:?}");
+            }
+        }
     }
 
     #[test]

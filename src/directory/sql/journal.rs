@@ -1,6 +1,8 @@
 //! The journal of rotations (docs/design/rotation.md): intents, steps, and every event, all kept permanently; and the
 //! hand-off of a new token in its row: only the latest rotation of a group has a token worth handing off.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
 use super::{
@@ -73,6 +75,15 @@ impl Directory {
         };
         let (text, values) = selected(filter);
         self.all(access, text, values).await
+    }
+
+    /// Returns the rotations whose replaced token is the known one of its group again, one for each group.
+    pub async fn revived(&self, place: PlaceId) -> Result<Vec<RotationRow>> {
+        let rows = self.all(Access::Long, REVIVED, values![place]);
+        let mut rows: Vec<RotationRow> = rows.await?;
+        let mut seen = HashSet::new();
+        rows.retain(|row| seen.insert(row.user_group_id.clone()));
+        Ok(rows)
     }
 
     /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
@@ -181,7 +192,30 @@ ON CONFLICT DO NOTHING RETURNING id";
 
 pub(super) const HOLDER: &str = "\
 SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 AND previous = $3 \
- AND state NOT IN ('not_applied', 'abandoned')";
+ AND state NOT IN ('not_applied', 'abandoned') AND NOT revived";
+
+/// The states in which a rotation has ended with a newer token.
+macro_rules! replaced {
+    () => {
+        "place = $1 AND user_group_id = $2 AND previous = $3 AND state IN ('confirmed', 'recovered', 'superseded')"
+    };
+}
+
+/// The latest rotation that replaced a token.
+pub(super) const REPLACED_BY: &str = concat!(
+    "SELECT * FROM rotations WHERE ",
+    replaced!(),
+    " ORDER BY id DESC LIMIT 1"
+);
+
+/// They no longer hold the token: it is current again.
+pub(super) const REVIVE: &str = concat!("UPDATE rotations SET revived = TRUE WHERE ", replaced!());
+
+/// The rotations whose replaced token is the known one of its group, the latest first.
+const REVIVED: &str = "\
+SELECT * FROM rotations WHERE place = $1 AND revived AND EXISTS (SELECT 1 FROM user_groups g \
+  WHERE g.place = rotations.place AND g.user_group_id = rotations.user_group_id AND g.fingerprint = rotations.previous) \
+ORDER BY id DESC";
 
 const TAKER: &str = "\
 SELECT * FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)";

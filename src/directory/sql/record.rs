@@ -158,6 +158,12 @@ pub(super) fn read(
         _ => groups::known(group)?,
     };
     let last = order::of(last.all()?)?;
+    let had_token = had_token.map_or(Ok(None), Asked::one)?.is_some();
+    let known = group.as_ref().and_then(KnownGroup::token);
+    let replaced_by = match fingerprint.filter(|token| had_token && known != Some(*token)) {
+        Some(token) => tx.one(journal::REPLACED_BY, values![place, id, token])?,
+        None => None,
+    };
     Ok(GroupSnapshot {
         group,
         open,
@@ -165,7 +171,8 @@ pub(super) fn read(
         noted: last.noted,
         token: last.token,
         facts: facts::of(facts.all()?),
-        had_token: had_token.map_or(Ok(None), Asked::one)?.is_some(),
+        had_token,
+        replaced_by: replaced_by.map(Box::new),
         bound: bound.map_or(Ok(None), Asked::one)?,
         gate: gate.map(places::GateAsked::read).transpose()?,
     })
@@ -263,6 +270,9 @@ fn write(
     }
     for (id, rest) in &record.replaces {
         tx.put(mutations::REPLACE_SENT, values![rest, *id])?;
+    }
+    if let (Some(token), Some(id)) = (record.revived, &id) {
+        tx.put(journal::REVIVE, values![place, id, token])?;
     }
     facts::state(tx, place, &record.facts)?;
     let mut recorded = match observation {

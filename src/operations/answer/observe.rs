@@ -195,21 +195,33 @@ impl Operations {
     /// Whether the answer carries a token that was replaced within the settle window, by the directory's own clock:
     /// such an answer comes from a lagging replica, although the request was sent later.
     fn is_stale(&self, found: &GroupSnapshot, fingerprint: Fingerprint) -> bool {
-        let known = found
-            .group
-            .as_ref()
-            .and_then(|group| group.fingerprint.as_ref());
-        let (Some(known), Some(token)) = (known, &found.token) else {
+        let known = found.group.as_ref().and_then(KnownGroup::token);
+        found.token.is_some()
+            && known.is_some_and(|known| known != fingerprint)
+            && found.had_token
+            && self.is_just_recorded(found)
+    }
+
+    /// Whether the token of the group was recorded less than a settle window ago.
+    fn is_just_recorded(&self, found: &GroupSnapshot) -> bool {
+        let group = found.group.as_ref();
+        let Some(known) = group.and_then(|group| group.fingerprint.as_ref()) else {
             return false;
         };
-        if known.value == fingerprint || !found.had_token {
-            return false;
-        }
+        let recorded = found
+            .token
+            .as_ref()
+            .and_then(|token| token.recorded.as_ref());
         // The clock that only the directory has; the wall clock stands in for it only where a machine has no other.
-        let since = self
-            .moment()
-            .since_recorded(token.recorded.as_ref(), known.at);
+        let since = self.moment().since_recorded(recorded, known.at);
         since < self.settle_window()
+    }
+
+    /// The rotation from here that replaced the token of an answer that counts, if that is current again: the service's
+    /// data was restored to an older copy (docs/design/rotation.md, "A token that is current again").
+    fn revived(&self, found: &GroupSnapshot) -> Option<RotationRow> {
+        let row = found.replaced_by.as_deref().cloned();
+        row.filter(|_| !self.is_just_recorded(found))
     }
 
     /// Whether a get returned only what was known already, settles nothing, and raises no alarm.
@@ -397,7 +409,8 @@ impl Operations {
                 && previous == Some(row.rotation.previous)
         });
         let is_new = previous != Some(fingerprint);
-        let ours = ours.filter(|_| is_new && alarm.is_none() && !is_old);
+        let counts = is_new && alarm.is_none() && !is_old;
+        let ours = ours.filter(|_| counts);
         observation.rotated_by = ours.map(|row| row.by.clone());
         if is_old {
             observation.returned = None;
@@ -413,8 +426,9 @@ impl Operations {
             noticed.name_was = None;
             is_foreign = false;
         }
+        let revived = counts.then(|| self.revived(found)).flatten();
         let mut warnings: Vec<_> = alarm.into_iter().collect();
-        warnings.extend(Warning::of(&noticed));
+        warnings.extend(Warning::of(&noticed, revived.as_ref()));
         let facts = self.withdrawn_by(is_foreign, &found.facts);
         warnings.extend(facts.first().map(|_| Warning::NotSoleWriter));
         // A get that found what was expected is not written to the history; one that noticed something is.
@@ -446,6 +460,7 @@ impl Operations {
             key: self.key_id(),
             alarm: tag_alarm,
             token_from: ours.map(|row| row.id),
+            revived: revived.map(|row| row.rotation.previous),
             facts,
             mutation: context.claim.clone(),
             discards_result: context.discards_result,

@@ -193,7 +193,7 @@ impl Operations {
             }
             if let Some((group, observation)) = group.zip(record.observation.as_ref()) {
                 let noticed = group.drift(observation);
-                news = Warning::of(&noticed);
+                news = Warning::of(&noticed, None);
                 record.facts = operations.withdrawn_by(noticed.is_foreign(), &found.facts);
                 news.extend(record.facts.first().map(|_| Warning::NotSoleWriter));
             }

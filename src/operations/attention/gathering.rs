@@ -1,6 +1,6 @@
 //! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use jiff::Timestamp;
 
@@ -146,6 +146,13 @@ impl Gathering<'_> {
         for state in [HandOffState::Failed, HandOffState::Pending] {
             self.hand_offs(state).await?;
         }
+        let mut revived = HashSet::new();
+        for row in directory.revived(self.place).await? {
+            let at = row.sent_at.unwrap_or(row.started_at);
+            revived.insert(row.user_group_id.clone());
+            let kind = ConcernKind::Revived(row.id, row.user_group_id);
+            self.push(kind, Some(at), Some(&row.by));
+        }
         let mut batches = self.operations.closed_batches_in(self.place).await?;
         let not_done = self.operations.not_done(self.place, &batches).await?;
         if with_groups {
@@ -166,7 +173,7 @@ impl Gathering<'_> {
             }
         }
         if with_groups {
-            self.groups().await?;
+            self.groups(&revived).await?;
             for kept in directory.drafts(self.place).await? {
                 let (draft, by) = (kept.draft, kept.by);
                 let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
@@ -236,7 +243,7 @@ impl Gathering<'_> {
         Ok((place == Some(self.place)).then_some(at))
     }
 
-    async fn groups(&mut self) -> Result<(), DirectoryError> {
+    async fn groups(&mut self, revived: &HashSet<UserGroupId>) -> Result<(), DirectoryError> {
         let limit = self.operations.profile().max_token_age;
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let now = self.operations.now();
@@ -248,7 +255,8 @@ impl Gathering<'_> {
             }
         };
         let findings = self.operations.fold_groups(self.place, find).await?;
-        for (id, at) in findings.changed {
+        let changed = findings.changed.into_iter();
+        for (id, at) in changed.filter(|(id, _)| !revived.contains(id)) {
             self.push(ConcernKind::ChangedElsewhere(id), Some(at), None);
         }
         let ages = findings.ages;

@@ -9,6 +9,7 @@ use super::{Area, DoctorRequest, Report, path};
 use crate::{
     config::{ConfigError, KeySource, Problem, Profile, Settings, file_of, scrub::shown},
     domain::text::counted,
+    operations::hand_off_cannot_start,
 };
 
 const AREA: Area = Area::Configuration;
@@ -63,6 +64,15 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
                 if profile.read_only { ", read-only" } else { "" }
             ));
             unprotected(&profile, report);
+            let handoff = profile.handoff.as_ref();
+            let variables = request.overrides.env.for_commands();
+            if let Some(why) =
+                handoff.and_then(|command| hand_off_cannot_start(command, &variables))
+            {
+                report
+                    .about(AREA)
+                    .problem(why, "Until then no rotation is sent in this profile.");
+            }
             Some((settings, profile))
         }
         Err(error) => {

@@ -52,12 +52,21 @@ pub(super) async fn check(
     let Some((client, key, mut exchanges)) = client(request, profile, report).await else {
         return;
     };
-    if let Some(directory) = directory.filter(|directory| directory.is_current) {
-        place(request, settings, profile, &key, &directory.at, report).await;
-    }
     let begun = request.clock.now();
     let probe = client.probe().await;
     let ended = request.clock.now();
+    if let Some(directory) = directory.filter(|directory| directory.is_current) {
+        let is_good = probe.finding.is_good();
+        place(
+            request,
+            settings,
+            profile,
+            (&key, is_good),
+            &directory.at,
+            report,
+        )
+        .await;
+    }
     let mut answer = None;
     while let Ok(exchange) = exchanges.try_recv() {
         if let Some(listener) = &request.listener {
@@ -283,12 +292,13 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
     }
 }
 
-/// Reports whether the operator will be asked which place the profile means.
+/// Reports whether the operator will be asked which place the profile means; with a wrong address or key they would choose
+/// one for that. `is_good`: the service has accepted the key.
 async fn place(
     request: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
-    key: &SecretString,
+    (key, is_good): (&SecretString, bool),
     at: &DirectoryAt,
     report: &mut Report,
 ) {
@@ -310,6 +320,13 @@ async fn place(
         },
     };
     match foreseen {
+        Ok(BindingPreview::Asked(_)) if !is_good => report.about(Area::Key).note(
+            format!(
+                "the environment of profile {} is not chosen yet",
+                shown(&profile.name)
+            ),
+            "Fix the connection first, then run doctor again.",
+        ),
         Ok(BindingPreview::Asked(question)) => {
             let asked = PlaceProblem::asked(profile, question);
             let advice = "Choose the environment; until then nothing is sent for this profile.";

@@ -23,6 +23,17 @@ impl Operations {
         self.directory().open_mutations(place).await
     }
 
+    /// Those of these creates and updates that have ended since, as they are now.
+    pub async fn ended_since(&self, open: &[Mutation]) -> Result<Vec<Mutation>, DirectoryError> {
+        let place = self.place().await?;
+        let mut ended = Vec::new();
+        for change in open.iter().filter(|change| change.rotation.is_none()) {
+            let now = self.directory().mutation(place, change.id).await?;
+            ended.extend(now.filter(|now| !now.state.is_open()));
+        }
+        Ok(ended)
+    }
+
     /// Whether a read may settle it now.
     pub(crate) fn is_change_due(&self, mutation: &Mutation) -> bool {
         match mutation.state {

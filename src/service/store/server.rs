@@ -1,10 +1,10 @@
 //! The storage in a schema of a PostgreSQL database, which any number of processes share: how it is set up, recognised
 //! and reached. The rules are enforced in `rules`.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use super::{Access, Options, Result, Store, StoreError};
-use crate::db::{AddressFault, Advice, Fault, Server, ServerFault, values};
+use crate::db::{AddressFault, Advice, Fault, Server, ServerFault, timelines, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -58,6 +58,14 @@ impl SharedStorage {
             shown: format!("{url} ({schema})"),
             server,
         })
+    }
+
+    /// Remembers in this file the highest timeline of each server, and serves nothing from one that a failover has left
+    /// behind: its tokens are replaced ones.
+    #[must_use]
+    pub fn with_timelines(mut self, file: PathBuf) -> Self {
+        self.server.timelines = Some(timelines::check(file));
+        self
     }
 
     /// Whether a connection goes over a network and so needs TLS.

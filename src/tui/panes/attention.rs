@@ -337,9 +337,9 @@ fn to_check(page: &AttentionPage, context: &Context) -> Option<(Job, usize)> {
     let job = match &concern.kind {
         ConcernKind::Rotation(..) => Job::Settle,
         ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
-        ConcernKind::Change(_, _, id) | ConcernKind::ChangedElsewhere(id) => {
-            Job::LookUp(id.clone())
-        }
+        ConcernKind::Change(_, _, id)
+        | ConcernKind::Revived(_, id)
+        | ConcernKind::ChangedElsewhere(id) => Job::LookUp(id.clone()),
         _ => return None,
     };
     Some((job, concern.profile?))
@@ -359,11 +359,12 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
             context.start(Job::OpenRotations);
         }
         ConcernKind::Alarms(..) | ConcernKind::NewKey(_) => {
-            context.navigate(Navigation::SwitchTo(profile))
+            context.navigate(Navigation::SwitchTo(profile));
         }
         ConcernKind::Rotation(_, _, id)
         | ConcernKind::Change(_, _, id)
         | ConcernKind::HandOff { id, .. }
+        | ConcernKind::Revived(_, id)
         | ConcernKind::ChangedElsewhere(id) => {
             open_in(profile, PaneRequest::Group(id.clone()), context);
         }

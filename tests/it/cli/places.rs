@@ -191,6 +191,11 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let ran = home.run("doctor").await;
     ran.shows("environment merge live").hides(&renewed);
     assert_lacks(&ran.out, "acme");
+    // An environment would be chosen for a key that is wrong.
+    home.set("LIVE_KEY", &renewed[..renewed.len() - 4]);
+    let report = home.json(4, "doctor").await;
+    assert_eq!(finding(&report, "is not chosen yet").0, "note", "{report}");
+    assert_lacks(&report.to_string(), "--new-environment");
 }
 
 #[tokio::test]

@@ -99,7 +99,8 @@ async fn what_the_release_before_left_open_is_settled_with_its_service() {
     // The token is not guessed again: the group is locked by its open rotation.
     let rotated = home.run("-P live rotate globex --yes").await;
     assert_ne!(rotated.code, 0, "{}", rotated.out);
-    home.exits(0, "-P live rotations check").await;
+    let checked = home.exits(0, "-P live rotations check").await;
+    checked.says("of \"initech\" by ").says(": updated");
     let rotations = home.json(0, "-P live rotations").await;
     let found = ["recovered", "confirmed", "recovered", "confirmed"];
     assert_eq!(each(&rotations, "state"), found);

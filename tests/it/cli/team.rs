@@ -166,6 +166,12 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     ));
     refused.says(&format!("groupdesk --directory {file} rotations check"));
     ana.exits(0, &alone("rotations check")).await;
+    // Finds nothing, and leaves an environment without anything.
+    ana.exits(0, "rotations check").await;
+    assert_eq!(
+        server.execute("moved_in", "SELECT count(*) FROM places"),
+        "1"
+    );
     let copied = ana.json(0, &copy).await;
     assert_eq!(copied["rows"]["user_groups"], 2, "{copied}");
     let timed = "SELECT handoff || count(handoff_clock) FROM rotations GROUP BY handoff";
@@ -195,7 +201,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert_eq!(each(&listed, "user_group_id").len(), 702);
     let exported = ana.exits(0, "export").await;
     assert_eq!(exported.out.matches("many-").count(), 700);
-    ana.exits(8, &copy).await.says("is not empty");
+    ana.exits(8, &copy).await.says(": 702 groups), and a file");
     let url = at.split('"').nth(1).expect("an address");
     let back = ana.json(0, &format!("directory copy {url} back.db")).await;
     assert_eq!(back["rows"]["user_groups"], 702, "{back}");

@@ -72,7 +72,7 @@ async fn a_variable_holds_a_key() {
     assert_eq!(key_of(env("EU_KEY")).await.as_deref(), Ok(CANARY));
     refused(env("ABSENT"), "ABSENT: it is not set").await;
     refused(env("EMPTY"), "it is not set").await;
-    refused(env("SPACED"), "without the word Token").await;
+    refused(env("SPACED"), "without a word such as Token or Bearer").await;
 }
 
 #[tokio::test]
@@ -98,7 +98,10 @@ async fn a_file_that_holds_no_key_is_refused_and_a_pipe_is_not_waited_for() {
         ("", "it is empty|eu.key"),
         (&format!("\n{CANARY}"), "it is empty|eu.key"),
         (&format!("{CANARY} é"), "not valid in a key|eu.key"),
-        (&format!("Token {CANARY}"), "without the word Token|eu.key"),
+        (
+            &format!("Token {CANARY}"),
+            "without a word such as Token or Bearer|eu.key",
+        ),
         (&long, "larger than 4 KiB|eu.key"),
         (&huge, "larger than 64 KiB|eu.key"),
     ] {

@@ -1,6 +1,8 @@
 //! The hand-off of a new token: only by standard input, recorded as pending before the command runs, with its result
 //! afterwards.
 
+use groupdesk::operations::NextStep;
+
 use super::*;
 
 /// The longest wait for anything that must happen.
@@ -246,6 +248,38 @@ async fn a_command_that_does_not_read_or_exist_does_not_hang() {
     let handed = handed.expect("there is something to hand off").handoff;
     assert_eq!(handed.state, HandOffState::Failed);
     assert_has(&handed.note.expect("a note"), "cannot be run");
+}
+
+/// Each new token would stay behind. What makes no token is not refused.
+#[tokio::test]
+async fn without_the_program_of_the_hand_off_nothing_is_rotated() {
+    let scene = Scene::new().await;
+    let (acme, ids) = (id(ACME), [id(ACME)]);
+    let plan = scene.ana.plan_batch(&ids, true).await.expect("readable");
+    let batch = scene.ana.begin_batch(&plan, None).await.expect("durable");
+    for program in ["/nowhere/put", "no-such-program"] {
+        let absent = |profile: &mut Profile| {
+            profile.handoff = Some(HandOffCommand {
+                command: vec![program.into(), "live".into()],
+                timeout: PATIENCE,
+            });
+        };
+        let ana = scene.installation().with(absent).operations();
+        let limits = RunLimits::default();
+        for refused in [
+            ana.rotate(&acme, None, KNOWN).await.err(),
+            ana.begin_batch(&plan, None).await.err(),
+            ana.run_batch(batch, limits, None).await.err(),
+        ] {
+            let refused = refused.expect("refused");
+            assert_eq!(refused.class(), Class::Usage);
+            let said = refused.to_string();
+            assert_has(&said, &format!("{program} cannot be run"));
+            assert_has(&said, "nothing was sent");
+        }
+        assert!(ana.may(NextStep::BULK_EDIT).is_ok());
+    }
+    assert_eq!(scene.proxy.count("POST"), 0);
 }
 
 /// Another profile of the same place settles the rotation, has no hand-off command, and runs none.

@@ -209,13 +209,16 @@ CREATE TABLE rotations (
     handoff_at      BIGINT,
     handoff_clock   TEXT,
     -- How many microseconds after it was sent it may still take effect, by the timeout of the profile that sent it.
-    settles_in      BIGINT
+    settles_in      BIGINT,
+    -- Its `previous` was returned as the current token again, long after it had been replaced.
+    revived         BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert
 -- is not enough.
 CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, previous, merged)
-    WHERE state NOT IN ('not_applied', 'abandoned');
+    WHERE state NOT IN ('not_applied', 'abandoned') AND NOT revived;
+CREATE INDEX rotations_revived ON rotations (place) WHERE revived;
 CREATE UNIQUE INDEX rotations_one_unsettled ON rotations (place, user_group_id, merged)
     WHERE state IN ('intended', 'sent', 'unknown');
 CREATE INDEX rotations_open ON rotations (place)

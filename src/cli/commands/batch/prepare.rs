@@ -56,6 +56,7 @@ pub(super) async fn rotate(
 ) -> Result<Prepared, CliError> {
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
+    operations.can_hand_off()?;
     let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
     let older_than = arguments.bulk.older_than;

@@ -112,7 +112,9 @@ impl Storage {
             });
         };
         let mut shared = SharedStorage::parse(url, &said.schema)
-            .map_err(|error| CliError::Usage(error.to_string()))?;
+            .map_err(|error| CliError::Usage(error.to_string()))?
+            // Without a home folder it is remembered as long as the process lives.
+            .with_timelines(paths::timelines(env).unwrap_or_default());
         if shared.needs_tls() {
             let trusted = tls::client_config(said.ca.as_deref());
             let trusted =

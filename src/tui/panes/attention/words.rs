@@ -85,6 +85,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
             }
         },
         ConcernKind::NotDone(..) => ("!", "batch partly done".into(), theme.warning()),
+        ConcernKind::Revived(..) => ("x", "replaced token valid".into(), theme.error()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
         ConcernKind::Over(count, _) => {
             let text = format!("{} overdue", counted(*count, "token"));
@@ -160,6 +161,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
                 format!("{enter}: {done}")
             }
         }
+        (ConcernKind::Revived(..), None) => format!("{enter}: rotate it again"),
         (ConcernKind::ChangedElsewhere(_), _) => format!("{enter}: compare the token"),
         // Listing them is allowed whatever forbids rotating them.
         (ConcernKind::Over(_, oldest), _) => format!("{enter}: oldest {}", days(*oldest)),

@@ -80,9 +80,9 @@ async fn a_uniqueness_violation_is_reported_as_such() {
     assert_eq!(lines(&directory).await.len(), 1);
 }
 
-/// Answers connections as a server that accepts no more of them, for so long; later ones get no answer.
-async fn refuse_for(listener: UnixListener, time: Duration) {
-    const CROWDED: &[u8] = b"SFATAL\0VFATAL\0C53300\0Mtoo many connections\0\0";
+/// Answers connections as a server that refuses them with this code, for so long; later ones get no answer.
+async fn refuse_for(listener: UnixListener, time: Duration, code: &str) {
+    let refusal = format!("SFATAL\0VFATAL\0C{code}\0Mrefused\0\0");
     let mut begun = None;
     let mut silent = Vec::new();
     while let Ok((mut stream, _)) = listener.accept().await {
@@ -93,8 +93,8 @@ async fn refuse_for(listener: UnixListener, time: Duration) {
         // The startup message.
         let read = stream.read(&mut [0; 1024]).await;
         assert!(read.is_ok_and(|read| read > 0));
-        let length = 4 + CROWDED.len() as u32;
-        let answer = [b"E", &length.to_be_bytes()[..], CROWDED].concat();
+        let length = 4 + refusal.len() as u32;
+        let answer = [b"E", &length.to_be_bytes()[..], refusal.as_bytes()].concat();
         stream.write_all(&answer).await.expect("written");
     }
 }
@@ -105,9 +105,30 @@ async fn the_last_answer_counts_when_the_time_for_a_connection_is_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
     // What is asked from then on has less than two seconds left, also if it is accepted somewhat late.
-    let refusing = tokio::spawn(refuse_for(listener, Duration::from_millis(8_500)));
+    let refusing = tokio::spawn(refuse_for(listener, Duration::from_millis(8_500), "53300"));
     let opened = Directory::open(&postgres::at(folder.path(), "crowded"));
     assert_eq!(fault_of(opened), TeamFault::Server(ServerFault::Crowded));
+    refusing.abort();
+}
+
+/// The library tells only how the last one failed; and what one refuses is not waited for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_hosts_a_refusal_is_reported_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
+    let refusing = tokio::spawn(refuse_for(listener, Duration::from_mins(1), "28P01"));
+    let host = folder.path().display().to_string().replace('/', "%2F");
+    for hosts in [
+        format!("{host}:5432,{host}:5433"),
+        format!("{host}:5433,{host}:5432"),
+    ] {
+        let url = format!("postgres://ana@{hosts}/postgres");
+        let begun = Instant::now();
+        let opened = Directory::open(&TeamLocation::parse(&url, "desk").expect("an address"));
+        let refused = ServerFault::NotAllowed("28P01".into());
+        assert_eq!(fault_of(opened), TeamFault::Server(refused), "{hosts}");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{hosts}");
+    }
     refusing.abort();
 }
 

@@ -8,13 +8,52 @@ use crate::support::cutter::{CUT_BEHIND, Cutter};
 
 /// A console of a team with a server of its own, which keeps what has become of its requests.
 async fn console(server: &Server) -> (World, FaultyProxy, Operations) {
+    let (world, proxy, command) = command(server).await;
+    (world, proxy, command.keeping_outcomes())
+}
+
+/// A command, which does not.
+async fn command(server: &Server) -> (World, FaultyProxy, Operations) {
     let team = server.set_up("desk");
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
     let directory = Directory::open(&team).expect("it opens");
     let installation = world.installation(Side::Testing).on(&directory);
-    let console = installation.through(proxy.base_url()).operations();
-    (world, proxy, console.keeping_outcomes())
+    let command = installation.through(proxy.base_url()).operations();
+    (world, proxy, command)
+}
+
+/// Whoever runs it: on the command line nothing else would wait for the directory.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bulk_run_of_a_command_records_later_what_arrives_while_the_database_is_away() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let (world, proxy, command) = command(&server).await;
+    let acme = id("acme");
+    world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
+    let read = command.look_up(&acme, UnknownIdPolicy::Exists).await;
+    read.expect("known");
+    let plan = command.plan_batch(std::slice::from_ref(&acme), true).await;
+    let batch = command.begin_batch(&plan.expect("readable"), None).await;
+    let batch = batch.expect("durable");
+    let gate = Gate::new();
+    proxy.next("POST", ProxyFault::applied(Then::Pass).behind(&gate));
+    let run = command.run_batch(batch, RunLimits::default(), None).await;
+    let mut run = run.expect("permitted");
+    gate.reached().await;
+    tokio::task::block_in_place(|| server.stop());
+    gate.open();
+    // Longer than anything waits for a server.
+    for _ in 0..2 {
+        let read = command.show(&acme).await;
+        assert!(read.expect_err("away").is_unreachable());
+    }
+    tokio::task::block_in_place(|| server.start());
+    while run.progress.recv().await.is_some() {}
+    let states = journal(&command).await.into_iter();
+    let states: Vec<_> = states.map(|row| row.rotation.state).collect();
+    assert_eq!(states, [State::Confirmed]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,6 +55,17 @@ impl World {
         count as usize
     }
 
+    /// Makes an earlier token the current one, as an older copy of the service's database does.
+    pub(crate) fn revive(&self, side: Side, id: &str, token: &str) {
+        let team_id = self.stored(side, id).team_id;
+        let service = open(&self.service_file());
+        let retired = "DELETE FROM retired_tokens WHERE team_id = ?1";
+        service.execute(retired, [team_id]).expect("deleted");
+        let current = "UPDATE groups SET token = ?1 WHERE team_id = ?2";
+        let changed = service.execute(current, rusqlite::params![token, team_id]);
+        assert_eq!(changed.expect("changed"), 1);
+    }
+
     /// Deletes a group, which the interface cannot do.
     pub(crate) fn vanish(&self, side: Side, id: &str) {
         let team_id = self.stored(side, id).team_id;
