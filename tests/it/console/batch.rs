@@ -164,7 +164,6 @@ async fn a_retry_keeps_the_options_of_the_batch() {
         rate: Some(50.0),
         stop_after: Some(1),
         token_out,
-        hands_off: false,
     };
     let refused = || ProxyFault::swallowed(Then::Instead(refusal()));
     for (groups, token_out) in [(&MARKED[..2], false), (&MARKED[2..], true)] {
