@@ -171,6 +171,12 @@ impl Directory {
         }
     }
 
+    /// Whether the server of a team's directory does not answer at the moment.
+    pub fn is_lost(&self) -> bool {
+        let server = self.0.engine.server.as_ref();
+        server.is_some_and(|server| server.lost_at().is_some())
+    }
+
     /// Notes that this process works on a rotation, up to the hand-off of its token, or that it has ended.
     pub(crate) fn note_at_work(&self, id: RotationId, is_at_work: bool) {
         let mut rotations = self

@@ -232,7 +232,7 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct Order {
-    /// Sort by ID (default), name, tag, map, props, fingerprint, age, read or prop:KEY
+    /// By ID (default), name, tag, map, props, fingerprint, age, read, prop:KEY
     #[arg(long, value_name = "COLUMN")]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order

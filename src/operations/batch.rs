@@ -254,7 +254,7 @@ impl Operations {
         let mut queue = queue::Queue::new(operations, &found, &items, pace, keep);
         queue.leave_out(left_out);
         let (context, run) = Context::new(queue.counts());
-        tokio::spawn(queue.run(context));
+        tokio::spawn(queue.run(context, self.clone()));
         Ok(run)
     }
 

@@ -236,7 +236,7 @@ impl fmt::Display for Warning {
                 write!(
                     f,
                     "the token that {by} replaced on {at}{reason} is current again: was the service restored from an older \
-                     copy? Rotate it again unless it may stay valid"
+                     copy? Rotate it again"
                 )
             }
             Self::NameChangedElsewhere { was } => {

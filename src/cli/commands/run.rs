@@ -19,6 +19,9 @@ use crate::{
 /// How many progress lines there are without a progress bar.
 const STEPS: usize = 10;
 
+/// How long a run reports nothing before it is asked whether the directory is lost.
+const UNTOLD: Duration = Duration::from_secs(5);
+
 const NO_DIRECTORY: &str =
     "the directory cannot be reached, or accepts no more connections; waiting, nothing is sent";
 
@@ -132,6 +135,14 @@ pub(crate) async fn follow_until<R: RunReport>(
                 ShutdownRequest::Finish => continue,
                 ShutdownRequest::Abandon => None,
             },
+            // Answers that wait to be recorded report nothing.
+            () = tokio::time::sleep(UNTOLD), if !is_told => {
+                if session.operations.directory().is_lost() {
+                    is_told = true;
+                    progress.say(NO_DIRECTORY.into());
+                }
+                continue;
+            }
         };
         match event {
             Some(Event::Ended(end)) => {

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -86,8 +86,8 @@ pub(crate) struct Server {
 /// What the connections of a process have found.
 #[derive(Default)]
 struct Seen {
-    /// The highest timeline.
-    newest: AtomicI64,
+    /// The highest timeline of the cluster that was found last.
+    newest: Mutex<Option<(String, i64)>>,
     /// A connection was opened once: who we are was accepted.
     is_accepted: AtomicBool,
     /// A server that was left behind answers: others are tried in any order.
@@ -218,7 +218,11 @@ impl Server {
         };
         check(cluster, timeline)
             .inspect(|()| {
-                self.seen.newest.fetch_max(timeline, Ordering::SeqCst);
+                match &mut *lock(&self.seen.newest) {
+                    Some((known, newest)) if known == cluster => *newest = timeline.max(*newest),
+                    // Another cluster counts its timelines from 1.
+                    other => *other = Some((cluster.to_owned(), timeline)),
+                }
             })
             .map_err(|why| {
                 let several = self.config.get_hosts().len() > 1;
@@ -234,7 +238,10 @@ impl Server {
 
     /// Whether a connection that was opened on this timeline leads to a server that a failover has left behind since.
     pub(super) fn is_behind(&self, timeline: i64) -> bool {
-        timeline < self.seen.newest.load(Ordering::SeqCst)
+        let newest = lock(&self.seen.newest);
+        newest
+            .as_ref()
+            .is_some_and(|(_, newest)| timeline < *newest)
     }
 
     pub(super) fn note_lost(&self) {
@@ -245,7 +252,7 @@ impl Server {
         *lock(&self.lost_at) = None;
     }
 
-    pub(super) fn lost_at(&self) -> Option<Instant> {
+    pub(crate) fn lost_at(&self) -> Option<Instant> {
         *lock(&self.lost_at)
     }
 
@@ -496,6 +503,8 @@ mod tests {
         }
         assert!(other.is_behind(1));
         assert!(!other.is_behind(2));
+        assert!(server.check_timeline("another", 1).is_ok());
+        assert!(!other.is_behind(1));
     }
 
     #[test]

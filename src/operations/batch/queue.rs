@@ -78,10 +78,11 @@ impl Queue {
         self.counts
     }
 
-    pub(super) async fn run(mut self, context: Context<Bulk>) {
+    /// `caller` records the run itself: whether that waits for the directory is up to its program.
+    pub(super) async fn run(mut self, context: Context<Bulk>, caller: Operations) {
         let (operations, batch, pace) = (self.operations.clone(), self.batch, self.pace);
         let work = run::drive(&mut self, pace, &context);
-        let halt = RunRecord::run_with_heartbeat(&operations, batch, &context.control, work).await;
+        let halt = RunRecord::run_with_heartbeat(&caller, batch, &context.control, work).await;
         let items = operations.batch_items(batch).await;
         context.tell(BatchEvent::Finished(Report {
             batch,

@@ -95,7 +95,7 @@ impl App {
         }
         match press {
             _ if is_rest => self.refuse(
-                "Nothing was done: a token was removed from this field. Press another key first"
+                "Enter did nothing: a token was removed from this field. Press another key first"
                     .into(),
             ),
             // A slow line brings a paste in pieces, and somebody who confirms looks first.

@@ -109,7 +109,7 @@ fn the_line_end_behind_a_removed_token_does_nothing_and_removes_nothing() {
             assert_eq!(scene.keys("<enter>"), []);
             scene
                 .at("Note")
-                .says("Nothing was done: a token was removed");
+                .says("Enter did nothing: a token was removed");
         }
         // What stood there is there, so nothing is saved.
         assert_eq!(scene.keys("<left><enter>"), []);
@@ -127,7 +127,7 @@ fn the_line_end_behind_a_removed_token_does_nothing_and_removes_nothing() {
         scene.says("nothing was entered");
         scene.pending.clear();
         assert_eq!(scene.keys("<enter>"), []);
-        scene.at(&help).says("Nothing was done");
+        scene.at(&help).says("Enter did nothing");
         scene.keys("note<enter>");
         scene.at("Note");
     }
