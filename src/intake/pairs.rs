@@ -69,5 +69,6 @@ pub fn pair(text: &str) -> Result<(&str, &str), String> {
 pub fn unquoted(text: &str) -> &str {
     let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     let inner = inner('"').or_else(|| inner('\''));
+    let inner = inner.filter(|inner| !inner.contains(['"', '\'']));
     inner.map_or(text, str::trim)
 }

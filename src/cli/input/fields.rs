@@ -291,6 +291,12 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
         return Err(usage("--map: there is nothing after the ="));
     }
     refuse_prefix("--map", "map:", schema)?;
+    if schema.contains('"') || plain.contains('"') {
+        return Err(usage(
+            "--map: there is a quote in it; nothing was sent. Write 40=213, each row in an option of its own. An ID that has \
+             a quote goes through JSON: --mapping FILE",
+        ));
+    }
     if let Some(second) = second_key(source, &["="]).filter(|_| plain == source) {
         let (one, two) = (visible(schema), visible(second));
         return Err(usage(&format!(

@@ -123,9 +123,12 @@ impl RowQuery {
             self.asked.push((Asked::Draft, piece.negated));
             return Ok(());
         }
-        let found = Reader::new(rules.limit, rules.views).piece(piece, &mut Vec::new())?;
-        // Where no group can be asked, `old`, `fav` and `draft` are words like any other.
         let asks_group = rules.tests.contains(&RowTest::Group);
+        let found = Reader::new(rules.limit, rules.views).piece(piece, &mut Vec::new());
+        // How to write the test would be no help where it cannot be asked.
+        let is_help = asks_group || piece.stray.is_some() || piece.text.starts_with('@');
+        let found = found.map_err(|why| if is_help { why } else { NOT_HERE.into() })?;
+        // Where no group can be asked, `old`, `fav` and `draft` are words like any other.
         let is_bare = !asks_group && !piece.text.contains([':', '<', '>', '=']);
         let is_word = (found.tests.is_empty() || is_bare) && !piece.text.starts_with('@');
         if is_word || asks_group {

@@ -385,7 +385,7 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
     }
     assert_eq!(
         parse("grp- - prop:seats=3").wrong,
-        ["-: write the minus directly before its test"]
+        ["-: write - directly before what it excludes, or \"-\" as a word"]
     );
     // As it is typed, or with quotes.
     for text in [

@@ -172,10 +172,13 @@ impl App {
                 }
             }
         }
-        self.context.settle_again_at = again_in.map(|wait| {
+        let again = again_in.map(|wait| {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
             self.context.now + wait + SignedDuration::from_secs(1)
         });
+        // Another may have ended without a result since this check began.
+        let before = self.context.settle_again_at.into_iter();
+        self.context.settle_again_at = before.chain(again).min();
         self.context.resolve(Condition::OpenRotations);
         if !settled.is_empty() {
             let is_conflict = |row: &&RotationRow| row.rotation.state == State::Conflict;
@@ -230,7 +233,6 @@ impl App {
             .filter(|change| change.state.is_open())
             .collect();
         let Some(first) = open.first() else {
-            self.context.settle_changes_at = None;
             self.context.resolve(Condition::OpenChanges);
             self.context
                 .say(Severity::Done, "All open changes are resolved");

@@ -118,8 +118,10 @@ impl TextField {
         let kept = if self.is_data {
             Zeroizing::new(self.text().replace(secret, ""))
         } else {
-            let began = Some(&self.began).filter(|began| !began.contains(secret));
-            Zeroizing::new(began.cloned().unwrap_or_default())
+            if self.began.contains(secret) {
+                self.began.zeroize();
+            }
+            Zeroizing::new(self.began.clone())
         };
         self.set_text(&kept);
         self.error = None;

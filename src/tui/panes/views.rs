@@ -394,7 +394,7 @@ fn describe(view: &SavedView, context: &Context) -> String {
     let name = format!("@{}", visible(&view.name));
     let filter = groups_of(&view.view.filter);
     let sign = if view.view.reverse { "-" } else { "" };
-    let sort = format!("sort {sign}{}", view.view.sort);
+    let sort = format!("sort {sign}{}", view.view.sort.word());
     let columns = match view.view.columns.len() {
         0 => String::new(),
         count => format!("  {count} columns"),

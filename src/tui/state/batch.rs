@@ -417,6 +417,9 @@ impl BatchRun {
         row.status = ended.status;
         row.outcome = ended.outcome;
         row.since = None;
+        if row.status == ItemStatus::NotStarted {
+            (row.at, row.by) = (None, None);
+        }
         row.previous = ended.previous;
         row.fingerprint = ended.fingerprint;
         row.handoff = ended.handoff;

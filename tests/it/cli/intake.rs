@@ -155,7 +155,10 @@ async fn a_plan_says_first_what_a_person_must_know() {
         assert_has(head[0], "create 61, update 1");
         assert_eq!(head[1], "! 1 name becomes empty, 1 note is removed");
         assert_has(head[2], "new ID");
-        assert_eq!(head[3], "! a spreadsheet may have changed 1 cell");
+        assert_eq!(
+            head[3],
+            "! a spreadsheet or a program may have changed 1 cell"
+        );
         ran.says("\"acme-eux\" is new and resembles known IDs: \"acme-eu\"");
         ran.says("the name \"#REF!\" is an error of a spreadsheet");
         ran.shows("42 rows more; --verbose shows all");
@@ -203,7 +206,7 @@ async fn single_rows_that_become_empty_are_counted_and_ask_one_level_more() {
     // A cell counts once, and what the directory knows is not of the file.
     home.write("short.csv", "user_group_id,map:7\nacme-eu,1.2E+11\n");
     let ran = home.run("apply short.csv --dry-run").await;
-    ran.shows("! a spreadsheet may have changed 1 cell");
+    ran.shows("! a spreadsheet or a program may have changed 1 cell");
 }
 
 /// A mapping or properties of a file replace the known ones as a whole: what they lack is lost.
@@ -283,7 +286,7 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
         "ID,map:40\nMar-26,213\n#WERT!,1\nMar-25,12-Mar\nTRUE,213.0\n",
     );
     let ran = home.run("import new.csv --create --update --dry-run").await;
-    ran.shows("! a spreadsheet may have changed 5 cells")
+    ran.shows("! a spreadsheet or a program may have changed 5 cells")
         .says("row 1: the ID \"Mar-26\" is a date that a spreadsheet may have made")
         .says("row 2: the ID \"#WERT!\" is an error of a spreadsheet")
         .says("row 3: the mapping \"12-Mar\" is a date")
@@ -294,7 +297,7 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
         "id,prop:sso,prop:seats\nMar-25,FALSE,\"0,5\"\n",
     );
     let ran = home.exits(0, "apply types.csv --dry-run").await;
-    ran.shows("! a spreadsheet may have changed 1 cell")
+    ran.shows("! a spreadsheet or a program may have changed 1 cell")
         .says("the property \"0,5\" is not a number, unlike the known value");
     let lines = home.run("apply types.csv --dry-run --json").await.lines();
     assert_eq!(lines[0]["request"]["properties"]["sso"], json!(false));

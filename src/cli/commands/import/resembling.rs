@@ -184,7 +184,7 @@ impl SpreadsheetCells {
 
     pub(crate) fn in_words(&self) -> Option<String> {
         let cells = counted(self.0, "cell");
-        (self.0 > 0).then(|| format!("! a spreadsheet may have changed {cells}"))
+        (self.0 > 0).then(|| format!("! a spreadsheet or a program may have changed {cells}"))
     }
 }
 

@@ -104,7 +104,9 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             let key = context.keys.key(Focus::Token, Action::Refresh);
             if let Some(at) = pane.resolved_at {
                 let at = context.moment(at);
-                page.heading(&format!("Resolved {at}: {key} reads the group."));
+                page.heading(&format!(
+                    "No longer open since {at}: {key} reads the group."
+                ));
             }
             let style = match error.ending {
                 _ if pane.resolved_at.is_some() => context.theme.dim(),
