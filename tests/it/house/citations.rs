@@ -284,7 +284,7 @@ fn every_link_and_every_path_of_the_documents_leads_somewhere() {
 /// the file.
 fn said_to_be_in(line: &str) -> Vec<(&str, &str)> {
     let parts: Vec<&str> = line.split('`').collect();
-    let is_path = |part: &str| part.starts_with("src/") && part.ends_with(".rs");
+    let is_path = |part: &str| part.starts_with("src/") && part.strip_suffix(".rs").is_some();
     let mut found = Vec::new();
     for at in (3..parts.len()).step_by(2) {
         let (word, file) = (parts[at - 2], parts[at]);
