@@ -122,8 +122,8 @@ fn what_ends_unknown_is_checked_again_after_its_waiting_period() {
         scene.shows("UNKNOWN whether it was done");
         scene.answer();
         if job == Job::Settle {
-            scene.shows("Resolved").shows("r reads the group.");
-            scene.walk("r").hides("UNKNOWN").hides("Resolved");
+            scene.shows("No longer open").shows("r reads the group.");
+            scene.walk("r").hides("UNKNOWN").hides("No longer open");
         }
     }
 }
