@@ -96,7 +96,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
             return Ok(report(&CliError::Usage(text), true).into());
         }
         if let Err(error) = contract::refuse_form(&words, form) {
-            return Ok(report(&error, cli.global.json).into());
+            return Ok(report(&error, wants_json(words_given())).into());
         }
         form::choose(form);
         cli.global.json = form.is_for_programs();

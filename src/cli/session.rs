@@ -249,7 +249,8 @@ impl Session {
         let others = self.operations.known_with_other_keys().await?;
         let profile = self.operations.profile();
         let names: Vec<_> = others.iter().map(|other| visible(&other.name)).collect();
-        if self.operations.directory().role() == Some(Role::Viewer) && !others.is_empty() {
+        let is_viewer = self.operations.directory().role() == Some(Role::Viewer);
+        if is_viewer && !others.is_empty() && self.operations.bound_place_name().is_none() {
             output::alarm(&format!(
                 "! a viewer sees the environment named like the profile, and none is named {}. To see groups, name the profile like \
                  one of this address in the configuration file: {}",

@@ -162,7 +162,8 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     let at = concern.acting().and_then(|at| profiles.get(at));
     let profile = at.map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
-    let more = again_with(options.token_out);
+    let has_handoff = profile.is_some_and(|profile| profile.handoff.is_some());
+    let more = again_with(options.token_out || options.hands_off && !has_handoff);
     let any = profiles.first();
     let directory = any.and_then(|any| any.directory().may(Role::Operator).err());
     let is_refused = concern.refused(profile, directory).is_some();

@@ -278,8 +278,7 @@ async fn show_several(
     if selected.all_named {
         for ids in selected.ids.chunks(AT_ONCE) {
             let known = session.operations.show_by_ids(ids.to_vec()).await?;
-            let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
-            if let Some((id, _)) = unknown {
+            for (id, _) in ids.iter().zip(known).filter(|(_, known)| known.is_none()) {
                 session.known_here(id, UNSHOWN).await?;
             }
         }

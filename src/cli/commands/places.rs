@@ -222,7 +222,7 @@ shape! {
         "environment_tag": text or "no profile sets one and no response had one" = place.tag.as_ref().map(EnvironmentTag::as_str), "the tag that responses must not contradict";
         "profiles": texts = &place.profiles, "profiles that are bound to it";
         "groups": number = place.groups, "groups that are known there";
-        "open": number = place.open, "rotations and hand-offs that are not finished";
+        "open": number = place.open, "rotations, hand-offs, creates and updates that are not finished";
         "last_used": time or "never" = place.last_used, "its newest history entry";
         "keys": [KEY] = place.keys.iter().map(key), "its API keys, by fingerprint";
         "alarms": [ALARM] = place.alarms.iter().map(alarm), "alarms that are not acknowledged";

@@ -176,7 +176,11 @@ fn attached(
     dashes.find_map(|(at, c)| {
         let end = &word[at..];
         let name = undashed(end);
-        let is_one = (is_long(c) || end.starts_with("--")) && name.len() > 1;
+        // A dash between blanks is part of a text.
+        let after = end.trim_start_matches(|c| c == '-' || is_long(c));
+        let is_joined =
+            !word[..at].ends_with(char::is_whitespace) && !after.starts_with(char::is_whitespace);
+        let is_one = is_joined && (is_long(c) || end.starts_with("--")) && name.len() > 1;
         let option = is_one.then(|| meant(&name, options))??;
         (option.strip_prefix("--") == Some(name.as_str())).then_some(option)
     })
@@ -537,6 +541,9 @@ mod tests {
             &["create", "a", "--property", "x--name=5"],
             &["rotate", "acme--dry-run", "--yes"],
             &["note", "a", "never--dry-run"],
+            &["rotate", "a", "--reason", "leak — profile", "--yes"],
+            &["rotate", "a", "--reason", "see ticket -- json"],
+            &["update", "a", "--name", "Müller – profile"],
             &["list", "--filter", "acme--json"],
             &["profile", "add", "a", "--api-key-command", "pass--profile"],
         ] {

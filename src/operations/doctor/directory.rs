@@ -208,9 +208,15 @@ async fn of_team(
                 }) => Some(UPDATE),
                 Err(_) => Some("Ask a colleague who may write to this directory."),
             };
-            if let Ok(contents) = directory.contents(times_at_work(profiles)).await {
-                waiting(&contents, (profiles, instead), report);
-                in_future(&contents, status.clock, "a machine of the team", report);
+            match directory.contents(times_at_work(profiles)).await {
+                Ok(contents) => {
+                    waiting(&contents, (profiles, instead), report);
+                    in_future(&contents, status.clock, "a machine of the team", report);
+                }
+                Err(error) => report.about(AREA).problem(
+                    format!("groupdesk could not count what waits in the directory: {error}"),
+                    "Run `groupdesk doctor` again.",
+                ),
             }
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.

@@ -288,7 +288,7 @@ impl Operations {
         };
         let rotation = rotation.map_err(Failure::NothingSent)?;
         let state = match rotation {
-            Some(row) if !has_process(&row) => State::Unknown,
+            Some(row) if row.rotation.state.is_open() && !has_process(&row) => State::Unknown,
             _ => holder.state,
         };
         let left = self.window_left(holder);
