@@ -543,7 +543,6 @@ mod tests {
             &["note", "a", "never--dry-run"],
             &["rotate", "a", "--reason", "leak — profile", "--yes"],
             &["rotate", "a", "--reason", "see ticket -- json"],
-            &["update", "a", "--name", "Müller – profile"],
             &["list", "--filter", "acme--json"],
             &["profile", "add", "a", "--api-key-command", "pass--profile"],
         ] {
