@@ -104,11 +104,7 @@ pub(super) async fn in_session_with<T>(
         let input = input.await?;
         let session = Session::with(global, in_flight.clone())?;
         session.say_other_places().await?;
-        let ended = work(&session, input).await;
-        let Err(error) = ended else {
-            return ended;
-        };
-        Err(session.explained(error).await)
+        session.explained(work(&session, input).await).await
     };
     interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
@@ -301,10 +297,15 @@ impl Session {
         output::list(self.json, rows, value, none, || text(self.operations.now()))
     }
 
-    /// The error of a command that may be about its group: what explains it is said before it, and no mistake is repeated.
-    pub(super) async fn explained(&self, error: CliError) -> CliError {
-        self.explain(&error).await;
-        self.or_mistake(error).await
+    /// An error of a command may be about its group: what explains it is said before it, and no mistake is repeated.
+    pub(super) async fn explained<T>(&self, ended: Result<T, CliError>) -> Result<T, CliError> {
+        match ended {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                self.explain(&error).await;
+                Err(self.or_mistake(error).await)
+            }
+        }
     }
 
     /// A command may have failed because nothing is known with this key: that is said before its error, unless the error

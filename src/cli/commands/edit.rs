@@ -53,10 +53,7 @@ impl Run for Edit {
         };
         let read = async {
             session.say_other_places().await?;
-            match first(&session, &id, &how).await {
-                Ok(read) => Ok(read),
-                Err(error) => Err(session.explained(error).await),
-            }
+            session.explained(first(&session, &id, &how).await).await
         };
         let read = signals.unless_signalled(read).await?;
         let base = DesiredFields::of(&read.group);

@@ -143,10 +143,8 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
 async fn settle(global: &Global, ids: &[i64]) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global)?;
-    match check(&session, &mut signals, ids).await {
-        Ok(exit) => Ok(exit),
-        Err(error) => Err(session.explained(error).await),
-    }
+    let ended = check(&session, &mut signals, ids).await;
+    session.explained(ended).await
 }
 
 async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<Exit, CliError> {

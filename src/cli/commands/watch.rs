@@ -75,10 +75,7 @@ pub(super) async fn until_signal(
     let work = async {
         let session = Session::open(global)?;
         session.say_other_places().await?;
-        match work(&session).await {
-            Ok(exit) => Ok(exit),
-            Err(error) => Err(session.explained(error).await),
-        }
+        session.explained(work(&session).await).await
     };
     tokio::select! {
         biased;
