@@ -55,7 +55,8 @@ impl Directory {
         .await
     }
 
-    /// Saves a view under a name. Returns the one that has this name if it is not `seen`: then nothing is saved.
+    /// Saves a view under a name. Returns the one that has this name if it is not `seen`, or belongs to a colleague on a
+    /// server: then nothing is saved.
     pub async fn save_view(
         &self,
         name: &str,
@@ -65,8 +66,9 @@ impl Directory {
     ) -> Result<Result<(), SavedView>> {
         let name = name.to_owned();
         self.write(move |tx| {
-            let there: Option<SavedView> = tx.lock(ONE, values![&name])?.one()?;
-            if let Some(other) = there.filter(|there| seen.as_ref() != Some(there)) {
+            let there: Option<SavedView> = tx.one(ONE, values![&name])?;
+            let own: Option<SavedView> = tx.lock(ONE, values![&name])?.one()?;
+            if let Some(other) = there.filter(|_| own.is_none() || own != seen) {
                 return Ok(Err(other));
             }
             let row = row! { name: &name, at: written.at, by: &written.by };
@@ -76,7 +78,7 @@ impl Directory {
         .await
     }
 
-    /// Removes a saved view; returns whether there was this one.
+    /// Removes a saved view; returns whether there was this one, and it does not belong to a colleague on a server.
     pub async fn remove_view(&self, seen: SavedView) -> Result<bool> {
         self.write(move |tx| {
             let there: Option<SavedView> = tx.lock(ONE, values![&seen.name])?.one()?;

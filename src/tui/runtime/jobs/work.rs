@@ -65,9 +65,9 @@ pub(super) async fn save_view(
     view: ListView,
     seen: Option<SavedView>,
 ) -> Result<Outcome, JobError> {
-    let done = match operations.save_view(name, view, seen).await? {
+    let done = match operations.save_view(name, view, seen.clone()).await? {
         Ok(()) => (Severity::Done, format!("View @{name} saved")),
-        Err(other) => (Severity::Warning, not_as_seen("saved", &other)),
+        Err(other) => (Severity::Warning, not_done("saved", &other, seen.as_ref())),
     };
     Ok(Outcome::SavedViews(saved_views(operations).await?, done))
 }
@@ -81,7 +81,7 @@ pub(super) async fn remove_view(
     let (saved, name) = (saved_views(operations).await?, &seen.name);
     let mut others = saved.iter().filter(|_| !removed);
     let done = match others.find(|view| view.name == *name) {
-        Some(other) => (Severity::Warning, not_as_seen("removed", other)),
+        Some(other) => (Severity::Warning, not_done("removed", other, Some(seen))),
         None if removed => (Severity::Done, format!("View @{name} removed")),
         None => (Severity::Done, format!("View @{name} was removed before")),
     };
@@ -93,10 +93,14 @@ async fn saved_views(operations: &Operations) -> Result<Vec<SavedView>, JobError
     Ok(saved.map_err(Failure::NothingSent)?)
 }
 
-/// Says that a view is not the one that was shown.
-fn not_as_seen(done: &str, other: &SavedView) -> String {
-    let (name, by) = (&other.name, visible(&other.written.by));
-    format!("Not {done}: view @{name} was changed by {by} meanwhile")
+/// Says why a view was neither saved nor removed. If it is the one that was shown, the database leaves it to its author.
+fn not_done(done: &str, there: &SavedView, seen: Option<&SavedView>) -> String {
+    let (name, by) = (&there.name, visible(&there.written.by));
+    if seen == Some(there) {
+        format!("Not {done}: view @{name} belongs to {by}, who alone can replace or remove it")
+    } else {
+        format!("Not {done}: view @{name} was changed by {by} meanwhile")
+    }
 }
 
 /// Returns the rotations to settle, after checking whether anything may be sent at all.

@@ -13,6 +13,7 @@ use groupdesk::{
     },
     domain::batch::BatchKind,
     operations::{Clock, Operations},
+    search::ListView,
 };
 
 use super::*;
@@ -272,6 +273,15 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     let others = operator.merge_places(place, place, second(0), "x").await;
     let (needs, has) = (Role::Admin, Role::Operator);
     assert_eq!(fault_of(others), TeamFault::NeedsRole { needs, has });
+    // A view belongs to its author.
+    let operations = without_key(&operator);
+    let views = async || operations.saved_views().await.expect("read");
+    let ours = views().await.remove(0);
+    let seen = Some(ours.clone());
+    let saved = operations.save_view("ours", ListView::default(), seen);
+    assert_eq!(saved.await.expect("asked"), Err(ours.clone()));
+    assert!(!operations.remove_view(&ours).await.expect("asked"));
+    assert_eq!(views().await, [ours]);
     // A revoked right is gone with the next statement.
     let desk = postgres::at_as("desk", server.folder(), schema);
     revoke(&desk, "viewed_operator_person").expect("revoked");
