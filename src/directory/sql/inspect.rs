@@ -158,17 +158,25 @@ record!(Contents, "contents" {
         ELSE last_seen END) FROM user_groups)" or None,
 } with { in_progress: 0, open_rotations: 0, open_changes: 0, pending_hand_offs: 0 });
 
-/// What is open, and whether its process may be at work in this state.
-const OPEN: &str = concat!(
-    "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), boot_clock, process, profile, settles_in \
-     FROM rotations WHERE ",
-    open_states!(),
-    " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), \
-      COALESCE(handoff_clock, boot_clock), COALESCE(handoff_process, process), profile, handoff_limit \
-     FROM rotations WHERE handoff = 'pending' \
-     UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), boot_clock, NULL, profile, settles_in FROM mutations \
-     WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
-);
+/// What is open, and whether its process may be at work in this state. `since` is the function of the clock, if there is one.
+macro_rules! open {
+    ($since:literal) => {
+        concat!(
+            "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), ",
+            $since,
+            "(boot_clock), process, profile, settles_in FROM rotations WHERE ",
+            open_states!(),
+            " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), ",
+            $since,
+            "(COALESCE(handoff_clock, boot_clock)), COALESCE(handoff_process, process), profile, handoff_limit \
+             FROM rotations WHERE handoff = 'pending' \
+             UNION ALL SELECT 'change', state = 'sent', COALESCE(sent_at, started_at), ",
+            $since,
+            "(boot_clock), NULL, profile, settles_in FROM mutations \
+             WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')"
+        )
+    };
+}
 
 /// What it is, whether its process may be at work, since when, by which clock and process, with which profile, and how many
 /// microseconds it may take if whoever began it said so.
@@ -195,13 +203,8 @@ fn contents(tx: &Tx<'_>, clocks: Clocks, times: &TimesAtWork) -> Result<Contents
     let now = Clock::System.moment();
     let usual = settle_window(Duration::ZERO);
     let text = match clocks {
-        Clocks::OfTheMachine => OPEN.to_owned(),
-        Clocks::Shared => OPEN
-            .replace(
-                "COALESCE(handoff_clock, boot_clock)",
-                "since(COALESCE(handoff_clock, boot_clock))",
-            )
-            .replace(", boot_clock,", ", since(boot_clock),"),
+        Clocks::OfTheMachine => open!(""),
+        Clocks::Shared => open!("since"),
     };
     let open: Vec<Open> = tx.all(text, values![])?;
     for (what, moves, at, clock, process, profile, limit) in open {
