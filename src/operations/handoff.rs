@@ -70,8 +70,8 @@ pub fn hand_off_cannot_start(
 ) -> Option<String> {
     let error = child::can_start(&command.command, variables).err()?;
     Some(format!(
-        "the hand-off command {command} cannot be run ({error}), so a new token would not be delivered. Correct `command` \
-         under [profiles.NAME.handoff]"
+        "the hand-off command {command} cannot be run ({error}), so a new token would not be delivered. Correct `handoff` \
+         of the profile in the configuration file"
     ))
 }
 

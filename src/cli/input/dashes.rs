@@ -120,8 +120,8 @@ pub(crate) fn refuse(
         if let Some(option) =
             attached(&word, (&before, is_new), command, &options).filter(|_| !in_program)
         {
-            let advice = if TEXTS.contains(&before.as_str()) {
-                format!("As a text: {before}=TEXT")
+            let advice = if takes_value(&before, &options) {
+                format!("As a value: {before}=VALUE")
             } else {
                 "As an ID or a name, write it after --".to_owned()
             };

@@ -279,9 +279,9 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
     }
     let at = match here {
         Ok(at) => at,
-        // What the file would have named cannot be asked.
         // Nothing names one.
         Err(ConfigError::NoHome(..)) => return Ok(()),
+        // What the file would have named cannot be asked.
         Err(wrong) if is_refused_unasked(suspects) => return Err(wrong.into()),
         Err(_) => return Ok(()),
     };

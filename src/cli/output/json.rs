@@ -127,7 +127,7 @@ shape! {
         "not_applied": number = counts.not_applied, "nothing was changed; may be tried again";
         "unknown": number = counts.unknown, "may or may not have been changed; only a read resolves it";
         "conflict": number = counts.conflict, "the responses contradict each other";
-        "abandoned": number = counts.abandoned, "abandoned: closed by you without a result";
+        "abandoned": number = counts.abandoned, "closed with a reason, without a result";
         "not_started": number = counts.not_started, "groups that batches resume would start";
     }
 

@@ -6,6 +6,8 @@
 //!
 //! Hand-offs whose pane has been closed, and those that a crash left behind: no waiting token is forgotten.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
@@ -172,10 +174,7 @@ impl App {
                 }
             }
         }
-        let again = again_in.map(|wait| {
-            let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
-            self.context.now + wait + SignedDuration::from_secs(1)
-        });
+        let again = again_in.map(|wait| self.just_after(wait));
         // Another may have ended without a result since this check began.
         let before = self.context.settle_again_at.into_iter();
         self.context.settle_again_at = before.chain(again).min();
@@ -209,15 +208,19 @@ impl App {
         }
     }
 
+    /// One second after this wait.
+    fn just_after(&self, wait: Duration) -> Timestamp {
+        let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
+        self.context.now + wait + SignedDuration::from_secs(1)
+    }
+
     /// What has just ended without a result, of a rotation or of another change, is checked again when its waiting period
     /// is over.
     pub(super) fn settle_later(&mut self, is_change: bool) {
         let Some(profile) = self.context.profile() else {
             return;
         };
-        let window = SignedDuration::try_from(settle_window(profile.timeout));
-        let wait = window.unwrap_or(SignedDuration::from_hours(1)) + SignedDuration::from_secs(1);
-        let at = self.context.now + wait;
+        let at = self.just_after(settle_window(profile.timeout));
         let due = if is_change {
             &mut self.context.settle_changes_at
         } else {

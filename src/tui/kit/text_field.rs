@@ -49,7 +49,7 @@ pub fn did_not_fit(cut: usize) -> String {
 /// One line of text with a cursor.
 pub struct TextField {
     input: Input,
-    /// What stood there before anything was typed.
+    /// The text before anything was typed.
     began: String,
     pub label: String,
     /// Drawn below the text if there is a second row, unless there is an error.
@@ -128,7 +128,7 @@ impl TextField {
         true
     }
 
-    /// Another text stands there now, without what was typed.
+    /// Sets the text that [`Self::hold_back`] restores.
     pub fn begins_with(&mut self, text: &str) {
         text.clone_into(&mut self.began);
     }
