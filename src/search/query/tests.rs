@@ -376,6 +376,8 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
         "env:Customer",
         "age:90d",
         "grp-*",
+        "grp-?",
+        "grp%",
         "a,b",
         "tag:a|b",
     ] {
