@@ -253,14 +253,10 @@ async fn a_read_only_server_is_waited_for_until_it_is_the_primary() {
     scene.assert_sends().await;
 
     // The same if it becomes read only while connections are open.
-    let set = |setting: &str| {
-        server.execute("public", &format!("ALTER SYSTEM {setting}"));
-        server.execute("public", "SELECT pg_reload_conf()");
-    };
-    set("SET default_transaction_read_only = on");
+    server.configure(&["SET default_transaction_read_only = on"]);
     scene.console.until("directory is a standby, ").await;
     scene.assert_refuses("It needs the primary").await;
-    set("RESET default_transaction_read_only");
+    server.configure(&["RESET default_transaction_read_only"]);
     let is_back = |console: &Console| !console.screen().contains("directory is a standby, ");
     scene.console.until_that("it is back", is_back).await;
     scene.assert_sends().await;

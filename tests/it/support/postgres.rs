@@ -30,6 +30,8 @@ use tokio::net::TcpSocket;
 pub(super) use start::as_owner;
 use start::{programs, start};
 
+use super::wait::wait_until;
+
 /// The superuser of each server.
 pub(crate) const SUPERUSER: &str = "postgres";
 /// Sets up directories, and is their admin.
@@ -422,6 +424,20 @@ impl Server {
     /// Runs a statement that groupdesk itself never would, as the superuser.
     pub(crate) fn execute(&self, schema: &str, text: &str) -> String {
         self.execute_as(SUPERUSER, schema, text)
+    }
+
+    /// Changes the settings of the running server, for example `SET default_transaction_read_only = on`. When this
+    /// returns, every open connection has been told.
+    pub(crate) fn configure(&self, settings: &[&str]) {
+        let loaded = || self.execute("public", "SELECT pg_conf_load_time()");
+        let before = loaded();
+        for setting in settings {
+            self.execute("public", &format!("ALTER SYSTEM {setting}"));
+        }
+        self.execute("public", "SELECT pg_reload_conf()");
+        wait_until("the settings are loaded", || loaded() != before);
+        // The server tells one connection after another, and takes a new one when it has told all.
+        loaded();
     }
 
     /// The same as another user.

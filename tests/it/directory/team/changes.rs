@@ -40,8 +40,7 @@ async fn writes_after_a_crash_are_reported() {
     let team = server.set_up("crashing");
     let open = || Directory::open(&team).expect("it opens");
     let (ours, theirs) = (open(), open());
-    server.execute("crashing", "ALTER SYSTEM SET wal_writer_delay = '10s'");
-    server.execute("crashing", "SELECT pg_reload_conf()");
+    server.configure(&["SET wal_writer_delay = '10s'"]);
     write(&theirs, "before").await;
     let mut others = server.session("crashing");
     others.say(

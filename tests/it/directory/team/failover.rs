@@ -80,18 +80,11 @@ async fn a_server_that_was_made_read_only_takes_no_write_over_an_open_connection
     };
     let ours = Directory::open(&server.set_up("switched")).expect("it opens");
     write(&ours, "before").await;
-    let mut admin = server.session("switched");
-    let mut set = |setting: &str| {
-        admin.say(&format!("ALTER SYSTEM {setting}"));
-        admin.say("SELECT pg_reload_conf()");
-        admin.say("SHOW default_transaction_read_only")
-    };
-    let on = "SET default_transaction_read_only = on";
-    eventually("it is read-only", || set(on) == "on").await;
+    server.configure(&["SET default_transaction_read_only = on"]);
     let refused = ours.record(place(&ours, "eu"), both("after", 0)).await;
     let refused = refused.expect_err("it is read-only").to_string();
     assert!(refused.contains("read only"), "{refused}");
-    set("RESET default_transaction_read_only");
+    server.configure(&["RESET default_transaction_read_only"]);
     write(&ours, "after").await;
     assert_eq!(groups(&ours).await.len(), 2);
 }
@@ -108,17 +101,19 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     // One session for all: the write ends within its ten seconds, and starting a client each time can take longer.
     let mut admin = server.session("alone");
     let mut say = |text: &str| admin.say(text);
-    say("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    say("SELECT pg_reload_conf()");
-    eventually("the server knows", || {
-        say("SHOW synchronous_standby_names") == "nobody"
-    })
-    .await;
+    server.configure(&["SET synchronous_standby_names = 'nobody'"]);
+    let waiting = "SELECT max(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    // Whether a commit waits is decided by another process of the server, a moment later.
+    let commits = "CREATE TABLE waits (at int); DO $$ BEGIN LOOP INSERT INTO waits VALUES (1); COMMIT; END LOOP; END $$;";
+    let until_one_waits = server.writer(commits);
+    eventually("the server knows", || !say(waiting).is_empty()).await;
+    say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    drop(until_one_waits);
+    eventually("it is gone", || say(waiting).is_empty()).await;
     let writing = {
         let directory = directory.clone();
         tokio::spawn(async move { recorded(&directory, both("acme", 1)).await })
     };
-    let waiting = "SELECT max(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     eventually("it waits for a standby", || !say(waiting).is_empty()).await;
     let first = say(waiting);
     say(&format!("SELECT pg_cancel_backend({first})"));

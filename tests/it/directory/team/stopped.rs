@@ -74,10 +74,7 @@ async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_sto
     };
     server.set_up("stopping");
     // A commit takes some time, so that the server can stop during it.
-    for setting in ["commit_delay = 100000", "commit_siblings = 0"] {
-        server.execute("stopping", &format!("ALTER SYSTEM SET {setting}"));
-    }
-    server.execute("stopping", "SELECT pg_reload_conf()");
+    server.configure(&["SET commit_delay = 100000", "SET commit_siblings = 0"]);
     let cutter = Cutter::new(server.folder());
     let (folder, plan) = (server.folder().to_owned(), cutter.plan.clone());
     let restarting = Arc::new(Mutex::new(()));

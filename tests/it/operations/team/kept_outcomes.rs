@@ -229,23 +229,14 @@ async fn an_outcome_that_a_read_only_server_refused_is_recorded_when_there_is_a_
     let serving = format!("{SERVING} ({})", server.execute("desk", all));
     let mut session = server.session("desk");
     let before = session.say(&serving);
-    set(&server, "SET default_transaction_read_only = on");
-    eventually("it is read-only", || {
-        session.say("SHOW default_transaction_read_only") == "on"
-    })
-    .await;
+    server.configure(&["SET default_transaction_read_only = on"]);
     gate.open();
     // A refused write ends its connection.
     eventually("it is refused", || session.say(&serving) != before).await;
-    set(&server, "RESET default_transaction_read_only");
+    server.configure(&["RESET default_transaction_read_only"]);
     let done = rotating.await.expect("it ends").expect("kept and recorded");
     assert!(done.token().is_some());
     let states: Vec<_> = journal(&console).await;
     let states = states.iter().map(|row| row.rotation.state);
     assert_eq!(states.collect::<Vec<_>>(), [State::Rotated]);
-}
-
-fn set(server: &Server, setting: &str) {
-    server.execute("public", &format!("ALTER SYSTEM {setting}"));
-    server.execute("public", "SELECT pg_reload_conf()");
 }
