@@ -112,6 +112,10 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
     let first = lines.peek().map_or(0, |(index, _)| *index);
     let pair = |(index, line): (usize, &str)| {
         let pair = read_line(line).ok_or(NoPairs::Line(index + 1))?;
+        // The cells of a row of a table, each a pair.
+        if pair.1.contains('\t') && !line.contains('"') {
+            return Err(NoPairs::Several(index + 1));
+        }
         // Of several pairs the first value is one plain word, no address and no text.
         let value = pair.1.split([',', ';']).next().unwrap_or_default().trim();
         let is_word = key_behind_word(&pair.1).is_some()
@@ -369,6 +373,8 @@ mod tests {
             ("40 213\nhello\n", NoPairs::Line(2)),
             ("40=213,41=5", NoPairs::Several(1)),
             ("40=213 41=5", NoPairs::Several(1)),
+            ("7=50\t8=60", NoPairs::Several(1)),
+            ("1\t2\n7: 50\t8: 60", NoPairs::Several(2)),
             ("7=1\n40: 213; 41: 5", NoPairs::Several(2)),
             ("| 40 | 213 | x |", NoPairs::Line(1)),
             ("Acme Europe GmbH", NoPairs::Line(1)),

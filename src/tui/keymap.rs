@@ -110,12 +110,12 @@ pub fn of_entry(kind: &str) -> &'static str {
     }
 }
 
-/// What people look for and the service cannot do: what it is, other words for it, and why it is not possible.
-pub const IMPOSSIBLE: [(&str, &str, &str); 3] = [
+/// What people look for that the console does not do: what it is, other words for it, and why, or the command that does it.
+pub const NOT_HERE: [(&str, &str, &str); 23] = [
     (
         "delete a group",
         "remove destroy drop erase disable block lock deactivate archive",
-        "the service cannot delete groups; to lock one out, rotate its token",
+        "the service cannot; rotate its token to lock it out",
     ),
     (
         "undo a rotation",
@@ -126,6 +126,90 @@ pub const IMPOSSIBLE: [(&str, &str, &str); 3] = [
         "change the ID of a group",
         "rename id move",
         "the service cannot change an ID",
+    ),
+    (
+        "apply files to the service",
+        "apply",
+        "run groupdesk apply FILE",
+    ),
+    ("audit a team directory", "audit", "run groupdesk audit"),
+    (
+        "back up the directory",
+        "backup save dump",
+        "run groupdesk directory backup FILE",
+    ),
+    (
+        "completions for your shell",
+        "completions completion bash zsh fish",
+        "run groupdesk completions SHELL",
+    ),
+    (
+        "settings: edit the configuration",
+        "settings setting config configuration preferences options setup",
+        "run groupdesk config edit",
+    ),
+    (
+        "copy a group to another profile",
+        "copy clone promote",
+        "run groupdesk copy ID --to PROFILE",
+    ),
+    ("demo with sample groups", "demo try", "run groupdesk demo"),
+    (
+        "compare files with groups",
+        "diff compare",
+        "run groupdesk diff FILES",
+    ),
+    (
+        "directory: show where it is",
+        "directory status database",
+        "run groupdesk directory status",
+    ),
+    (
+        "move the directory to a server",
+        "migrate move team",
+        "run groupdesk directory move",
+    ),
+    (
+        "test the set-up",
+        "doctor check diagnose test",
+        "run groupdesk doctor",
+    ),
+    (
+        "environments: list, rename, merge",
+        "environment environments env",
+        "run groupdesk environment",
+    ),
+    (
+        "give access to a team directory",
+        "grant invite permit",
+        "run groupdesk directory grant",
+    ),
+    (
+        "hand off new tokens again",
+        "handoff deliver hook deploy",
+        "run groupdesk rotations handoff",
+    ),
+    (
+        "import groups from a file",
+        "import load upload csv json",
+        "run groupdesk import FILE",
+    ),
+    ("manual page", "man manual", "run groupdesk man"),
+    (
+        "members of a team directory",
+        "members team users roles",
+        "run groupdesk directory members",
+    ),
+    (
+        "profiles: rename or remove one",
+        "profile profiles",
+        "run groupdesk profile",
+    ),
+    ("run a service here", "serve server", "run groupdesk serve"),
+    (
+        "version of groupdesk",
+        "version release about",
+        "run groupdesk version",
     ),
 ];
 

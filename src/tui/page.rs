@@ -68,8 +68,7 @@ pub trait View {
     fn takes_secrets(&self) -> bool {
         false
     }
-    /// Takes a known secret out of the focused field; of a text of a person's own nothing stays that was typed. Returns
-    /// whether the field had it.
+    /// Takes a known secret out of the focused field; returns whether the field had it.
     fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
         let had_it = self.field().is_some_and(|field| field.hold_back(secret));
         if had_it {

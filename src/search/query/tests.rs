@@ -98,6 +98,9 @@ fn a_blank_around_a_sign_is_named_and_never_searched_in_silence() {
 #[test]
 fn what_cannot_be_read_is_named() {
     for (text, why) in [
+        ("since:7d", "asks for changes; in quotes it is a word"),
+        ("-until:7d", "asks for changes; in quotes it is a word"),
+        ("op:rotate", "asks for changes; in quotes it is a word"),
         ("age>xx", "write an age as 90d, 12w or 36h"),
         ("age>3m", "m may mean months: write 90d, 12w or 36h"),
         ("age>", "write an age as 90d, 12w or 36h"),

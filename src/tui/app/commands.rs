@@ -54,6 +54,12 @@ impl App {
                 remove: [label].into(),
                 ..AnnotationChange::default()
             }),
+            Command::Save(name, seen) => {
+                if let [Pane::List(list), .., Pane::Views(views)] = &mut self.stack[..] {
+                    let save = Job::SaveView(name, list.current_view(), seen);
+                    views.saves(self.context.start(save));
+                }
+            }
             _ if self.stack.iter().any(holds_something) => {
                 let text =
                     "Not available while a form, a review or a token is open: close it first";

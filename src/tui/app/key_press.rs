@@ -106,6 +106,9 @@ impl App {
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
                 self.word = zeroize::Zeroizing::default();
+                if action == Action::Back {
+                    self.forget_typed();
+                }
                 self.press(action);
                 self.follow_batch_on_top();
             }

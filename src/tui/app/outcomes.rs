@@ -9,7 +9,7 @@ use crate::{
     tui::{
         keymap::Focus,
         page::list_page::profile_name,
-        panes::{export::exported, token::handoff::describe},
+        panes::{export::exported, token::handoff::describe, views::not_saved},
         state::{JobError, Listing, ListingExtras, Navigation, Running, Subject, groups},
     },
 };
@@ -285,11 +285,13 @@ impl App {
                 }
             }
             Outcome::Annotated(changed, _) if is_here => self.context.annotations.take(changed),
-            Outcome::NoteChanged(id, now) if is_here => {
+            Outcome::Note(id, now) | Outcome::NoteChanged(id, now, _) if is_here => {
                 let now = [(id.clone(), (**now).clone())];
                 self.context.annotations.take(&now);
             }
-            Outcome::SavedViews(saved, _) => self.context.annotations.take_views(saved.clone()),
+            Outcome::SavedViews(saved, _) | Outcome::ViewChanged(saved, _) => {
+                self.context.annotations.take_views(saved.clone());
+            }
             Outcome::OpenRotations(rows) if is_here => {
                 self.context.note_open(states(rows));
                 self.report_open_rotations(rows);
@@ -375,11 +377,16 @@ impl App {
             Outcome::Annotated(changed, change) => {
                 done(format!("{}{place}", groups::saved(changed, change)))
             }
-            Outcome::NoteChanged(_, now) => {
+            Outcome::NoteChanged(_, now, typed) => {
                 let text = InvalidAnnotation::NoteChanged(now.clone());
-                (Severity::Error, format!("{text}{place}"))
+                let typed = visible(typed);
+                (
+                    Severity::Error,
+                    format!("{text}{place}. You typed: {typed}"),
+                )
             }
             Outcome::SavedViews(_, done) => done.clone(),
+            Outcome::ViewChanged(_, other) => (Severity::Warning, not_saved(other)),
             Outcome::BulkEnded(_) => return self.say_batch_ended(&place),
             Outcome::Exported(count, path) => done(exported(*count, path)),
             Outcome::ReportWritten(path) => done(format!("Report saved to {}", path.display())),
@@ -414,6 +421,7 @@ impl App {
             Outcome::Proven => done(format!("The API key is verified; requests are sent{place}")),
             Outcome::Acknowledged => done(format!("Acknowledged; requests are sent again{place}")),
             Outcome::Listed(_)
+            | Outcome::Note(..)
             | Outcome::Found(_)
             | Outcome::SimilarIds(_)
             | Outcome::ViewKept

@@ -166,16 +166,20 @@ impl App {
                 (word.clone(), both)
             }
         };
-        if let Some(before) = self.typed.take() {
-            // Its answer tells nothing any more.
-            self.context.cancel(before.ticket);
-        }
+        self.forget_typed();
         let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
         self.typed = Some(LookedUp {
             ticket,
             focus,
             text: part,
         });
+    }
+
+    /// The answer about what was typed tells nothing any more: there is more of it, or nothing is left.
+    pub(super) fn forget_typed(&mut self) {
+        if let Some(typed) = self.typed.take() {
+            self.context.cancel(typed.ticket);
+        }
     }
 
     /// What was typed has been looked up; returns whether the ticket was that of this look-up.
@@ -224,6 +228,7 @@ impl App {
                 let text = Zeroizing::new(field.text().to_owned());
                 view.hold_back(&text, &mut self.context);
                 self.emptied = Some(view.focus());
+                self.forget_typed();
                 self.context.say_token();
                 return true;
             }

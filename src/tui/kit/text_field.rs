@@ -21,7 +21,7 @@ use super::{Reaction, is_plain};
 use crate::{
     domain::{
         counted,
-        pasted::{Shape, shape},
+        pasted::{Shape, may_have_token, shape},
     },
     tui::{
         kit::paint::{self, Glyph},
@@ -109,21 +109,28 @@ impl TextField {
         self.allowed = allowed;
     }
 
-    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays that was typed. Returns
-    /// whether the text had it.
+    /// Takes out a known secret, whatever it looks like, and keeps what stood around it. If the secret is the whole text, it is
+    /// in one of its words; where a part of it may still be in the rest, the text begins again. Returns whether the text had it.
     pub fn hold_back(&mut self, secret: &str) -> bool {
-        if !self.text().contains(secret) {
+        let Some(at) = self.text().find(secret) else {
             return false;
+        };
+        let rest = Zeroizing::new(self.text().replace(secret, ""));
+        let (mut kept, mut cursor) = (rest, self.text()[..at].chars().count());
+        if kept.trim().is_empty() {
+            let words = self.text().split_inclusive(' ');
+            let others = words.filter(|word| !may_have_token(word.trim_end()));
+            kept = Zeroizing::new(others.collect());
+            cursor = kept.chars().count();
         }
-        let kept = if self.is_data {
-            Zeroizing::new(self.text().replace(secret, ""))
-        } else {
+        if !self.is_data && may_have_token(&kept) {
             if self.began.contains(secret) {
                 self.began.zeroize();
             }
-            Zeroizing::new(self.began.clone())
-        };
-        self.set_text(&kept);
+            kept = Zeroizing::new(self.began.clone());
+            cursor = kept.chars().count();
+        }
+        self.replace_text(&kept, cursor);
         self.error = None;
         true
     }

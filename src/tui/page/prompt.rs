@@ -266,28 +266,35 @@ impl Filter {
         self.is_typing.then_some(&mut self.field)
     }
 
-    /// Draws it into a line, with a remark at its end; returns the position of the cursor.
+    /// Draws it into the first row, with a remark at its end, or below it if it does not fit there; returns the number of rows,
+    /// and the position of the cursor.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
-        mut line: Rect,
+        area: Rect,
         remark: Option<&str>,
         theme: Theme,
-    ) -> Option<Position> {
+    ) -> (u16, Option<Position>) {
         // Aligned with the breadcrumb path, whose text also begins in the second column.
-        line.x += 1;
-        line.width = line.width.saturating_sub(1);
+        let area = paint::after_cells(area, 1);
+        let (mut line, mut rows) = (paint::row(area, 0), 1);
         if let Some(remark) = remark {
+            let remark = visible(remark);
             let typed = paint::columns(self.text()) + "filter    ".len();
-            let room = usize::from(line.width).saturating_sub(typed);
-            let remark = paint::words_that_fit(&visible(remark), room, theme);
-            let width = paint::columns(&remark) as u16;
-            let x = line.right() - width;
-            paint::text(buffer, x, line.y, width, &remark, theme.warning());
-            line.width -= width + u16::from(width < line.width);
+            let width = paint::columns(&remark);
+            if typed + width <= usize::from(line.width) {
+                let width = width as u16;
+                let x = line.right() - width;
+                paint::text(buffer, x, line.y, width, &remark, theme.warning());
+                line.width -= width + u16::from(width < line.width);
+            } else {
+                let below = paint::below(area, 1);
+                rows += paint::wrapped_lines(&remark, below.width).len() as u16;
+                paint::wrapped(buffer, below, &remark, theme.warning(), theme);
+            }
         }
         let cursor = self.field.draw(buffer, line, theme, self.is_typing);
-        cursor.filter(|_| self.is_typing)
+        (rows, cursor.filter(|_| self.is_typing))
     }
 }
 

@@ -16,8 +16,8 @@ enum LineAction {
     Action(Action),
     /// Carries out this entry.
     Run(Command),
-    /// Not possible at all; the line says why.
-    Impossible,
+    /// Not done by the console; the line says why.
+    NotHere,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ enum Section {
     Group,
     Elsewhere,
     /// Shown only when it is looked for.
-    Impossible,
+    NotHere,
 }
 
 impl Section {
@@ -61,7 +61,7 @@ impl Section {
             Self::Choice => "choices",
             Self::Group => "groups",
             Self::Elsewhere => "on other screens",
-            Self::Impossible => "not possible",
+            Self::NotHere => "not possible here",
         }
     }
 }
@@ -121,7 +121,7 @@ impl Help {
             lines.extend(palette::entries(focus, context));
             lines.extend(elsewhere);
         }
-        lines.extend(palette::impossible());
+        lines.extend(palette::not_here());
         Self {
             about: if is_palette {
                 "Command".into()
@@ -142,8 +142,7 @@ impl Help {
         let typed = self.typed.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let shown = self.lines.iter();
-        let is_hidden =
-            |line: &&Line| matches!(line.section, Section::Choice | Section::Impossible);
+        let is_hidden = |line: &&Line| matches!(line.section, Section::Choice | Section::NotHere);
         let shown = shown.filter(|line| !words.is_empty() || !is_hidden(line));
         let ranked = shown.filter_map(|line| {
             let ranks = words.iter().map(|word| rank(line, word));
@@ -156,7 +155,7 @@ impl Help {
             let is_typed = |line: &Line| match &line.action {
                 LineAction::Action(_) if line.disabled_reason.is_some() => false,
                 LineAction::Action(_) | LineAction::Run(_) => line.name == typed.trim(),
-                LineAction::Impossible => false,
+                LineAction::NotHere => false,
             };
             // Actions that are possible now, then groups, then impossible actions.
             ranked.sort_by_key(|(rank, line)| {
@@ -259,7 +258,20 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
             ..line
         }
     };
-    found.into_iter().map(named).collect()
+    let is_here = |bound: &&Bound| {
+        let mut here = here.iter();
+        here.any(|line| line.action == LineAction::Action(bound.action))
+    };
+    // Where text is typed, a key that is text opens nothing.
+    let everywhere = context.keys.everywhere().iter();
+    let everywhere = everywhere
+        .filter(|bound| !is_here(bound))
+        .map(|bound| Line {
+            disabled_reason: Some("on other screens; Esc leaves this one first".into()),
+            section: Section::Elsewhere,
+            ..line(bound)
+        });
+    everywhere.chain(found.into_iter().map(named)).collect()
 }
 
 /// How well a word matches a line; lower is better: a key, the beginning of a word, a part of at least three letters,
@@ -269,7 +281,10 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     if keys.split(' ').any(|key| key == word) {
         return Some(0);
     }
-    let disabled_reason = line.disabled_reason.as_deref().unwrap_or_default();
+    // The words of a command that is not here say nothing of what it does.
+    let reason = line.disabled_reason.as_deref();
+    let disabled_reason = reason.filter(|_| line.action != LineAction::NotHere);
+    let disabled_reason = disabled_reason.unwrap_or_default();
     let text = format!(
         "{} {} {disabled_reason}",
         line.help,
@@ -330,8 +345,8 @@ impl Help {
     fn choose(&self, line: Line, context: &mut Context) {
         let why = line.disabled_reason.unwrap_or_default();
         match line.action {
-            LineAction::Impossible => {
-                context.say(Severity::Warning, format!("Not possible: {why}"));
+            LineAction::NotHere => {
+                context.say(Severity::Warning, format!("Not possible here: {why}"));
             }
             _ if line.section == Section::Elsewhere => {
                 context.say(Severity::Warning, format!("Not available: only {why}"));
@@ -441,8 +456,10 @@ impl View for Help {
         if let Some(error) = &self.typed.error {
             paint::line(buffer, below, error, theme.error(), theme);
         } else if let Some(line) = found.get(self.cursor.at).filter(|_| foot == 1) {
-            let place = below;
-            paint::line(buffer, place, &line.setting, theme.dim(), theme);
+            // The reason in full, if the line has no room for it.
+            let (_, cut) = line_text(line, body.width, theme);
+            let text = cut.unwrap_or(&line.setting);
+            paint::line(buffer, below, text, theme.dim(), theme);
         }
         cursor
     }
@@ -470,18 +487,25 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     };
     buffer.set_style(row, style);
     let mark = if here { '>' } else { ' ' };
-    let room = if row.width < 60 { 9 } else { 18 };
-    let keys = keys_that_fit(&line.keys, room, theme);
-    let text = match &line.disabled_reason {
-        Some(why) => {
-            // Without what an action does, the reason says nothing: it takes a third of the room where both do not fit.
-            let all = usize::from(row.width).saturating_sub(room + 6);
-            let left = all.saturating_sub(paint::columns(why).min(all / 3));
-            let help = paint::cut(&line.help, left, theme);
-            let why = paint::cut(why, all.saturating_sub(paint::columns(&help)), theme);
-            format!("{mark} {keys:<room$} {help} ({why})")
-        }
-        None => format!("{mark} {keys:<room$} {}", line.help),
+    let (text, _) = line_text(line, row.width, theme);
+    paint::line(buffer, row, &format!("{mark} {text}"), style, theme);
+}
+
+/// The keys of a line, what it does, and why not; also the reason if it is cut. What has no keys needs no room for them.
+fn line_text(line: &Line, width: u16, theme: Theme) -> (String, Option<&str>) {
+    let room = if width < 60 { 9 } else { 18 };
+    let keys = match line.action {
+        LineAction::NotHere => String::new(),
+        _ => format!("{:<room$} ", keys_that_fit(&line.keys, room, theme)),
     };
-    paint::line(buffer, row, &text, style, theme);
+    let Some(why) = &line.disabled_reason else {
+        return (format!("{keys}{}", line.help), None);
+    };
+    // Without what an action does, the reason says nothing: it takes a third of the room where both do not fit.
+    let all = usize::from(width).saturating_sub(paint::columns(&keys) + 5);
+    let left = all.saturating_sub(paint::columns(why).min(all / 3));
+    let help = paint::cut(&line.help, left, theme);
+    let shown = paint::cut(why, all.saturating_sub(paint::columns(&help)), theme);
+    let cut = (shown != *why).then_some(why.as_str());
+    (format!("{keys}{help} ({shown})"), cut)
 }

@@ -239,8 +239,15 @@ impl List {
             if context.is_reading_groups() {
                 return "the groups are still being read".into();
             }
-            let key = context.keys.key(Focus::List, Action::OpenOrCreate);
-            format!("no group here; {key} opens or creates one")
+            let opens = Action::OpenOrCreate;
+            if self.why_not(opens, context).is_some() || context.why_no_key().is_some() {
+                return "no group here".into();
+            }
+            let key = context.keys.key(Focus::List, opens);
+            match context.read_only_reason() {
+                Some(_) => format!("no group here; {key} opens one"),
+                None => format!("no group here; {key} opens or creates one"),
+            }
         })
     }
 
@@ -288,6 +295,10 @@ impl View for List {
             loose => format!(" ({loose} loosely)"),
         };
         counts.push((count + &loose, Style::new()));
+        // Before the filter: in a narrow window the reason counts. It repeats what was typed.
+        if let Some(wrong) = self.finder.remark().filter(|_| !self.filter.is_hidden()) {
+            counts.push((wrong.clone(), theme.warning()));
+        }
         if !filter.is_empty() && !self.filter.is_typing() && !self.filter.is_hidden() {
             counts.push((format!("/{filter}"), theme.matched()));
         }
@@ -298,10 +309,6 @@ impl View for List {
         if new > 0 {
             let key = context.keys.key(Focus::List, Action::Refresh);
             counts.push((format!("{new} new  {key}"), theme.news()));
-        }
-        // It repeats what was typed.
-        if let Some(wrong) = self.finder.remark().filter(|_| !self.filter.is_hidden()) {
-            counts.push((wrong.clone(), theme.warning()));
         }
         counts
     }

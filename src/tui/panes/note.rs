@@ -8,7 +8,7 @@ use crate::{
     domain::{
         Annotation, AnnotationChange, Label, UserGroupId,
         annotation::{MAX_NOTE_LEN, SeenNote},
-        visible,
+        capitalised, visible,
     },
     tui::{
         kit::{Form, split_below},
@@ -29,6 +29,8 @@ pub struct NotePane {
     /// The initial values of the fields; the note is updated if somebody else has written one since.
     before: Annotation,
     form: Form<NoteRow>,
+    /// Reads what is stored: another process may have written it since the list was read.
+    reading: Pending,
     /// The running save.
     saving: Pending,
     /// Somebody else has written a note meanwhile; the input is kept.
@@ -44,15 +46,14 @@ const WIDTH: u16 = 76;
 const MIN_ROWS: u16 = 3;
 
 impl NotePane {
-    pub fn of(id: UserGroupId, context: &Context) -> Self {
+    pub fn of(id: UserGroupId, context: &mut Context) -> Self {
         let before = context.annotations.of.get(&id).cloned().unwrap_or_default();
         let note = before.note.as_deref().unwrap_or_default();
-        let labels: Vec<&str> = before.labels.iter().map(Label::as_str).collect();
-        let mut labels = labels.join(" ");
-        if !labels.is_empty() {
-            labels.push(' ');
-        }
+        let labels = labels_text(&before);
+        let reading = Pending::default();
+        context.ask(&reading, Job::ReadNote(id.clone()));
         Self {
+            reading,
             id,
             form: Form::default()
                 .text(
@@ -110,27 +111,74 @@ impl NotePane {
                 ..AnnotationChange::default()
             };
             let job = Job::Annotate(vec![self.id.clone()], Box::new(change));
+            // The save compares with what is stored.
+            context.give_up(&self.reading);
             self.saving.begin(context.start(job));
         } else {
             context.close_pane();
         }
     }
 
-    /// Somebody else saved a note first: the input stays, and Enter now replaces their note.
-    fn take_other(&mut self, now: &Annotation, context: &mut Context) {
-        // Not their labels, because the input says nothing about those.
+    /// Another process has written the note. What was typed stays, and Enter replaces the other note; without input, the
+    /// other note is the text.
+    fn take_note(&mut self, now: &Annotation, what: &str, context: &mut Context) {
+        let is_typed = self.has_typed_note();
+        let stored = now.note.as_deref().unwrap_or_default();
         self.before.note.clone_from(&now.note);
         self.before.noted.clone_from(&now.noted);
-        self.is_overtaken = true;
         if let Some(note) = self.form.field_of(NoteRow::Note) {
-            note.begins_with(now.note.as_deref().unwrap_or_default());
+            note.begins_with(stored);
+            if !is_typed {
+                note.set_text(stored);
+            }
         }
-        self.form.focus(NoteRow::Note);
-        let by = now.noted.as_ref();
-        let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
-        let text = format!("Not saved: the note was changed{by} meanwhile");
-        context.say(Severity::Warning, text);
+        if is_typed {
+            self.is_overtaken = true;
+            self.form.focus(NoteRow::Note);
+            let by = now.noted.as_ref();
+            let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
+            let text = format!("{what} the note was changed{by} meanwhile");
+            context.say(Severity::Warning, capitalised(text.trim()));
+        }
     }
+
+    fn has_typed_note(&self) -> bool {
+        let before = self.before.note.as_deref().unwrap_or_default();
+        self.form.typed(NoteRow::Note).trim() != before
+    }
+
+    fn has_typed_labels(&self) -> bool {
+        let labels = Label::parse_all(self.form.typed(NoteRow::Labels));
+        labels.map_or(true, |labels| labels != self.before.labels)
+    }
+
+    /// The line below the fields. The whole of another note, to compare.
+    fn foot(&self, context: &Context) -> String {
+        let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
+        let written = written.map_or_else(String::new, |written| by(written, context));
+        if self.is_overtaken {
+            let key = context.keys.key(Focus::Note, Action::Enter);
+            return match &self.before.note {
+                None => format!("{key} saves yours: the note was removed {written}"),
+                Some(note) => format!("{key} replaces theirs: {}   {written}", visible(note)),
+            };
+        }
+        if self.is_on_labels() {
+            return "Labels between spaces; Tab completes a known one".into();
+        }
+        let last = if written.is_empty() {
+            ""
+        } else {
+            "   last written "
+        };
+        format!("Stored in the directory, never sent{last}{written}")
+    }
+}
+
+/// Labels as they are typed.
+fn labels_text(annotation: &Annotation) -> String {
+    let labels = annotation.labels.iter().map(Label::as_str);
+    labels.flat_map(|label| [label, " "]).collect()
 }
 
 impl View for NotePane {
@@ -162,12 +210,30 @@ impl View for NotePane {
     }
 
     fn unsaved(&self) -> Option<String> {
-        let note = self.form.typed(NoteRow::Note).trim();
-        let labels = Label::parse_all(self.form.typed(NoteRow::Labels));
-        let is_same = note == self.before.note.as_deref().unwrap_or_default()
-            && labels.is_ok_and(|labels| labels == self.before.labels);
+        let is_typed = self.has_typed_note() || self.has_typed_labels();
         let id = visible(self.id.as_str());
-        (!is_same).then(|| format!("the note of {id} is not saved"))
+        is_typed.then(|| format!("the note of {id} is not saved"))
+    }
+
+    fn sync(&mut self, context: &mut Context) {
+        let now = context.annotations.of.get(&self.id);
+        let now = now.cloned().unwrap_or_default();
+        if self.saving.is_waiting() {
+            return;
+        }
+        if now.note != self.before.note {
+            self.take_note(&now, "", context);
+        }
+        // What was typed of the labels adds and removes some, whatever else there is.
+        if now.labels != self.before.labels && !self.has_typed_labels() {
+            if let Some(labels) = self.form.field_of(NoteRow::Labels) {
+                let text = labels_text(&now);
+                labels.begins_with(&text);
+                labels.set_text(&text);
+            }
+            self.before.labels = now.labels;
+            self.before.labelled = now.labelled;
+        }
     }
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
@@ -176,7 +242,7 @@ impl View for NotePane {
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.saving]
+        vec![&self.reading, &self.saving]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
@@ -185,7 +251,7 @@ impl View for NotePane {
                 context.say(Severity::Done, groups::saved(changed, change));
                 context.close_pane();
             }
-            Outcome::NoteChanged(_, now) => self.take_other(now, context),
+            Outcome::NoteChanged(_, now, _) => self.take_note(now, "Not saved:", context),
             Outcome::Failed(error) => {
                 context.say_error(error);
             }
@@ -197,31 +263,18 @@ impl View for NotePane {
         let theme = context.theme;
         let title = format!("Note and labels of {}", visible(self.id.as_str()));
         let inside = WIDTH.min(area.width).saturating_sub(FRAME.0);
-        let height = self.form.rows(inside, LABEL).max(MIN_ROWS) + 1 + FRAME.1;
+        let foot = self.foot(context);
+        let foot_rows = paint::wrapped_lines(&foot, inside).len() as u16;
+        let height = self.form.rows(inside, LABEL).max(MIN_ROWS) + foot_rows + FRAME.1;
         let inner = popup(buffer, area, (WIDTH, height), &title, theme);
-        let (rows, foot) = split_below(inner, 1);
+        let (rows, below) = split_below(inner, foot_rows);
         let (_, cursor) = self.form.draw(buffer, rows, LABEL, theme);
-        let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
-        if self.is_overtaken {
-            let note = self.before.note.as_deref();
-            let by = written.map_or_else(String::new, |written| by(written, context));
-            let key = context.keys.key(Focus::Note, Action::Enter);
-            let text = note.map_or_else(
-                || format!("{key} saves yours: the note was removed {by}"),
-                |note| format!("{key} replaces theirs: {}   {by}", visible(note)),
-            );
-            paint::line(buffer, foot, &text, theme.warning(), theme);
-            return cursor;
-        }
-        let written = written.map_or_else(String::new, |written| {
-            format!("   last written {}", by(written, context))
-        });
-        let text = if self.is_on_labels() {
-            "Labels between spaces; Tab completes a known one".into()
+        let style = if self.is_overtaken {
+            theme.warning()
         } else {
-            format!("Stored in the directory, never sent{written}")
+            theme.dim()
         };
-        paint::line(buffer, foot, &text, theme.dim(), theme);
+        paint::wrapped(buffer, below, &foot, style, theme);
         cursor
     }
 }

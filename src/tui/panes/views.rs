@@ -156,7 +156,7 @@ impl ViewsPane {
                     }
                     context.navigate(Navigation::Run(Command::Save(name, None)));
                 }
-                Err(why) => return self.prompt.refuse(capitalised(&why)),
+                Err(why) => self.prompt.refuse(capitalised(&why)),
             },
             Asks::Property => {
                 let key = text.strip_prefix("prop.").unwrap_or(&text);
@@ -172,10 +172,13 @@ impl ViewsPane {
                 *self = Self::of(view, std::mem::take(&mut self.empty));
                 self.apply(context);
                 context.close_pane();
-                return;
             }
         }
-        self.prompt.close();
+    }
+
+    /// The list saves its view under the name that was typed.
+    pub fn saves(&mut self, ticket: Ticket) {
+        self.prompt.begun(ticket);
     }
 
     fn ask_to_replace(&mut self, view: SavedView, context: &mut Context) {
@@ -274,13 +277,41 @@ impl View for ViewsPane {
             Some(Asked::Replace(view)) => {
                 let save = Command::Save(view.name.clone(), Some(view));
                 context.navigate(Navigation::Run(save));
-                self.prompt.close();
             }
             Some(Asked::Remove(view)) => {
                 context.start(Job::RemoveView(view));
             }
             None => {}
         }
+    }
+
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        self.prompt.waits_for(ticket)
+    }
+
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::SavedViews(_, (Severity::Done, text)) => {
+                self.prompt.done();
+                context.say(Severity::Done, text.clone());
+            }
+            Outcome::SavedViews(_, (_, why)) => {
+                self.prompt.failed(why);
+            }
+            Outcome::ViewChanged(_, other) => {
+                self.prompt.failed(&not_saved(other));
+                self.ask_to_replace((**other).clone(), context);
+            }
+            Outcome::Failed(error) => {
+                self.prompt.failed(&error.text);
+            }
+            _ => {}
+        }
+    }
+
+    fn job_panicked(&mut self, _context: &mut Context) {
+        self.prompt
+            .failed("Interrupted: it is unknown whether the view was saved");
     }
 
     fn sync(&mut self, context: &mut Context) {
@@ -379,6 +410,13 @@ impl View for ViewsPane {
         }
         self.prompt.draw(buffer, inner, u16::MAX, theme)
     }
+}
+
+/// Why a view was not saved, if it is another one by now.
+pub(crate) fn not_saved(other: &SavedView) -> String {
+    let by = visible(&other.written.by);
+    let name = &other.name;
+    format!("Not saved: view @{name} was written by {by} meanwhile")
 }
 
 fn groups_of(filter: &str) -> String {

@@ -36,14 +36,14 @@ impl Command {
     pub fn acts_on_list(&self) -> bool {
         match self {
             Self::Sort(_)
-            | Self::Save(..)
             | Self::View(_)
             | Self::Columns(_)
             | Self::Unmark
             | Self::Invert
             | Self::Row(_)
             | Self::Batch(_) => true,
-            Self::Go(_)
+            Self::Save(..)
+            | Self::Go(_)
             | Self::Profile(_)
             | Self::AddLabel(_)
             | Self::RemoveLabel(_)
@@ -121,31 +121,6 @@ fn insert_position(column: &ListColumn, columns: &[ListColumn]) -> usize {
         _ => columns.len(),
     }
 }
-
-/// Commands of the command line that somebody may try to use here, and words for them.
-pub const ON_THE_COMMAND_LINE: &[(&str, &str)] = &[
-    ("apply", "apply"),
-    ("audit", "audit"),
-    ("backup", "directory backup"),
-    ("completions", "completions"),
-    ("config", "config"),
-    ("copy", "copy"),
-    ("demo", "demo"),
-    ("diff", "diff"),
-    ("directory", "directory"),
-    ("doctor", "doctor"),
-    ("environment", "environment"),
-    ("grant", "directory grant"),
-    ("import", "import"),
-    ("man", "man"),
-    ("members", "directory members"),
-    ("migrate", "directory migrate"),
-    ("profile", "profile"),
-    ("serve", "serve"),
-    ("status", "directory status"),
-    ("team", "directory members"),
-    ("update", "update"),
-];
 
 /// A pane, and its initial data.
 #[derive(Debug)]

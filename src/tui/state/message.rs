@@ -173,12 +173,16 @@ pub enum Outcome {
     /// Most similar first.
     SimilarIds(Vec<UserGroupId>),
     ViewKept,
+    /// The current note and labels of a group.
+    Note(UserGroupId, Box<Annotation>),
     /// The current notes and labels of these groups, and what was changed.
     Annotated(Vec<(UserGroupId, Annotation)>, Box<AnnotationChange>),
-    /// Nothing was saved: somebody else wrote this note meanwhile.
-    NoteChanged(UserGroupId, Box<Annotation>),
+    /// Nothing was saved: somebody else wrote this note meanwhile. The one that was to be saved is the last.
+    NoteChanged(UserGroupId, Box<Annotation>, String),
     /// All saved views, and a sentence about what was done.
     SavedViews(Vec<SavedView>, (Severity, String)),
+    /// Nothing was saved: somebody else wrote a view of this name meanwhile. All saved views, and that one.
+    ViewChanged(Vec<SavedView>, Box<SavedView>),
     /// The profiles in which an id is known, and its group there.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<RotationRow>),
@@ -257,8 +261,10 @@ impl Outcome {
             | Self::SimilarIds(_)
             | Self::ViewKept
             | Self::Annotated(..)
+            | Self::Note(..)
             | Self::NoteChanged(..)
             | Self::SavedViews(..)
+            | Self::ViewChanged(..)
             | Self::SameId(_)
             | Self::OpenRotations(_)
             | Self::History(_)

@@ -106,7 +106,11 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
         }),
         ..Annotation::default()
     };
-    scene.answer_with(Outcome::NoteChanged(id("acme-eu"), Box::new(theirs)));
+    scene.answer_with(Outcome::NoteChanged(
+        id("acme-eu"),
+        Box::new(theirs),
+        "mine".into(),
+    ));
     scene
         .at("Note")
         .says("Not saved: the note was changed by li@bastion2 meanwhile")
@@ -117,6 +121,58 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     assert_writes(&scene, "acme-eu", notes("mine", Some("theirs")));
     scene.answer();
     scene.at("List");
+}
+
+/// What another process wrote since the list was read.
+#[test]
+fn a_note_begins_with_what_is_stored_now() {
+    let theirs = Annotation {
+        note: Some("call li first, before anything is rotated, and write what was agreed with the customer".into()),
+        labels: labels("vip"),
+        ..Annotation::default()
+    };
+    let stored = || Outcome::Note(id("acme-eu"), Box::new(theirs.clone()));
+    let mut scene = three();
+    scene.open("a", stored());
+    scene.shows("call li first").at("Note");
+    scene.keys("<end>!<tab>sso<enter>");
+    let change = AnnotationChange {
+        add: labels("sso"),
+        ..notes(
+            &format!("{}!", theirs.note.as_deref().unwrap_or_default()),
+            theirs.note.as_deref(),
+        )
+    };
+    assert_writes(&scene, "acme-eu", change);
+    // What was typed before it arrived stays, and all of the other text is shown.
+    let mut scene = three();
+    scene.open("amine", stored());
+    scene.says("The note was changed meanwhile").shows_all([
+        "Note    mine",
+        "Enter replaces theirs: call li first,",
+        "with the customer",
+    ]);
+    scene.keys("<enter>");
+    assert_writes(&scene, "acme-eu", notes("mine", theirs.note.as_deref()));
+    // So what somebody writes while it is open.
+    let mut scene = three();
+    scene.walk("a");
+    scene
+        .app
+        .context
+        .annotations
+        .take(&[(id("acme-eu"), theirs.clone())]);
+    scene.msg(Msg::Tick);
+    scene.shows_all(["call li first", "vip"]);
+    // The form is closed while it saves: the message has what was typed.
+    let mut scene = three();
+    scene.keys("amine<enter><esc>");
+    scene.answer_with(Outcome::NoteChanged(
+        id("acme-eu"),
+        Box::new(theirs),
+        "mine".into(),
+    ));
+    scene.walk("m").shows("You typed: mine");
 }
 
 #[test]
@@ -236,7 +292,7 @@ fn a_view_is_saved_applied_and_removed() {
     };
     assert_eq!((&*name, &*view.filter), ("night", ""));
     assert_eq!((&*seen.name, &*seen.view.filter), ("night", "acme -us"));
-    // It was changed in the meantime.
+    // It was changed in the meantime: the question is asked again, about the view that is there now.
     let theirs = SavedView {
         view: ListView {
             filter: "globex".into(),
@@ -244,10 +300,26 @@ fn a_view_is_saved_applied_and_removed() {
         },
         ..*seen
     };
-    let refused = (Severity::Warning, "Not saved: view @night".to_owned());
+    let refused = Outcome::ViewChanged(vec![theirs.clone()], Box::new(theirs.clone()));
+    scene.answer_with(refused);
+    scene.shows_all(["Replace a saved view", "@night is globex"]);
+    scene.keys("<esc>");
+    scene
+        .at("ViewName")
+        .shows_all(["Night", "Not saved: view @night was written by"]);
+    scene.keys("<enter>y");
+    let Job::SaveView(_, _, Some(seen)) = scene.write().clone() else {
+        panic!("{:?}", scene.pending);
+    };
+    assert_eq!(*seen, theirs);
+    // It belongs to a colleague: nothing is asked, and the name stays.
+    let refused = (
+        Severity::Warning,
+        "Not saved: view @night belongs to li".to_owned(),
+    );
     scene.answer_with(Outcome::SavedViews(vec![theirs], refused));
-    scene.says("Not saved").shows("@night         globex");
-    scene.walk("<esc>/acme -us<enter>vwnight<enter>y");
+    scene.at("ViewName").shows_all(["Night", "belongs to li"]);
+    scene.walk("<esc><esc>/acme -us<enter>vwnight<enter>y");
     scene.walk("<esc><esc>").shows("3 groups");
     scene.walk("/@n<tab>");
     scene.shows_all(["filter  @night", "1 of 3"]);
@@ -362,12 +434,9 @@ fn a_known_group_is_an_entry_and_an_unknown_id_is_not_read() {
 #[test]
 fn the_palette_orders_and_says_what_it_does_not_find() {
     let mut scene = three();
-    let none = "No command \"import\". Command line: groupdesk import";
-    scene.walk(":import").shows(none);
+    scene.walk(":zzz").shows("No command \"zzz\"");
     assert_eq!(scene.keys("<enter>"), []);
     scene.at("Palette");
-    let backup = "Command line: groupdesk directory backup";
-    scene.walk("<esc>:backup").shows(backup);
     scene.walk("<esc>:zzz").shows("No command \"zzz\"");
     // Available commands come first, then groups, then commands that are not available here.
     scene.walk("<esc>:acme").shows("group acme-eu");

@@ -6,7 +6,10 @@ use super::prelude::*;
 #[test]
 fn the_first_line_is_what_is_meant() {
     for (word, first) in [
-        ("delete", "delete a group (the service cannot delete groups"),
+        (
+            "delete",
+            "delete a group (the service cannot; rotate its token",
+        ),
         ("leaked", "W                  find the group of a token"),
         ("copy", "y                  copy ID, name or more"),
         ("undo", "2                  history of this profile"),
@@ -36,10 +39,40 @@ fn the_first_line_is_what_is_meant() {
         ("rotate all", "*                  mark all shown"),
         (
             "disable",
-            "delete a group (the service cannot delete groups",
+            "delete a group (the service cannot; rotate its token",
         ),
-        ("lock", "delete a group (the service cannot delete groups"),
+        (
+            "lock",
+            "delete a group (the service cannot; rotate its token",
+        ),
         ("handoff", "h                  run the hand-off"),
+        (
+            "settings",
+            "settings: edit the configuration (run groupdesk config edit)",
+        ),
+        (
+            "config",
+            "settings: edit the configuration (run groupdesk config edit)",
+        ),
+        ("version", "version of groupdesk (run groupdesk version)"),
+        (
+            "backup",
+            "back up the directory (run groupdesk directory backup FILE)",
+        ),
+        (
+            "import",
+            "import groups from a file (run groupdesk import FILE)",
+        ),
+        ("doctor", "test the set-up (run groupdesk doctor)"),
+        ("find", "/                  filter"),
+        ("csv", "w                  export marked"),
+        ("views", "v                  "),
+        ("quit", "q                  back; at the top: quit"),
+        ("help", "? F1               help"),
+        ("refresh", "r F5 Ctrl-R        refresh"),
+        ("pause", "p                  "),
+        ("production", "profile            switch to production"),
+        ("profile", "profile            switch to"),
         ("settle", "3                  rotations"),
         ("unlock", "3                  rotations"),
         ("stolen", "W                  find the group of a token"),
@@ -95,13 +128,68 @@ fn an_action_of_several_screens_is_found_by_the_words_of_each() {
 fn what_is_not_possible_says_why_and_does_nothing() {
     for opening in ["?", ":"] {
         let mut scene = Scene::on(TESTING);
-        scene.walk(opening).hides("cannot delete");
+        scene.walk(opening).hides("service cannot");
         scene.walk("delete");
-        let instead = "the service cannot delete groups; to lock one out, rotate its token";
+        let instead = "the service cannot; rotate its token to lock it out";
         scene.shows(instead);
         assert_eq!(scene.keys("<enter>"), []);
         scene.says(instead);
     }
+}
+
+/// What is not done here is found on every page, with its reason or the command that does it.
+#[test]
+fn a_command_is_found_on_every_page() {
+    for page in ["", "2", "0", "e", "t", "<space>B", "<enter>", "v", "m"] {
+        for (word, what) in [
+            ("handoff", "groupdesk rotations handoff"),
+            ("settings", "groupdesk config edit"),
+            ("version", "groupdesk version"),
+            ("delete", "the service cannot"),
+            ("lock", "the service cannot"),
+            ("backup", "groupdesk directory backup"),
+            ("production", "production"),
+            ("undo", "undo"),
+            ("find", "filter"),
+            ("leaked", "find the group of a token"),
+            ("copy", "copy"),
+            ("views", "view"),
+            ("sort", "sort"),
+            ("quit", "quit"),
+            ("help", "help"),
+            ("pause", "pause"),
+            ("history", "history"),
+            ("who", "history"),
+            ("export", "export"),
+            ("csv", "export"),
+        ] {
+            let mut scene = Scene::walked(TESTING, page);
+            scene.keys("<ctrl-p>");
+            scene.keys(word);
+            scene.at("Palette").hides("No command").shows(what);
+        }
+    }
+    let mut scene = Scene::walked(TESTING, ":settings");
+    assert_eq!(scene.keys("<enter>"), []);
+    scene.says("Not possible here: run groupdesk config edit");
+}
+
+/// Also in the smallest usual window.
+#[test]
+fn a_reason_is_read_whole_at_80_columns() {
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.size = (80, 24);
+    for (_, words, why) in keymap::NOT_HERE {
+        let word = words.split(' ').next().expect("a word");
+        scene.walk(":").walk(word).shows(&format!("({why})"));
+        scene.walk("<esc>");
+    }
+    let why = "prop.tier:gold: did you mean prop:? In quotes it is a word";
+    scene.walk("/prop.tier:gold").shows(why);
+    scene.walk("<enter>").shows(why);
+    // On the other pages it is below a filter that takes the room.
+    let why = "sinc:7d: did you mean since:? In quotes it is a word";
+    scene.walk("2/leaked tokens of the eu sinc:7d").shows(why);
 }
 
 #[test]

@@ -135,6 +135,13 @@ fn an_empty_list_says_what_can_add_groups() {
     viewer
         .shows("No groups yet: a viewer sees the environment named like the profile")
         .hides("import FILE");
+    viewer.keys("e");
+    viewer.says("Not available: no group here");
+    assert!(
+        !viewer.footer().contains("creates one"),
+        "{}",
+        viewer.footer()
+    );
     let mut old = empty(TESTING);
     let reason = told(&mut old, OutageReason::NotWritable);
     old.shows("No groups yet, and none can be added: ")

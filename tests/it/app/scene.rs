@@ -359,6 +359,8 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             let changed = ids.iter().map(|id| (id.clone(), annotation.clone()));
             Outcome::Annotated(changed.collect(), change.clone())
         }
+        // As the list has it.
+        Job::ReadNote(_) => Outcome::ViewKept,
         Job::SaveView(name, view, _) => {
             let saved = SavedView {
                 name: name.clone(),

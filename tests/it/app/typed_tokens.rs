@@ -134,6 +134,45 @@ fn the_line_end_behind_a_removed_token_does_nothing_and_removes_nothing() {
 }
 
 #[test]
+fn what_was_typed_before_a_token_stays() {
+    for token in [SIGNS, HEX] {
+        for (page, at) in [("a", "Note"), ("/", "Filter"), ("e<end> ", "EditName")] {
+            let mut scene = open(page);
+            scene.keys(&format!("call mary {token}"));
+            look_up(&mut scene, true);
+            scene.at(at).says("nothing was entered").hides(&token[..16]);
+            scene.keys("!");
+            scene.shows("call mary !");
+        }
+        // Before another word, too.
+        let mut scene = open("a");
+        scene.keys(&format!("call mary<left><left><left><left>{token}"));
+        look_up(&mut scene, true);
+        scene.shows("call mary").hides(&token[..16]);
+        // Refused by its shape, before it was looked up: the answer says nothing of what is left.
+        let mut scene = open("a");
+        scene.keys(&format!("call mary {HEX}<enter>"));
+        scene.says("nothing was entered").shows("call mary ");
+        let is_look_up =
+            |(.., job): &(Ticket, ProfileIndex, Job)| matches!(job, Job::FindSecret(_));
+        assert!(!scene.pending.iter().any(is_look_up));
+    }
+    // Of a token in pieces no piece stays.
+    let mut scene = open("a");
+    scene.keys("call mary 9f86d081 884c7d65 9f86d081 884c7d65");
+    look_up(&mut scene, true);
+    scene.says("nothing was entered").hides("9f86d081");
+    // Closed or cleared: nothing is left of it, and nothing is said.
+    for page in ["a", "/"] {
+        let mut scene = open(page);
+        scene.keys(&format!("{SIGNS}<esc>"));
+        let is_look_up =
+            |(.., job): &(Ticket, ProfileIndex, Job)| matches!(job, Job::FindSecret(_));
+        assert!(!scene.pending.iter().any(is_look_up), "{page}");
+    }
+}
+
+#[test]
 fn the_look_up_of_a_word_that_is_typed_further_is_cancelled() {
     let mut scene = Scene::walked(TESTING, "e<end> ");
     let effects = scene.keys(SIGNS);

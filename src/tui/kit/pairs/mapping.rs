@@ -74,7 +74,8 @@ impl Kind for MappingKind {
         let is_one_line = !text.trim().contains(['\n', '\r']);
         let is_object = text.trim_start().starts_with('{')
             && pairs.as_ref().map_or_else(NoPairs::is_object, |_| true);
-        is_object || !is_one_line && pairs.is_ok()
+        // A cell is typed with Tab, but no ID has one in it.
+        is_object || text.trim().contains('\t') || !is_one_line && pairs.is_ok()
     }
 }
 

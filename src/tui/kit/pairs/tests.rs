@@ -279,6 +279,17 @@ fn a_paste_into_a_cell_is_its_text_unless_it_can_only_be_rows() {
         assert_eq!(table.paste(text), rows(2, 0));
         assert!(!table.is_editing());
     }
+    // The cells of a table are rows, or nothing: no ID has a tab.
+    for is_typing in [false, true] {
+        if is_typing {
+            keys(&mut table, "\n");
+        }
+        let before = table.pairs();
+        let refused = table.paste("7=50\t8=60");
+        assert!(matches!(refused, PastedPairs::Refused(_)), "{refused:?}");
+        assert_eq!(table.pairs(), before);
+        keys(&mut table, "⎋");
+    }
     // A text of any kind can be a value.
     let mut field = rows_of(r#"{"a":1,"b":"x"}"#);
     keys(&mut field, "g\n");

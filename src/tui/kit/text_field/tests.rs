@@ -287,3 +287,24 @@ fn what_looks_like_a_token_is_not_shown_and_data_may_have_long_digits() {
     known.allow(true);
     assert!(!known.looks_secret());
 }
+
+#[test]
+fn what_stands_around_a_secret_stays() {
+    const SECRET: &str = "Tok/en+4e8A==.Zq_7~Kx!aB3";
+    let held = |field: TextField, text: &str, secret: &str| {
+        let mut field = field;
+        field.set_text(text);
+        assert!(field.hold_back(secret));
+        field.text().to_owned()
+    };
+    let note = || TextField::new("note", "first");
+    for field in [note(), note().for_data()] {
+        let text = format!("call {SECRET} mary");
+        assert_eq!(held(field.clone(), &text, SECRET), "call  mary");
+        assert_eq!(held(field.clone(), &text, &text), "call mary");
+        assert_eq!(held(field, SECRET, SECRET), "");
+    }
+    let pieces = "call 9f86d081 884c7d65 9f86d081 884c7d65";
+    assert_eq!(held(note(), pieces, pieces), "first");
+    assert!(!note().hold_back(SECRET));
+}

@@ -136,9 +136,9 @@ impl<R: Rows> ListPage<R> {
         }
         let (mut area, mut cursor) = (area, None);
         if self.filter.is_on() {
-            let line = paint::row(area, 0);
-            cursor = self.filter.draw(buffer, line, self.remark(context), theme);
-            area = below(area, 1);
+            let rows;
+            (rows, cursor) = self.filter.draw(buffer, area, self.remark(context), theme);
+            area = below(area, rows);
         }
         let (rows, below) = with_details(area, R::detail_rows(self, context));
         if !R::draw_rows(self, buffer, rows, context) {

@@ -8,10 +8,7 @@ use crate::{
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
         keymap,
-        state::{
-            Command,
-            command::{ON_THE_COMMAND_LINE, THEMES},
-        },
+        state::{Command, command::THEMES},
     },
 };
 
@@ -111,19 +108,18 @@ fn is_plain(focus: Focus) -> bool {
     matches!(focus, Focus::List | Focus::Group | Focus::Messages) || opened.any(is_page)
 }
 
-/// What the service cannot do, with the reason.
-pub(super) fn impossible() -> impl Iterator<Item = Line> {
-    let lines = keymap::IMPOSSIBLE.into_iter();
+/// What the console does not do, with the reason.
+pub(super) fn not_here() -> impl Iterator<Item = Line> {
+    let lines = keymap::NOT_HERE.into_iter();
     lines.map(|(what, words, why)| Line {
-        action: LineAction::Impossible,
+        action: LineAction::NotHere,
         keys: String::new(),
         help: what.into(),
-        // In full where the line is cut.
-        setting: why.into(),
+        setting: String::new(),
         name: String::new(),
         synonyms: words.into(),
         disabled_reason: Some(why.into()),
-        section: Section::Impossible,
+        section: Section::NotHere,
     })
 }
 
@@ -199,20 +195,13 @@ impl Help {
 
     pub(super) fn nothing_found(&self) -> String {
         let typed = self.typed.text().trim();
-        let word = typed.split(' ').next().unwrap_or_default();
         if self.typed.looks_secret() {
             return "No such command.".into();
         }
-        let text = if self.is_palette {
+        if self.is_palette {
             format!("No command \"{}\".", visible(typed))
         } else {
             "No key; try other words.".into()
-        };
-        let word = word.to_lowercase();
-        let mut known = ON_THE_COMMAND_LINE.iter();
-        match known.find(|(known, _)| *known == word) {
-            Some((_, command)) => format!("{text} Command line: groupdesk {command}"),
-            None => text,
         }
     }
 }

@@ -48,9 +48,6 @@ impl List {
                 self.finder.best_first = false;
             }
             Command::Columns(change) => self.columns = change.of(&self.columns),
-            Command::Save(name, seen) => {
-                context.start(Job::SaveView(name, self.current_view(), seen));
-            }
             Command::View(name) => self.apply(&name, context),
             Command::Unmark => self.marks.clear(),
             Command::Invert => {
@@ -65,8 +62,9 @@ impl List {
                 self.cursor.at = row.saturating_sub(1).min(last);
                 self.on = self.id();
             }
-            // These act on a group or on the console.
-            Command::Go(_)
+            // These act on a group, on a box above the list, or on the console.
+            Command::Save(..)
+            | Command::Go(_)
             | Command::Profile(_)
             | Command::AddLabel(_)
             | Command::RemoveLabel(_)

@@ -165,7 +165,7 @@ pub(super) fn draw(
     let mut cursor = None;
     if list.filter.is_typing() {
         let line = paint::row(area, 0);
-        cursor = list.filter.draw(buffer, line, None, theme);
+        (_, cursor) = list.filter.draw(buffer, line, None, theme);
     }
     let places = places(list, area, context);
     if let (Some(line), Some(run)) = (places.batch, context.batch_here()) {

@@ -53,7 +53,8 @@ pub(super) async fn annotate(
     let first = ids.first().cloned();
     match (operations.annotate(ids, change.clone()).await, first) {
         (Err(Failure::Annotation(InvalidAnnotation::NoteChanged(now))), Some(id)) => {
-            Ok(Outcome::NoteChanged(id, now))
+            let typed = change.note.unwrap_or_default();
+            Ok(Outcome::NoteChanged(id, now, typed))
         }
         (changed, _) => Ok(Outcome::Annotated(changed?, Box::new(change))),
     }
@@ -65,11 +66,16 @@ pub(super) async fn save_view(
     view: ListView,
     seen: Option<SavedView>,
 ) -> Result<Outcome, JobError> {
-    let done = match operations.save_view(name, view, seen.clone()).await? {
-        Ok(()) => (Severity::Done, format!("View @{name} saved")),
-        Err(other) => (Severity::Warning, not_done("saved", &other, seen.as_ref())),
+    let refused = operations.save_view(name, view, seen.clone()).await?.err();
+    let saved = saved_views(operations).await?;
+    let done = match refused {
+        None => (Severity::Done, format!("View @{name} saved")),
+        Some(other) if seen.as_ref() == Some(&other) => {
+            (Severity::Warning, not_done("saved", &other, seen.as_ref()))
+        }
+        Some(other) => return Ok(Outcome::ViewChanged(saved, Box::new(other))),
     };
-    Ok(Outcome::SavedViews(saved_views(operations).await?, done))
+    Ok(Outcome::SavedViews(saved, done))
 }
 
 pub(super) async fn remove_view(

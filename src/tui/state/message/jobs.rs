@@ -37,6 +37,11 @@ macro_rules! job_table {
             of.keep_view(view).await?;
             Ok(Outcome::ViewKept)
         };
+        /// The note and the labels of a group, as the directory has them now.
+        ReadNote(id: UserGroupId): read("read directory") => {
+            let found = of.annotations_of(vec![id.clone()]).await.map(|mut found| found.pop().flatten());
+            listed(found.map(|found| Outcome::Note(id, Box::new(found.unwrap_or_default()))))
+        };
         /// Changes notes or labels of these groups.
         Annotate(ids: Vec<UserGroupId>, change: Box<AnnotationChange>): local("save note") =>
             work::annotate(of, ids, *change).await;

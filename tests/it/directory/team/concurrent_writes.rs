@@ -1,10 +1,11 @@
-//! Two consoles write the same note or the same draft: one is first, and the other is told so.
+//! Two consoles write the same note, draft or new view: one is first, and the other is told so.
 
 use std::future::Future;
 
 use groupdesk::{
     directory::{DraftSaved, OtherDraft},
     domain::annotation::{AnnotationChange, Attribution, InvalidAnnotation, SeenNote},
+    search::ListView,
 };
 
 use super::*;
@@ -138,4 +139,27 @@ async fn a_writer_waiting_for_the_first_group_locks_no_later_one() {
         .map(|(id, now)| (id.as_str(), now.note.as_deref()));
     let answered: Vec<_> = answered.collect();
     assert_eq!(answered, ["b", "a", "b"].map(|id| (id, Some("two"))));
+}
+
+#[tokio::test]
+async fn of_two_new_views_of_one_name_the_second_replaces_nothing() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let theirs = "INSERT INTO saved_views (name, filter, sort, reverse, best_first, columns, at, by) \
+        VALUES ('night', 'theirs', 'name', FALSE, TRUE, '', 0, 'li')";
+    let saving = directory.clone();
+    let saved = against_transaction(team, (theirs, ""), async move {
+        let view = ListView {
+            filter: "ours".into(),
+            ..ListView::default()
+        };
+        let saved = saving.save_view("night", view, None, written());
+        saved.await.expect("answered")
+    });
+    let other = saved.await.expect_err("it is there");
+    assert_eq!(other.view.filter, "theirs");
+    assert_eq!(directory.saved_views().await.expect("read"), [other]);
 }
