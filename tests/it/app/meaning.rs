@@ -64,7 +64,6 @@ fn the_first_line_is_what_is_meant() {
             "import groups from a file (run groupdesk import FILE)",
         ),
         ("doctor", "test the set-up (run groupdesk doctor)"),
-        ("find", "/                  filter"),
         ("csv", "w                  export marked"),
         ("views", "v                  "),
         ("quit", "q                  back; at the top: quit"),
