@@ -99,11 +99,12 @@ impl RowQuery {
     }
 
     fn take(&mut self, piece: &Piece, rules: RowRules<'_>) -> Result<(), String> {
-        let named = piece.text.split_once(':').filter(|_| !piece.quoted);
+        let is_plain = !piece.quoted && piece.stray.is_none();
+        let named = piece.text.split_once(':').filter(|_| is_plain);
         if let Some((name, value)) = named {
             let name = lowered(name);
             let mut names = NAMES.into_iter();
-            let known = names.find(|(known, _)| *known == name && piece.stray.is_none());
+            let known = names.find(|(known, _)| *known == name);
             if let Some((name, test)) = known {
                 if !rules.tests.contains(&test) {
                     return Err(NOT_HERE.into());
@@ -118,8 +119,7 @@ impl RowQuery {
                 return Err(format!("did you mean {meant}:? In quotes it is a word"));
             }
         }
-        if rules.tests.contains(&RowTest::Draft) && !piece.quoted && lowered(&piece.text) == "draft"
-        {
+        if rules.tests.contains(&RowTest::Draft) && is_plain && lowered(&piece.text) == "draft" {
             self.asked.push((Asked::Draft, piece.negated));
             return Ok(());
         }
