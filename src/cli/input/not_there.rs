@@ -317,7 +317,7 @@ fn propose_option(error: &mut Error, root: &Command) {
     }
     let options = command
         .get_arguments()
-        .filter(|option| !option.is_hide_set());
+        .filter(|option| option.is_global_set() || !option.is_hide_set());
     let name = unread
         .trim_start_matches('-')
         .split('=')
@@ -378,6 +378,7 @@ mod tests {
                 "'--api-key-file'",
                 "--ca-file",
             ),
+            ("list --jsn", "'--json'", "tip: to pass"),
             ("profile add x --ca-fil f", "'--ca-file'", "--api-key"),
             ("profile add x --read-onyl", "[OPTIONS] <NAME>", "tip:"),
         ] {

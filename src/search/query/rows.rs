@@ -109,6 +109,9 @@ impl RowQuery {
                 if !rules.tests.contains(&test) {
                     return Err(NOT_HERE.into());
                 }
+                if let Some(why) = piece.doubt(false).filter(|_| piece.negated) {
+                    return Err(why);
+                }
                 self.asked
                     .push(asked(name, value, piece.negated, rules.now)?);
                 return Ok(());
@@ -318,6 +321,9 @@ mod tests {
             };
             assert!(said.contains(words) && said.starts_with(filter), "{said}");
             assert!(query.admits(RowFacts::default(), String::new), "{filter}");
+        }
+        for none in ["-by:'li'", "-by:li,ana", "−since:7d", "–by:li", "-(leaked)"] {
+            assert_eq!(parsed(none, &ALL).wrong.len(), 1, "{none}");
         }
         for torn in ["since: 7d", "by: li", "op : rotate", "prop:tier = gold"] {
             assert!(!parsed(torn, &ALL).wrong.is_empty(), "{torn}");

@@ -264,7 +264,6 @@ async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
         (2, "update nobody no-one --map 7=1 --yes", "\"nobody\", \"no-one\" are not in the directory"),
         (2, "update acme-eu acme-us --unmap ' ' --yes", "none of the groups has a row \" \""),
         (2, "update acme-eu acme-us --unmap '7 8' --yes", "has a row \"7 8\"; nothing was changed; did you mean \"7\", \"8\"?"),
-        (2, "update acme-eu acme-us --remove-property teir --dry-run", "none of the groups has the key \"teir\""),
         (2, "update acme-eu --unmap '7 8' --yes", "has no row \"7 8\"; nothing was changed; did you mean \"7\", \"8\"?"),
     ]).await;
     assert_eq!(home.json(0, "batches list").await, json!([]));
