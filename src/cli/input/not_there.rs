@@ -380,7 +380,7 @@ mod tests {
             ),
             ("list --jsn", "'--json'", "tip: to pass"),
             ("profile add x --ca-fil f", "'--ca-file'", "--api-key"),
-            ("profile add x --read-onyl", "[OPTIONS] <NAME>", "tip:"),
+            ("profile add x --read-onyl", "'--read-only'", "--ca-file"),
         ] {
             let root = command();
             let words = ["groupdesk"].into_iter().chain(line.split(' '));
