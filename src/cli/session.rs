@@ -342,9 +342,14 @@ impl Session {
             None if id.as_str().starts_with("--") => "this command has no such option".into(),
             None => return error,
         };
-        CliError::Guarded(format!(
-            "\"{id}\" is not in the directory of this profile; {undone}; {meant}{}",
+        // No group of such a name is proposed.
+        let advice = if id.as_str().starts_with('-') {
             advice(failure.bare())
+        } else {
+            "".into()
+        };
+        CliError::Guarded(format!(
+            "\"{id}\" is not in the directory of this profile; {undone}; {meant}{advice}"
         ))
     }
 

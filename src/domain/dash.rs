@@ -20,7 +20,7 @@ pub fn is_long(c: char) -> bool {
 /// Quotes that word processors put before an option that is copied with them.
 const QUOTES: &str = "\"'`“”„‟‘’‚‛«»‹›";
 
-fn is_quote(c: char) -> bool {
+pub fn is_quote(c: char) -> bool {
     QUOTES.contains(c)
 }
 

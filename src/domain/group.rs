@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{
-    dash::{begins_long, what_is_wrong},
+    dash::{begins_long, is_long, what_is_wrong},
     proposal::quoted,
 };
 
@@ -106,7 +106,8 @@ impl UserGroupId {
     pub fn command(&self, verb: &str, options: &str) -> String {
         let id = quoted(&self.0);
         let gap = if options.is_empty() { "" } else { " " };
-        if self.0.starts_with('-') {
+        // Also an option inside it would be read as one that was meant.
+        if self.0.starts_with('-') || self.0.contains("--") || self.0.contains(is_long) {
             format!("groupdesk {verb}{gap}{options} -- {id}")
         } else {
             format!("groupdesk {verb} {id}{gap}{options}")

@@ -50,7 +50,7 @@ pub fn pair(text: &str) -> Result<(&str, &str), String> {
         .iter()
         .any(|arrow| key.contains(arrow));
     if !key.is_empty() && (is_arrow || is_torn(key, value)) {
-        return Err("an unknown arrow: write = once".to_owned());
+        return Err("write one = between key and value".to_owned());
     }
     let key = unquoted(key);
     if key.is_empty() {

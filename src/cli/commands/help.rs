@@ -8,15 +8,16 @@ use super::{
     prelude::*,
     tree::{command, global_options},
 };
-use crate::cli::{
-    complete::{self, Shell},
-    input::not_there,
-    output::colour,
-    process::exit,
+use crate::{
+    cli::{
+        complete::{self, Shell},
+        input::not_there,
+        output::colour,
+        process::exit,
+    },
+    config::nearest,
 };
 
-/// Minimum similarity for suggesting a word instead of a mistyped one.
-const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
 const OPTIONS: &str = "options";
@@ -121,13 +122,11 @@ fn unknown(words: &[String], word: &str) -> CliError {
     names.extend(
         here.into_iter()
             .flat_map(clap::Command::get_subcommands)
+            .filter(|below| !below.is_hide_set())
             .map(|below| below.get_name().to_owned()),
     );
-    let alike = |name: &String| strsim::jaro_winkler(name, word);
-    let nearest = names.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
-    let hint = nearest
-        .filter(|name| alike(name) > ALIKE)
-        .map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
+    let nearest = nearest(word, names.iter().map(String::as_str));
+    let hint = nearest.map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
     CliError::Usage(format!(
         "no help for \"{asked}\"{hint}. For a list of commands, run `groupdesk --help`"
     ))
@@ -203,6 +202,30 @@ shape! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_word_that_is_nearly_a_command_leads_to_it() {
+        let hint = |words: &str| {
+            let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+            unknown(&words, words.last().expect("a word")).to_string()
+        };
+        for (words, meant) in [
+            ("rotat", "rotate"),
+            ("exports", "export"),
+            ("profile lst", "list"),
+            ("jsn", "json"),
+        ] {
+            let text = hint(words);
+            assert!(
+                text.contains(&format!("did you mean \"{meant}\"?")),
+                "{text}"
+            );
+        }
+        for words in ["qwerty", "nonsense", "quiet", "user-groups", "stole"] {
+            let text = hint(words);
+            assert!(!text.contains("did you mean"), "{text}");
+        }
+    }
 
     #[test]
     fn the_day_is_that_of_the_changelog() {

@@ -2,7 +2,7 @@
 //! is known.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     path::{Path, PathBuf},
 };
 
@@ -121,7 +121,6 @@ impl Edits {
         };
         // Checked before the group is read.
         check_size(&replaced).map_err(Failure::from)?;
-        say_cells(&replaced);
         Ok(Self {
             replaced,
             parts: Parts::default(),
@@ -150,7 +149,7 @@ impl Edits {
                 let removed = mapping.shift_remove(key);
                 if removed.is_none() && mapping.shift_remove(key.trim()).is_none() {
                     let what = "--unmap: the mapping has no row";
-                    return Err(missing_key(what, key, mapping.keys()));
+                    return Err(missing_key(what, key, &mapping.keys().collect()));
                 }
             }
             mapping.extend(self.map.iter().cloned());
@@ -161,7 +160,7 @@ impl Edits {
                 let removed = properties.shift_remove(key);
                 if removed.is_none() && properties.shift_remove(key.trim()).is_none() {
                     let what = "--remove-property: the properties have no key";
-                    return Err(missing_key(what, key, properties.keys()));
+                    return Err(missing_key(what, key, &properties.keys().collect()));
                 }
             }
             properties.extend(self.property.iter().cloned());
@@ -192,7 +191,7 @@ pub(crate) fn bulk_change(
             BulkChange::mapping(&schema, Some(&source), only_where)
         }
         ([], [schema], [], []) if !is_whole => {
-            one_key("--unmap", "map:", schema)?;
+            refuse_prefix("--unmap", "map:", schema)?;
             BulkChange::mapping(schema, None, only_where)
         }
         ([], [], [row], []) if !is_whole => {
@@ -200,7 +199,7 @@ pub(crate) fn bulk_change(
             BulkChange::property(&key, Some(&value.to_string()), only_where)
         }
         ([], [], [], [key]) if !is_whole => {
-            one_key("--remove-property", "prop:", key)?;
+            refuse_prefix("--remove-property", "prop:", key)?;
             BulkChange::property(key, None, only_where)
         }
         _ if only_where.is_some() => {
@@ -224,11 +223,30 @@ pub(crate) fn bulk_change(
     change.map_err(|error| usage(&with_state(&error.to_string(), "nothing was sent")))
 }
 
-fn missing_key<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
-    let near = similar(key, known, 1);
-    let meant = near.first().map_or_else(String::new, |near| {
-        format!("; did you mean \"{}\"?", visible(near))
-    });
+/// How many known keys are named.
+const NEAR: usize = 3;
+
+/// Refuses to remove a key that is not there: to count as done it would have to be another one. Names those of the known keys
+/// that it consists of, as in `40 134`, else the nearest one.
+pub(crate) fn missing_key(what: &str, key: &str, known: &BTreeSet<&String>) -> CliError {
+    let words = key.split([' ', ',', ';', '=', '\n', '\t']);
+    let mut near: Vec<_> = words
+        .filter_map(|word| known.get(&word.to_owned()))
+        .copied()
+        .collect();
+    near.dedup();
+    if near.is_empty() {
+        near = similar(key, known.iter().copied(), 1);
+    }
+    near.truncate(NEAR);
+    let near: Vec<_> = near
+        .iter()
+        .map(|near| format!("\"{}\"", visible(near)))
+        .collect();
+    let meant = match near.join(", ") {
+        none if none.is_empty() => none,
+        near => format!("; did you mean {near}?"),
+    };
     usage(&format!(
         "{what} \"{}\"; nothing was changed{meant}",
         visible(key)
@@ -304,8 +322,6 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
              write it as JSON: --mapping FILE"
         )));
     }
-    say_cell("mapping", schema);
-    say_cell("mapping", plain);
     Ok((schema.to_owned(), plain.to_owned()))
 }
 
@@ -320,18 +336,6 @@ fn refuse_prefix(option: &str, prefix: &str, key: &str) -> Result<(), CliError> 
     )))
 }
 
-/// Refuses several keys in one option, of which no group would have the whole as a key: each would count as done.
-fn one_key(option: &str, prefix: &str, key: &str) -> Result<(), CliError> {
-    refuse_prefix(option, prefix, key)?;
-    if key.contains([',', ';', '=', '\n', '\t']) {
-        return Err(usage(&format!(
-            "{option} \"{}\": expected one key; nothing was sent. To remove such a key, update each group alone",
-            visible(key)
-        )));
-    }
-    Ok(())
-}
-
 /// Says what a spreadsheet or a program may have written in the place of a value, as for the rows of a file.
 fn say_cell(field: &str, text: &str) {
     if let Some(what) = spreadsheet::changed(field, text) {
@@ -339,8 +343,9 @@ fn say_cell(field: &str, text: &str) {
     }
 }
 
-fn say_cells(fields: &DesiredFields) {
-    if let Some(name) = &fields.name {
+/// Says it of everything that is to be sent and is new, wherever it comes from: options, a file, an editor, another group.
+pub(crate) fn say_cells(base: &DesiredFields, fields: &DesiredFields) {
+    if let Some(name) = fields.name.as_ref().filter(|_| fields.name != base.name) {
         say_cell("name", name);
         if name.contains(is_hidden) {
             let name = visible(name);
@@ -349,12 +354,18 @@ fn say_cells(fields: &DesiredFields) {
             output::context(&format!("! the name \"{name}\" has a space at the edge"));
         }
     }
+    let known = |schema| base.mapping.as_ref().and_then(|rows| rows.get(schema));
     for (schema, source) in fields.mapping.iter().flatten() {
-        say_cell("mapping", schema);
-        say_cell("mapping", source);
+        if known(schema) != Some(source) {
+            say_cell("mapping", schema);
+            say_cell("mapping", source);
+        }
     }
-    for value in fields.properties.iter().flat_map(|all| all.values()) {
-        say_cell("property", value.as_str().unwrap_or_default());
+    let known = |key| base.properties.as_ref().and_then(|all| all.get(key));
+    for (key, value) in fields.properties.iter().flatten() {
+        if known(key) != Some(value) {
+            say_cell("property", value.as_str().unwrap_or_default());
+        }
     }
 }
 
@@ -379,7 +390,6 @@ fn property(text: &str) -> Result<(String, Value), CliError> {
         ))
     })?;
     refuse_prefix("--property", "prop:", key)?;
-    say_cell("property", value.as_str().unwrap_or_default());
     Ok((key.to_owned(), value))
 }
 
@@ -541,9 +551,24 @@ mod tests {
         assert!(nothing.apply(&DesiredFields::default()).is_err());
     }
 
-    /// No group has such a key, and each would count as done.
     #[test]
-    fn one_key_is_removed_from_many_groups() {
+    fn a_missing_key_is_refused_with_the_known_ones_in_it() {
+        let known = ["134", "40", "7", "tier"].map(str::to_owned);
+        let known = known.iter().collect();
+        for (key, near) in [
+            ("40 134", "did you mean \"40\", \"134\"?"),
+            ("7,x1", "did you mean \"7\"?"),
+            ("teir", "did you mean \"tier\"?"),
+            ("zzzz", "nothing was changed"),
+        ] {
+            let text = missing_key("no key", key, &known).to_string();
+            assert!(text.ends_with(near), "{text}");
+        }
+    }
+
+    /// Which key that is, only the groups know.
+    #[test]
+    fn a_key_of_any_shape_may_be_removed_from_many_groups() {
         let fields = Fields::default();
         let bulk = |unmap: &[&str], remove: &[&str]| {
             let [unmap, remove] = [unmap, remove]
@@ -551,8 +576,8 @@ mod tests {
             bulk_change(&fields, &unmap, &remove, None)
         };
         for key in ["7,x1", "7;8", "7=50", "7\n8"] {
-            assert!(bulk(&[key], &[]).is_err(), "{key}");
-            assert!(bulk(&[], &[key]).is_err(), "{key}");
+            assert!(bulk(&[key], &[]).is_ok(), "{key}");
+            assert!(bulk(&[], &[key]).is_ok(), "{key}");
         }
         assert!(bulk(&["map:7"], &[]).is_err());
         assert!(bulk(&[], &["prop:tier"]).is_err());

@@ -5,8 +5,8 @@ use std::{ffi::OsString, sync::OnceLock};
 
 use clap::{Arg, Command};
 
-use super::dashes::{exactly, meant};
-use crate::domain::annotation::Label;
+use super::dashes::{attached_from, exactly, meant};
+use crate::domain::{annotation::Label, dash::undashed, proposal::quoted};
 
 /// The options of the current command, and a text that was given without quotes.
 static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
@@ -88,6 +88,15 @@ fn option_of(options: &[Arg], id: &str) -> Option<String> {
     let options: Vec<&Arg> = options.iter().collect();
     let name = id.trim_start_matches('-');
     let is_dashed = name != id;
+    if let Some((at, option)) = attached_from(id, 1, &options).filter(|_| !is_dashed) {
+        let (before, rest) = (&id[..at], undashed(&id[at..]));
+        let value = rest.strip_prefix(option.trim_start_matches('-'));
+        return Some(format!(
+            "{} {option}{}",
+            quoted(before),
+            value.unwrap_or_default()
+        ));
+    }
     let option = if is_dashed {
         meant(name.split('=').next().unwrap_or_default(), &options)
     } else {
@@ -141,7 +150,20 @@ mod tests {
             let found = option_of(&options(words, &command()), id);
             assert_eq!(found, Some(format!("the option {meant}")), "{words} {id}");
         }
-        for (words, id) in [("rotate", "acme"), ("rotate", "y"), ("show", "dry-run")] {
+        for (id, meant) in [
+            ("acme-eu--dry-run", "acme-eu --dry-run"),
+            ("acme-eu—dry-run", "acme-eu --dry-run"),
+            ("acme-eu--token-out=f", "acme-eu --token-out=f"),
+        ] {
+            let found = option_of(&options("rotate", &command()), id);
+            assert_eq!(found.as_deref(), Some(meant), "{id}");
+        }
+        for (words, id) in [
+            ("rotate", "acme"),
+            ("rotate", "y"),
+            ("show", "dry-run"),
+            ("rotate", "acme--eu"),
+        ] {
             let found = option_of(&options(words, &command()), id);
             assert_eq!(found, None, "{words} {id}");
         }

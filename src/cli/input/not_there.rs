@@ -6,6 +6,7 @@ use clap::{
     error::{ContextKind, ContextValue, Error, ErrorKind},
 };
 
+use super::dashes::meant as meant_option;
 use crate::config::nearest;
 
 /// The command, the option or word that it no longer has, and what to use instead.
@@ -44,13 +45,13 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 19] = [
+const MEANT: [(&str, &str); 24] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
     ),
     (
-        "find search ls group groups query grep",
+        "find search ls group groups query grep filter filters",
         "to find groups: groupdesk list --filter WORDS; the group of a token: groupdesk whose",
     ),
     (
@@ -74,7 +75,7 @@ const MEANT: [(&str, &str); 19] = [
         "to see who changed what, with the values before: groupdesk history",
     ),
     (
-        "leak leaked revoke renew regenerate",
+        "leak leaked stolen lost compromised revoke renew regenerate",
         "to find the group of a token: groupdesk whose; to replace the token: groupdesk rotate ID",
     ),
     (
@@ -107,6 +108,27 @@ const MEANT: [(&str, &str); 19] = [
         "keys key",
         "to store the API key of a profile: groupdesk profile key NAME; for keys of the embedded service: groupdesk serve \
          keys list",
+    ),
+    (
+        "user users",
+        "the service has groups, no users: groupdesk list; for the members of a team directory: groupdesk directory members",
+    ),
+    (
+        "backup backups",
+        "to back up the directory: groupdesk directory backup FILE; the embedded service: groupdesk serve backup FILE; groups \
+         as a file: groupdesk export",
+    ),
+    (
+        "lock unlock disable enable block suspend deactivate archive",
+        "the service cannot lock or disable a group; to replace its token, which ends the old one at once: groupdesk rotate ID",
+    ),
+    (
+        "views",
+        "to save and remove views: v in the list of the console; to use one: groupdesk list --filter @NAME",
+    ),
+    (
+        "quit exit",
+        "to leave the console: q; to stop a command: Ctrl-C",
     ),
     (
         "members team grant",
@@ -194,14 +216,8 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
         return None;
     };
     let (unread, _) = unread.split_once('=').unwrap_or((unread, ""));
-    let usage = match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => String::new(),
-    };
-    // Behind "Usage:" and the name by which the program was called.
-    let usage = usage.trim_start_matches("Usage: ");
-    let (_, usage) = usage.split_once(' ').unwrap_or_default();
-    if let Some(instead) = removed(usage, |gone| gone == unread) {
+    let usage = usage(error);
+    if let Some(instead) = removed(&usage, |gone| gone == unread) {
         return Some(instead);
     }
     let is_extra = |command: &str| {
@@ -253,6 +269,7 @@ fn meant(word: &str) -> Option<&'static str> {
 pub(crate) fn propose(error: &mut Error, root: &Command) {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
+        propose_option(error, root);
     }
     let unread = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(unread)) => unread.clone(),
@@ -278,6 +295,53 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
         let near = ContextValue::Strings(vec![near.get_name().to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
     }
+}
+
+/// The parser would propose `--ca-file` for `--key-file`, and a usage with it. Only what is nearly the same is proposed, or
+/// contains it, as `--api-key-file`.
+fn propose_option(error: &mut Error, root: &Command) {
+    let (Some(ContextValue::String(unread)), Some(ContextValue::String(proposed))) = (
+        error.get(ContextKind::InvalidArg).cloned(),
+        error.remove(ContextKind::SuggestedArg),
+    ) else {
+        return;
+    };
+    let mut root = root.clone();
+    root.build();
+    let mut command = &mut root;
+    for word in usage(error).split(' ') {
+        if command.find_subcommand(word).is_none() {
+            break;
+        }
+        command = command.find_subcommand_mut(word).expect("it was found");
+    }
+    let options = command
+        .get_arguments()
+        .filter(|option| option.is_global_set() || !option.is_hide_set());
+    let name = unread
+        .trim_start_matches('-')
+        .split('=')
+        .next()
+        .unwrap_or_default();
+    let near = meant_option(name, &options.collect::<Vec<_>>());
+    if near.as_ref() != Some(&proposed) {
+        let usage = ContextValue::StyledStr(command.render_usage());
+        error.insert(ContextKind::Usage, usage);
+    }
+    if let Some(near) = near {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(near));
+    }
+}
+
+/// The usage that the parser tells, behind "Usage:" and the name by which the program was called.
+fn usage(error: &Error) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let usage = usage.trim_start_matches("Usage: ");
+    let (_, usage) = usage.split_once(' ').unwrap_or_default();
+    usage.to_owned()
 }
 
 fn all_below(command: &Command) -> Vec<&Command> {
@@ -309,6 +373,14 @@ mod tests {
             ("rotate --all", "", "-- --all"),
             ("rotate --older-than -5d", "", "-- -5"),
             ("rotate a --dry-rum", "'--dry-run'", "-- --dry"),
+            (
+                "profile add x --key-file f",
+                "'--api-key-file'",
+                "--ca-file",
+            ),
+            ("list --jsn", "'--json'", "tip: to pass"),
+            ("profile add x --ca-fil f", "'--ca-file'", "--api-key"),
+            ("profile add x --read-onyl", "'--read-only'", "--ca-file"),
         ] {
             let root = command();
             let words = ["groupdesk"].into_iter().chain(line.split(' '));
@@ -393,6 +465,14 @@ mod tests {
             ("", "view", "--filter @NAME"),
             ("", "login", "profile add"),
             ("", "jq", "| jq"),
+            ("", "stolen", "groupdesk rotate ID"),
+            ("", "users", "directory members"),
+            ("", "quit", "q"),
+            ("", "backup", "directory backup FILE"),
+            ("", "lock", "cannot lock or disable"),
+            ("", "disable", "cannot lock or disable"),
+            ("", "filter", "list --filter"),
+            ("", "views", "--filter @NAME"),
             ("list", "jq", "| jq"),
             ("profile", "edit", "config edit"),
             ("rotate", "join", "batches resume BATCH --join"),

@@ -1,7 +1,11 @@
 //! What a bulk edit would do to each group, and why others are left out. What may be sent is decided by the same rules
 //! as for a single update (`domain::update`).
 
-use std::{borrow::Cow, collections::HashSet, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -194,6 +198,26 @@ impl EditPlan {
             Verdict::Same => 2,
         });
         Self { change, rows }
+    }
+
+    /// Whether it removes a row that none of its groups has: no group is then as wanted, the key is another one.
+    pub fn lacks_row(&self) -> bool {
+        let is_same = |row: &EditRow| row.verdict == Verdict::Same;
+        self.change.to == Target::Value(None) && !self.has_row() && self.rows.iter().any(is_same)
+    }
+
+    /// The keys that its groups have in the field of the row.
+    pub fn keys(&self) -> BTreeSet<&String> {
+        let bases = self.rows.iter().map(|row| &row.edit.base);
+        if self.change.field() == Field::Mapping {
+            bases
+                .flat_map(|base| base.mapping.iter().flat_map(|rows| rows.keys()))
+                .collect()
+        } else {
+            bases
+                .flat_map(|base| base.properties.iter().flat_map(|all| all.keys()))
+                .collect()
+        }
     }
 
     /// Whether the row is there in any of its groups.

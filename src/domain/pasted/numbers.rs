@@ -107,12 +107,17 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
     let empty = || Zeroizing::new(Vec::with_capacity(line.len() + 8));
     let (mut longest, mut run) = (empty(), empty());
     let mut rest = line;
+    // Looked for once for all words of a name: a line may be one long name.
+    let mut behind_name = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
         rest = &rest[start..];
+        if rest.len() <= behind_name.len() {
+            behind_name = rest.trim_start_matches(is_of_name);
+        }
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
         rest = behind;
-        if is_function(word, behind) {
+        if behind_name.starts_with('(') && word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
             continue;
         }
         let bytes = Some(word).filter(|word| word.len() <= LONGEST_WORD);
@@ -134,11 +139,9 @@ fn longest_run(line: &str, notation: Notation) -> Zeroizing<Vec<u8>> {
     }
 }
 
-/// Whether a word is the name of a function around each number, as in `Chr(51) & Chr(98)`, or a part of it.
-fn is_function(word: &str, behind: &str) -> bool {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
-    word.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && behind.trim_start_matches(is_of_name).starts_with('(')
+/// What the name of a function around each number consists of, as in `String.fromCharCode(51)` or `Chr(51) & Chr(98)`.
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.$".contains(c)
 }
 
 /// Zeros are those of characters of two bytes. What is no sign divides.
@@ -148,4 +151,29 @@ fn push(text: &mut String, bytes: &[u8]) {
         b'!'..=b'~' => char::from(*byte),
         _ => ' ',
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_stand_between_numbers() {
+        let numbers = (0..20).map(|at| 65 + at);
+        let of = |name: &str| {
+            let calls = numbers.clone().map(|number| format!("{name}({number})"));
+            texts(&calls.collect::<Vec<_>>().join(" & "))
+        };
+        let is_found = |name| of(name).iter().any(|(text, _)| text.starts_with("ABCD"));
+        assert!(is_found("Chr") && is_found("String.from_code$at"));
+        assert!(!is_found("Chr x"), "no function");
+    }
+
+    /// It would take hours if each word looked for the end of the name.
+    #[test]
+    fn a_line_that_is_one_long_name_is_read_once() {
+        let line = format!("{}7", "a.".repeat(1 << 17));
+        assert!(texts(&line).is_empty());
+        assert!(texts(&format!("{line}(")).is_empty());
+    }
 }

@@ -169,7 +169,8 @@ impl Operations {
             ..RowCounts::default()
         };
         let queue = Queue {
-            operations: self.clone(),
+            // Whoever runs it waits for the directory, and so do the answers.
+            operations: self.keeping_outcomes(),
             all,
             waiting: VecDeque::new(),
             done_before,

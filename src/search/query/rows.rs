@@ -99,14 +99,18 @@ impl RowQuery {
     }
 
     fn take(&mut self, piece: &Piece, rules: RowRules<'_>) -> Result<(), String> {
-        let named = piece.text.split_once(':').filter(|_| !piece.quoted);
+        let is_plain = !piece.quoted && piece.stray.is_none();
+        let named = piece.text.split_once(':').filter(|_| is_plain);
         if let Some((name, value)) = named {
             let name = lowered(name);
             let mut names = NAMES.into_iter();
-            let known = names.find(|(known, _)| *known == name && piece.stray.is_none());
+            let known = names.find(|(known, _)| *known == name);
             if let Some((name, test)) = known {
                 if !rules.tests.contains(&test) {
                     return Err(NOT_HERE.into());
+                }
+                if let Some(why) = piece.doubt(false).filter(|_| piece.negated) {
+                    return Err(why);
                 }
                 self.asked
                     .push(asked(name, value, piece.negated, rules.now)?);
@@ -118,8 +122,7 @@ impl RowQuery {
                 return Err(format!("did you mean {meant}:? In quotes it is a word"));
             }
         }
-        if rules.tests.contains(&RowTest::Draft) && !piece.quoted && lowered(&piece.text) == "draft"
-        {
+        if rules.tests.contains(&RowTest::Draft) && is_plain && lowered(&piece.text) == "draft" {
             self.asked.push((Asked::Draft, piece.negated));
             return Ok(());
         }
@@ -318,6 +321,9 @@ mod tests {
             };
             assert!(said.contains(words) && said.starts_with(filter), "{said}");
             assert!(query.admits(RowFacts::default(), String::new), "{filter}");
+        }
+        for none in ["-by:'li'", "-by:li,ana", "−since:7d", "–by:li", "-(leaked)"] {
+            assert_eq!(parsed(none, &ALL).wrong.len(), 1, "{none}");
         }
         for torn in ["since: 7d", "by: li", "op : rotate", "prop:tier = gold"] {
             assert!(!parsed(torn, &ALL).wrong.is_empty(), "{torn}");

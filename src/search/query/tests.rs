@@ -366,6 +366,15 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
         "!label:vip",
         "! label:vip",
         "!@night",
+        "−label:vip",
+        "–label:vip",
+        "—@night",
+        "–fav",
+        "−since:7d",
+        "fav=",
+        "old:",
+        "draft==",
+        "label:'vip'",
     ] {
         for text in [text.to_owned(), format!("-{text}")] {
             let query = parse(&format!("grp- {text}"));
@@ -382,7 +391,28 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
         "grp-?",
         "grp%",
         "a,b",
+        "a;b",
+        "a&b",
         "tag:a|b",
+        "!acme",
+        "(acme)",
+        "(acme",
+        "^acme",
+        "acme$",
+        "/acme/",
+        "'acme'",
+        "‘acme’",
+        "“acme”",
+        "«acme»",
+        "[acme]",
+        "~acme",
+        "#vip",
+        "+acme",
+        "acme=",
+        "acme:",
+        "prop:tier='gold'",
+        "prop:tier=(none)",
+        "note:“call”",
     ] {
         assert_eq!(parse(text).wrong, [""; 0], "{text}");
         let query = parse(&format!("grp- -{text}"));
@@ -392,6 +422,28 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
         parse("grp- - prop:seats=3").wrong,
         ["-: write - directly before what it excludes, or \"-\" as a word"]
     );
+    for text in [
+        "acme AND eu",
+        "acme OR globex",
+        "NOT acme",
+        "acme || globex",
+        "007 OR 008",
+        "ACME OR globex",
+    ] {
+        let query = parse(text);
+        assert_eq!(query.wrong.len(), 1, "{text}: {query:?}");
+    }
+    for (text, why) in [
+        ("-acme*", "no wildcards; write -acme"),
+        ("-grp-%", "no wildcards; write -grp-"),
+        ("-a*b", "no wildcards; write -acme, or use quotes"),
+        ("-(acme)", "write -acme; in quotes it is a word"),
+        ("-a,b", "one word or test for each -, or use quotes"),
+        ("−label:vip", "write a plain -"),
+        ("-fav=", "write old, fav or draft without a sign"),
+    ] {
+        assert_eq!(parse(text).wrong, [format!("{text}: {why}")]);
+    }
     // As it is typed, or with quotes.
     for text in [
         "acme -",
@@ -406,6 +458,14 @@ fn what_is_no_exclusion_is_never_ignored_in_silence() {
         "-\"env:Customer\"",
         "-note:\"a, b\"",
         "-acme-eu_1.2",
+        "-_acme.",
+        "-acme/eu",
+        "-o'brien",
+        "-e\u{301}",
+        "-\"(acme)\"",
+        "-prop:path=/a/",
+        "acme and eu",
+        "OR",
     ] {
         assert_eq!(parse(text).wrong, [""; 0], "{text}");
     }

@@ -175,6 +175,9 @@ impl BulkEdit {
         if let Some(wrong) = &self.wrong {
             return Some(wrong.clone());
         }
+        if self.plan.as_ref().is_some_and(EditPlan::lacks_row) {
+            return Some("no group has this key".into());
+        }
         if self.changes() == 0 {
             return Some("no group changes".into());
         }

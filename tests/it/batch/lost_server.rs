@@ -62,21 +62,15 @@ async fn console(server: &Server) -> (World, FaultyProxy, Operations, [UserGroup
     (world, proxy, ana, groups)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn reads_and_rows_wait_for_the_server_as_well() {
-    let Some(server) = postgres::own() else {
-        return;
-    };
-    let (_world, proxy, ana, groups) = console(&server).await;
-    let plan = ana.plan_reading(&groups, false, true).await;
-    let plan = plan.expect("readable");
+/// A file with rows that create these groups.
+async fn new_rows<const N: usize>(ana: &Operations, new: [&str; N]) -> RowsToSend {
     let sending = Sending {
         create: true,
         update: false,
         only_differences: false,
     };
     let (rows, received) = mpsc::channel(1);
-    let new = ["n0", "n1", "n2"].map(|group| GroupRow {
+    let new = new.map(|group| GroupRow {
         id: id(group),
         fields: DesiredFields::default(),
         parts: Parts::default(),
@@ -86,16 +80,27 @@ async fn reads_and_rows_wait_for_the_server_as_well() {
     rows.send(Ok(new)).await.expect("taken");
     drop(rows);
     let journal = ana.begin_import([7; 32]).await.expect("recorded");
-    let permit = ana.sending_permitted(sending, 3).expect("permitted");
-    let rows = RowsToSend {
+    let permit = ana.sending_permitted(sending, N).expect("permitted");
+    RowsToSend {
         rows: received,
-        planned: 3,
+        planned: N,
         permit: permit.into(),
         journal: Some(journal),
         bases: HashMap::new(),
         annotations: HashMap::new(),
         completed: HashMap::new(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_and_rows_wait_for_the_server_as_well() {
+    let Some(server) = postgres::own() else {
+        return;
     };
+    let (_world, proxy, ana, groups) = console(&server).await;
+    let plan = ana.plan_reading(&groups, false, true).await;
+    let plan = plan.expect("readable");
+    let rows = new_rows(&ana, ["n0", "n1", "n2"]).await;
     let before = proxy.methods().len();
     server.stop();
     let mut reading = ana
@@ -110,6 +115,35 @@ async fn reads_and_rows_wait_for_the_server_as_well() {
     assert_eq!((read.counts.unchanged, read.halt), (3, None));
     let sent = sum(&mut sending).await;
     assert_eq!((sent.counts.created, sent.halt), (3, None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_was_sent_is_recorded_when_the_server_is_back() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let (_world, proxy, ana, _groups) = console(&server).await;
+    let rows = new_rows(&ana, ["n0", "n1"]).await;
+    let gate = Gate::new();
+    proxy.next("GET", ProxyFault::passed().behind(&gate));
+    let mut run = ana.send_rows(rows, one_at_a_time());
+    gate.reached().await;
+    server.stop();
+    gate.open();
+    // Longer than anything waits for a server.
+    for _ in 0..2 {
+        let read = ana.show(&id("n0")).await;
+        assert!(read.expect_err("away").is_unreachable());
+    }
+    server.start();
+    let sent = sum(&mut run).await;
+    assert_eq!(
+        (sent.counts.created, sent.halt),
+        (2, None),
+        "{:?}",
+        sent.counts
+    );
+    assert_eq!(ana.open_changes().await.expect("readable"), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -209,6 +209,11 @@ async fn a_forgotten_option_is_proposed_before_a_group_of_that_name() {
         (3, "rotate --yes -- --dry-run", "nothing was sent; did you mean the option --dry-run?\nTo create the group"),
         (3, "rotate --yes -- --all", "nothing was sent; this command has no such option\nTo create the group"),
         (3, "get -- --all", "did you mean the option --refresh-all?"),
+        (3, "get acme--dry-run", "is not in the directory of this profile; nothing was sent; did you mean acme --dry-run?\n"),
+        (3, "rotate acme—dry-run --yes", "did you mean acme --dry-run?\n"),
+        (2, "rotate acme globex--dry-run --yes", "(did you mean globex --dry-run"),
+        (2, "create acme--name=X --yes", "--name is attached to the word before it"),
+        (2, "create 'acme--name X' --yes", "--name is attached to the word before it"),
         (2, "rotate acme --yes -- --dry-run", "(did you mean the option --dry-run?)"),
     ]).await;
 }

@@ -49,6 +49,17 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     let other = format!("{copy} --map 40=9 --unmap 7");
     let dry = home.json(0, &format!("{other} --dry-run")).await;
     assert_eq!(dry["request"]["mapping"], json!({"40": "9"}));
+    // What is odd is named wherever it comes from, once, and only if it is sent.
+    home.exits(0, "create odd --map 40=#N/A --map 7=213 --yes")
+        .await;
+    let odd = "! the mapping \"#N/A\" is";
+    for (copy, count) in [
+        ("copy odd --to live --dry-run", 1),
+        ("copy odd --to live --unmap 40 --dry-run", 0),
+    ] {
+        let ran = home.exits(0, copy).await;
+        assert_eq!(ran.err.matches(odd).count(), count, "{copy}: {}", ran.err);
+    }
     assert_eq!(dry["method"], "GET", "it is not there yet");
     // Nobody confirmed it.
     home.exits(3, copy).await;

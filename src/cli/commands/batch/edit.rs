@@ -13,7 +13,10 @@ use crate::{
     },
     config::guard,
     directory::{BatchId, BatchOptions},
-    domain::batch::{BulkChange, EditPlan, EditRow, Verdict},
+    domain::{
+        batch::{BulkChange, EditPlan, EditRow, Verdict},
+        facts::Field,
+    },
     operations::{NextStep, batch::RunLimits},
 };
 
@@ -47,7 +50,8 @@ pub(super) async fn update(
     begin(session, request).await
 }
 
-/// Blanks around the key of a row to remove count only if a group has such a row, as for a single update.
+/// Blanks around the key of a row to remove count only if a group has such a row, as for a single update. A row that no group
+/// has is refused.
 async fn plan(
     session: &Session,
     change: BulkChange,
@@ -55,28 +59,32 @@ async fn plan(
     include_old: bool,
 ) -> Result<EditPlan, CliError> {
     let plan_edit = |change| session.operations.plan_edit(change, ids, include_old);
-    let Some(without) = change.without_blanks() else {
-        return Ok(plan_edit(change).await?);
-    };
-    let (key, exact) = (change.key().to_owned(), plan_edit(change).await?);
-    let key = visible(&key);
-    let is_exact = exact.has_row();
-    if without.key().is_empty() {
-        if is_exact {
-            return Ok(exact);
+    let typed = change.key().to_owned();
+    let key = visible(&typed);
+    let without = change
+        .without_blanks()
+        .filter(|without| !without.key().is_empty());
+    let mut plan = plan_edit(change).await?;
+    if let Some(without) = without {
+        let without = plan_edit(without).await?;
+        match (plan.has_row(), without.has_row()) {
+            (true, true) => {
+                return Err(CliError::Guarded(format!(
+                    "some groups have the key \"{key}\" with these blanks, others without; {UNDONE}. Update each group separately"
+                )));
+            }
+            (true, false) => {}
+            (false, _) => plan = without,
         }
-        return Err(CliError::Usage(format!(
-            "no group has the key \"{key}\"; {UNDONE}"
-        )));
     }
-    let without = plan_edit(without).await?;
-    match (is_exact, without.has_row()) {
-        (true, true) => Err(CliError::Guarded(format!(
-            "some groups have the key \"{key}\" with these blanks, others without; {UNDONE}. Update each group separately"
-        ))),
-        (true, false) => Ok(exact),
-        (false, _) => Ok(without),
+    if plan.lacks_row() {
+        let what = match plan.change.field() {
+            Field::Mapping => "--unmap: none of the groups has a row",
+            _ => "--remove-property: none of the groups has the key",
+        };
+        return Err(fields::missing_key(what, &typed, &plan.keys()));
     }
+    Ok(plan)
 }
 
 /// Refuses arguments that are for one group. Returns the change.
@@ -150,6 +158,7 @@ pub(super) async fn again(
 async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliError> {
     let (plan, mutation, all_named) = (&request.plan, &request.mutation, request.all_named);
     session.say_where();
+    fields::say_cells(&DesiredFields::default(), &plan.change.typed());
     let operations = &session.operations;
     let (changing, _, skipped) = plan.counts();
     if mutation.dry_run {

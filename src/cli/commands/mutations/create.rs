@@ -11,7 +11,12 @@ use super::{
 };
 use crate::{
     api::inspect::Method,
-    cli::{args::Fields, commands::prelude::*, input::fields::Edits, output::token_file},
+    cli::{
+        args::Fields,
+        commands::prelude::*,
+        input::fields::{Edits, say_cells},
+        output::token_file,
+    },
     config::guard::Weight,
     domain::{change::Change, facts::Field},
 };
@@ -79,6 +84,7 @@ pub(super) async fn create_with(
     let change = Change::between(&DesiredFields::default(), &wanted);
     let nothing = DesiredFields::default();
     session.operations.no_secret_in(&nothing, &wanted).await?;
+    say_cells(&nothing, &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         session.say_elsewhere().await?;

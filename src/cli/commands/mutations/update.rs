@@ -9,7 +9,7 @@ use crate::{
     cli::{
         args::Update,
         commands::{batch, prelude::*},
-        input::fields::Edits,
+        input::fields::{Edits, say_cells},
         output::token_file::{self, TokenFile},
     },
     config::guard::Weight,
@@ -200,6 +200,7 @@ pub(crate) async fn send(
     // Nor is a secret shown that the update would be refused for.
     let operations = &session.operations;
     operations.no_secret_in(&edit.base, &edit.wanted).await?;
+    say_cells(&edit.base, &edit.wanted);
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
     for text in [&beside, &doubts]

@@ -91,6 +91,34 @@ fn verdict(
     EditPlan::of(set(), [asked], rules).rows[0].verdict.clone()
 }
 
+/// None of them is as wanted: the key is another one.
+#[test]
+fn a_row_that_no_group_has_cannot_be_removed() {
+    let groups = [group("one", Some("213"), 399), group("two", None, 399)];
+    let plan = |change: &BulkChange, groups: &[KnownGroup]| {
+        let asked = groups.iter().map(|group| candidate(group, change));
+        EditPlan::of(change.clone(), asked, &rules())
+    };
+    let removed = |key: &str| BulkChange::mapping(key, None, None).expect("a change");
+    let missing = plan(&removed("40 134"), &groups);
+    assert!(missing.lacks_row());
+    assert_eq!(missing.keys().into_iter().collect::<Vec<_>>(), ["40", "7"]);
+    assert!(!plan(&removed("40"), &groups).lacks_row());
+    assert!(plan(&removed("40"), &groups[1..]).lacks_row());
+    let property = BulkChange::property("tier seats", None, None).expect("a change");
+    let missing = plan(&property, &groups);
+    assert!(missing.lacks_row());
+    assert_eq!(
+        missing.keys().into_iter().collect::<Vec<_>>(),
+        ["seats", "tier"]
+    );
+    // To set it adds it; what is not known says nothing.
+    let set = BulkChange::mapping("9", Some("1"), None).expect("a change");
+    assert!(!plan(&set, &groups).lacks_row());
+    let unknown = [KnownGroup::new(id("unknown"))];
+    assert!(!plan(&removed("9"), &unknown).lacks_row());
+}
+
 #[test]
 fn ready_ones_come_first_and_each_is_planned_once() {
     let groups = [

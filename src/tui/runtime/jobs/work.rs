@@ -4,7 +4,7 @@
 //! Connects a bulk rotation or a bulk edit with the console: commands in, events out. The engine never waits for the
 //! screen; events that the event loop has not taken yet are collected and sent together.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
@@ -27,7 +27,7 @@ use crate::{
         exported_row,
     },
     platform::private_files::{write_new_private, write_new_token},
-    search::{Index, ListView, SavedView},
+    search::{Index, ListView, Query, SavedView},
     tui::{
         kit::Severity,
         state::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
@@ -66,16 +66,38 @@ pub(super) async fn save_view(
     view: ListView,
     seen: Option<SavedView>,
 ) -> Result<Outcome, JobError> {
+    let filter = view.filter.clone();
     let refused = operations.save_view(name, view, seen.clone()).await?.err();
     let saved = saved_views(operations).await?;
     let done = match refused {
-        None => (Severity::Done, format!("View @{name} saved")),
+        None => saved_with(
+            name,
+            remark(&filter, operations.profile().max_token_age, &saved),
+        ),
         Some(other) if seen.as_ref() == Some(&other) => {
             (Severity::Warning, not_done("saved", &other, seen.as_ref()))
         }
         Some(other) => return Ok(Outcome::ViewChanged(saved, Box::new(other))),
     };
     Ok(Outcome::SavedViews(saved, done))
+}
+
+fn saved_with(name: &str, remark: Option<String>) -> (Severity, String) {
+    match remark {
+        None => (Severity::Done, format!("View @{name} saved")),
+        Some(remark) => (
+            Severity::Warning,
+            format!("View @{name} saved; its filter: {remark}"),
+        ),
+    }
+}
+
+/// What `list` says of a filter, whether or not it finds groups now.
+fn remark(filter: &str, limit: Option<Duration>, saved: &[SavedView]) -> Option<String> {
+    let views = saved.iter();
+    let views = views.map(|one| (one.name.clone(), one.view.filter.clone()));
+    let query = Query::parse_with(filter, limit, &views.collect());
+    query.wrong.into_iter().chain(query.doubtful).next()
 }
 
 pub(super) async fn remove_view(
@@ -397,5 +419,25 @@ fn steer(control: &Control, command: RunCommand) {
         RunCommand::Go => control.resume(),
         RunCommand::Pause => control.pause(),
         RunCommand::Stop(cause) => control.stop(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_with_a_doubtful_filter_is_saved_with_what_a_list_says_of_it() {
+        let said = |filter: &str| saved_with("night", remark(filter, None, &[]));
+        for (filter, says) in [
+            ("acme foo:bar", "foo:bar: not a test, searched as a word"),
+            ("-acme*", "-acme*: no wildcards; write -acme"),
+            ("@day", "@day: no saved view of this name"),
+        ] {
+            let text = format!("View @night saved; its filter: {says}");
+            assert_eq!(said(filter), (Severity::Warning, text));
+        }
+        let (severity, text) = said("acme -label:vip");
+        assert_eq!((severity, &*text), (Severity::Done, "View @night saved"));
     }
 }
