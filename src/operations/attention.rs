@@ -176,9 +176,7 @@ impl Concern {
             ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
             ConcernKind::Batch(batch)
             | ConcernKind::NotDone(batch, _)
-            | ConcernKind::Unwritten(batch) => {
-                NextStep::batch(&batch.kind)
-            }
+            | ConcernKind::Unwritten(batch) => NextStep::batch(&batch.kind),
             ConcernKind::Over(..) | ConcernKind::Due(..) => NextStep::Change(&[Guarded::Bulk]),
             ConcernKind::Draft(..) => NextStep::Change(&[Guarded::Update]),
             ConcernKind::ChangedElsewhere(_) | ConcernKind::NoProfile(_) => NextStep::Look,

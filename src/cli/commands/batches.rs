@@ -113,7 +113,9 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
     if let Some(told) = runner(&batch) {
         output::context(&told);
     }
-    batch::unwritten(&batch).iter().for_each(|line| output::context(line));
+    batch::unwritten(&batch)
+        .iter()
+        .for_each(|line| output::context(line));
     let lines = items.iter().map(|item| {
         [
             item.user_group_id.to_string(),

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{batch_text, fault::Fault, journal::unwritten};
+use super::{batch_text, fault::Fault};
 use crate::{
     db::{self, Access, Asked, Tx, record, values},
     directory::{
@@ -273,6 +273,17 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     }
     Ok(batches)
 }
+
+/// Whether a rotation `r` has ended with a new token that is missing in the file that it goes to. One that a later rotation
+/// replaced is missed by no file.
+macro_rules! unwritten {
+    () => {
+        "(COALESCE(r.unwritten, FALSE) AND r.state IN ('confirmed', 'recovered', 'superseded') AND NOT EXISTS ( \
+         SELECT 1 FROM rotations l WHERE l.place = r.place AND l.user_group_id = r.user_group_id AND l.id > r.id \
+          AND l.state IN ('rotated', 'confirmed', 'recovered', 'superseded')))"
+    };
+}
+pub(super) use unwritten;
 
 /// How many items of each batch are in which state, and whether a hand-off of theirs is due or their token is in no file.
 const COUNTED: &str = concat!(

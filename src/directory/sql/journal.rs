@@ -89,7 +89,8 @@ impl Directory {
 
     /// Records that the token of a group is in a file.
     pub async fn note_written(&self, place: PlaceId, group: UserGroupId) -> Result<()> {
-        let text = "SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 AND unwritten LIMIT 1";
+        let text =
+            "SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 AND unwritten LIMIT 1";
         let marked = self.one::<()>(text, values![place, &group]).await?;
         if marked.is_some() {
             self.changes(WRITTEN, values![place, &group]).await?;
@@ -230,17 +231,6 @@ ORDER BY id DESC";
 
 const WRITTEN: &str =
     "UPDATE rotations SET unwritten = FALSE WHERE place = $1 AND user_group_id = $2 AND unwritten";
-
-/// Whether a rotation `r` has ended with a new token that is missing in the file that it goes to. One that a later rotation
-/// replaced is missed by no file.
-macro_rules! unwritten {
-    () => {
-        "(COALESCE(r.unwritten, FALSE) AND r.state IN ('confirmed', 'recovered', 'superseded') AND NOT EXISTS ( \
-         SELECT 1 FROM rotations l WHERE l.place = r.place AND l.user_group_id = r.user_group_id AND l.id > r.id \
-          AND l.state IN ('rotated', 'confirmed', 'recovered', 'superseded')))"
-    };
-}
-pub(super) use unwritten;
 
 const TAKER: &str = "\
 SELECT * FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)";

@@ -324,7 +324,9 @@ impl Operations {
     ) -> Done {
         let mut done = rotated;
         let (id, exists) = (&done.group.id, UnknownIdPolicy::Exists);
-        let written = before.as_ref().and_then(|before| before.open_before.written);
+        let written = before
+            .as_ref()
+            .and_then(|before| before.open_before.written);
         let answer = match before {
             Some(before) => Box::pin(self.look_up_with_snapshot(before, id, exists, None)).await,
             None => Box::pin(self.look_up_in_detail(id, exists)).await,

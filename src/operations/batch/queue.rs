@@ -73,7 +73,9 @@ impl Queue {
     /// Does not begin these groups; what is open of them is settled anyway.
     pub(super) fn leave_out(&mut self, groups: &[UserGroupId]) {
         let groups: HashSet<&UserGroupId> = groups.iter().collect();
-        let stays = |item: &BatchItem| item.rotation.is_some() || item.is_open() || !groups.contains(&item.user_group_id);
+        let stays = |item: &BatchItem| {
+            item.rotation.is_some() || item.is_open() || !groups.contains(&item.user_group_id)
+        };
         self.waiting.retain(stays);
     }
 
