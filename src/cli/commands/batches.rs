@@ -113,9 +113,9 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
     if let Some(told) = runner(&batch) {
         output::context(&told);
     }
-    batch::unwritten(&batch)
-        .iter()
-        .for_each(|line| output::context(line));
+    if let Some(told) = batch::unwritten(&batch) {
+        output::context(&told);
+    }
     let lines = items.iter().map(|item| {
         [
             item.user_group_id.to_string(),

@@ -234,9 +234,9 @@ pub(super) async fn resume(
             "batch {} is already finished; nothing was sent",
             batch.id.0
         ));
-        super::unwritten(batch)
-            .iter()
-            .for_each(|line| output::alarm(line));
+        if let Some(told) = super::unwritten(batch) {
+            output::alarm(&told);
+        }
         if session.json {
             let report = Report {
                 batch: batch.id,
