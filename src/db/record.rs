@@ -80,7 +80,7 @@ tuple!(A, B, C, D, E, F, G);
 /// instead. `with` fills the fields that are in no column. A row that cannot be read is damaged, in the table named.
 macro_rules! record {
     ($of:ty, $table:literal {
-        $($field:ident $(= $column:literal)? $(or $default:expr)?),* $(,)?
+        $($field:ident $(= $column:tt)? $(or $default:expr)?),* $(,)?
     } $(with { $($more:tt)* })?) => {
         impl $crate::db::Read for $of {
             fn columns(_: &'static str, list: &mut Vec<&'static str>) {

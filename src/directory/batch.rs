@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{MutationId, RotationId};
 use crate::{
     domain::{
-        batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
+        batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, NOT_IN_FILE, Runner},
         group::UserGroupId,
         handoff::HandOff,
         history::Ending,
@@ -73,6 +73,8 @@ pub struct Batch {
     pub counts: Counts,
     /// Number of its new tokens that are not handed off yet.
     pub not_handed_off: usize,
+    /// Number of its new tokens that are not in the file that it writes them to.
+    pub unwritten: usize,
     /// What was recorded at the end of its last run; `None` if nothing was, or if nothing stopped it.
     pub last_run: Option<LastRun>,
     /// Runs whose end was not recorded, the one with the latest heartbeat first.
@@ -97,10 +99,14 @@ impl Batch {
     /// Its counts as a sentence.
     pub fn in_words(&self) -> String {
         let counts = self.counts.in_words_of(&self.kind);
-        match self.not_handed_off {
-            0 => counts,
-            waiting => format!("{counts}; {waiting} not handed off"),
-        }
+        let waiting = [
+            (self.not_handed_off, "not handed off"),
+            (self.unwritten, NOT_IN_FILE),
+        ];
+        let waiting = waiting.into_iter().filter(|(count, _)| *count > 0);
+        waiting.fold(counts, |counts, (count, what)| {
+            format!("{counts}; {count} {what}")
+        })
     }
 
     /// Whether a group of it is to be begun, settled or confirmed.
@@ -183,6 +189,8 @@ pub struct BatchItem {
     pub at: Option<Timestamp>,
     /// Where the hand-off of its new token stands.
     pub handoff: HandOff,
+    /// Whether its new token is not in the file that the batch writes them to.
+    pub unwritten: bool,
     /// Why its outcome was unknown at first, if it was.
     pub cause: Option<String>,
 }
@@ -229,10 +237,9 @@ impl BatchItem {
             }
             (cause, note) => note.clone().or(cause.clone()),
         };
-        match (standing, observed) {
-            (Some(standing), Some(observed)) => Some(followed_by(&observed, &standing)),
-            (standing, observed) => standing.or(observed),
-        }
+        let unwritten = self.unwritten.then(|| NOT_IN_FILE.to_owned());
+        let parts = [observed, standing, unwritten].into_iter().flatten();
+        parts.reduce(|all, part| followed_by(&all, &part))
     }
 
     /// Whether its rotation or update has an unknown outcome.

@@ -116,6 +116,8 @@ pub struct RotationStep {
     pub at: Timestamp,
     /// What was observed, as text.
     pub note: Option<String>,
+    /// Whether its new token is in the file that it goes to.
+    pub written: bool,
 }
 
 /// The new state of the hand-off of a rotation.
@@ -191,6 +193,8 @@ pub struct RotationIntent {
     pub hands_off: bool,
     /// The settle window of that profile.
     pub settles_in: Duration,
+    /// Whether its new token goes to a file.
+    pub to_file: bool,
     /// The API key it will be sent with.
     pub key: Option<KeyId>,
     /// The batch item it is started for; an item is started only once.

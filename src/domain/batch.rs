@@ -26,6 +26,9 @@ use super::{
     word_enum::word_enum,
 };
 
+/// What is said of a new token that goes to a file and is not in it.
+pub const NOT_IN_FILE: &str = "not in the token file";
+
 word_enum! {
     /// The status of a batch item, in the words of the JSON output.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,6 +40,8 @@ pub enum ConcernKind {
     Batch(Box<Batch>),
     /// A batch that has ended, and how many of its groups still are not as it wanted them.
     NotDone(Box<Batch>, usize),
+    /// New tokens of this batch, which writes them to a file, are not in it.
+    Unwritten(Box<Batch>),
     /// The current token is one that this rotation replaced: the service was restored from an older copy.
     Revived(RotationId, UserGroupId),
     /// The token has changed, and nobody here rotated it.
@@ -63,7 +65,7 @@ impl ConcernKind {
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 1,
             Self::Rotation(..) | Self::Change(..) | Self::Revived(..) => 2,
             Self::HandOff { .. } => 3,
-            Self::Batch(_) | Self::NotDone(..) => 4,
+            Self::Batch(_) | Self::NotDone(..) | Self::Unwritten(_) => 4,
             Self::NoProfile(_) => 5,
             Self::ChangedElsewhere(_) => 6,
             Self::Over(..) => 7,
@@ -88,7 +90,7 @@ impl ConcernKind {
     /// The batch that it is about.
     pub fn batch(&self) -> Option<&Batch> {
         match self {
-            Self::Batch(batch) | Self::NotDone(batch, _) => Some(batch),
+            Self::Batch(batch) | Self::NotDone(batch, _) | Self::Unwritten(batch) => Some(batch),
             _ => None,
         }
     }
@@ -138,6 +140,7 @@ impl Concern {
             | ConcernKind::Change(..)
             | ConcernKind::HandOff { .. }
             | ConcernKind::NotDone(..)
+            | ConcernKind::Unwritten(_)
             | ConcernKind::Revived(..)
             | ConcernKind::NewKey(_) => true,
             // A paused batch may have been forgotten.
@@ -171,9 +174,9 @@ impl Concern {
             ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
             ConcernKind::Revived(..) => NextStep::Change(&[Guarded::Rotate]),
             ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
-            ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
-                NextStep::batch(&batch.kind)
-            }
+            ConcernKind::Batch(batch)
+            | ConcernKind::NotDone(batch, _)
+            | ConcernKind::Unwritten(batch) => NextStep::batch(&batch.kind),
             ConcernKind::Over(..) | ConcernKind::Due(..) => NextStep::Change(&[Guarded::Bulk]),
             ConcernKind::Draft(..) => NextStep::Change(&[Guarded::Update]),
             ConcernKind::ChangedElsewhere(_) | ConcernKind::NoProfile(_) => NextStep::Look,

@@ -343,6 +343,13 @@ impl Operations {
         Ok(options)
     }
 
+    /// Records that the token of a group is in a file. If that fails, it counts as missing in the file of its batch.
+    pub async fn note_written(&self, id: &UserGroupId) {
+        if let Ok(place) = self.place().await {
+            drop(self.directory().note_written(place, id.clone()).await);
+        }
+    }
+
     /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
     /// excluded: only a get settles them.
     pub async fn not_applied_groups(

@@ -12,6 +12,7 @@ mod runs;
 mod scheduled;
 mod settling;
 mod team;
+mod unwritten;
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -111,6 +111,9 @@ CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, 
     WHERE state NOT IN ('not_applied', 'abandoned') AND NOT revived;
 CREATE INDEX rotations_revived ON rotations (place) WHERE revived;
 
+-- Set with the intent of a rotation whose new token goes to a file, until it is in one.
+ALTER TABLE rotations ADD COLUMN unwritten INTEGER NOT NULL DEFAULT 0 CHECK (unwritten IN (0, 1));
+
 -- The rotations of one group are found without reading those of others.
 CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 

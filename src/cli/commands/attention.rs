@@ -106,7 +106,7 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, replaced token valid, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
+        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, tokens not in the file, replaced token valid, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
         "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -135,6 +135,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
             (what, batch.id.0.to_string())
         }
         ConcernKind::NotDone(batch, _) => ("batch partly done", batch.id.0.to_string()),
+        ConcernKind::Unwritten(batch) => ("tokens not in the file", batch.id.0.to_string()),
         ConcernKind::Revived(_, id) => ("replaced token valid", id.to_string()),
         ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
         ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
@@ -199,6 +200,9 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if !batch.is_run() => {
             format!("batches resume {}{more}", batch.id.0)
+        }
+        ConcernKind::Unwritten(batch) => {
+            format!("batches resume {} --token-out FILE", batch.id.0)
         }
         ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
             format!("batches retry {}{more}", batch.id.0)

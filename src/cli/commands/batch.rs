@@ -29,12 +29,15 @@ use crate::{
         process::exit::RunEnd,
     },
     directory::{BatchId, BatchOptions},
-    domain::batch::{BatchKind, Counts, ItemStatus, Plan, StopCause},
+    domain::batch::{BatchKind, Counts, ItemStatus, NOT_IN_FILE, Plan, StopCause},
     operations::{
         Batch,
         batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
     },
 };
+
+/// In JSON.
+pub(super) const UNWRITTEN: &str = "new tokens that are not in the file of --token-out";
 
 const UNDONE: &str = "nothing was sent";
 
@@ -218,7 +221,8 @@ impl RunReport for Ready {
     async fn summary(self, session: &Session, sum: Report) -> Summary {
         let operations = &session.operations;
         let mut batch = operations.batch(sum.batch).await.ok();
-        let not_handed_off = batch.as_ref().map_or(0, |batch| batch.not_handed_off);
+        let waiting = batch.as_ref();
+        let waiting = waiting.map_or(0, |batch| batch.not_handed_off + batch.unwritten);
         let mut next = Vec::new();
         if let Some(batch) = &mut batch {
             batch.no_retry = operations.why_no_retry(batch).await.unwrap_or_default();
@@ -234,14 +238,14 @@ impl RunReport for Ready {
             unknown: counts.unknown + counts.conflict,
             alarms: 0,
             done: counts.confirmed,
-            is_left: counts.not_applied + counts.not_started + not_handed_off > 0 || left_out,
+            is_left: counts.not_applied + counts.not_started + waiting > 0 || left_out,
             first_failure: None,
             halt: sum.halt.as_ref(),
         });
-        let summary = || summary(Some(&sum), &self.skipped, not_handed_off);
+        let summary = || summary(Some(&sum), &self.skipped, batch.as_ref());
         Summary {
             exit,
-            alarms: for_a_person(session, &sum, not_handed_off),
+            alarms: for_a_person(session, &sum, batch.as_ref()),
             result: session.json.then(|| output::compact(summary())),
             said: Some(format!("batch {}: {said}", sum.batch.0)),
             next,
@@ -271,10 +275,11 @@ shape! {
     pub(crate) SUM = "bulk-sum", "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
                 not_started = planned";
     /// Without a report there was nothing to do.
-    pub(crate) fn summary(report: Option<&Report>, left_out: &[(UserGroupId, String)], not_handed_off: usize) {
+    pub(crate) fn summary(report: Option<&Report>, left_out: &[(UserGroupId, String)], batch: Option<&Batch>) {
         "batch": number or "nothing to do" = report.map(|report| report.batch.0), "number of the batch";
         ..COUNTS = counts(&report.map(|report| report.counts).unwrap_or_default());
-        "not_handed_off": number = not_handed_off, "new tokens that were not delivered";
+        "not_handed_off": number = batch.map_or(0, |batch| batch.not_handed_off), "new tokens that were not delivered";
+        "unwritten": number = batch.map_or(0, |batch| batch.unwritten), UNWRITTEN;
         "stopped": text or "it ran to its end" = report.and_then(|report| report.halt.as_ref()), "why it stopped; human-readable, may change";
         ..LEFT_OUT = skipped(left_out.iter().map(|(id, why)| (id, why.clone())));
     }
@@ -340,13 +345,13 @@ pub(super) fn more(count: usize) -> Option<String> {
 pub(super) fn for_a_person(
     session: &Session,
     report: &Report,
-    not_handed_off: usize,
+    batch: Option<&Batch>,
 ) -> Vec<String> {
     let unknown = (report.counts.unknown > 0).then(|| {
         let number = report.batch.0;
         format!("to check unknown results: groupdesk batches check {number}")
     });
-    let tokens = match not_handed_off {
+    let tokens = match batch.map_or(0, |batch| batch.not_handed_off) {
         0 => None,
         1 => Some("1 new token has".to_owned()),
         count => Some(format!("{count} new tokens have")),
@@ -357,7 +362,22 @@ pub(super) fn for_a_person(
             "{tokens} not been handed off; {when}: groupdesk rotations handoff --pending --failed"
         )
     });
-    unknown.into_iter().chain(tokens).collect()
+    let unwritten = batch.and_then(unwritten);
+    let all = [unknown, tokens, unwritten].into_iter();
+    all.flatten().collect()
+}
+
+/// The command that writes the new tokens that are missing in the file of a batch.
+pub(super) fn unwritten(batch: &Batch) -> Option<String> {
+    let tokens = match batch.unwritten {
+        0 => return None,
+        1 => "1 new token is".to_owned(),
+        count => format!("{count} new tokens are"),
+    };
+    Some(format!(
+        "{tokens} {NOT_IN_FILE}. To write: {RESUME} {} --token-out FILE",
+        batch.id.0
+    ))
 }
 
 /// How to retry what certainly did not happen, or why a retry would take nothing.

@@ -12,7 +12,7 @@ use crate::{
             token_file,
         },
     },
-    domain::batch::{BatchKind, Runner, RunnerState},
+    domain::batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
     operations::{Batch, BatchId, BatchItem},
 };
 
@@ -113,6 +113,9 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
     if let Some(told) = runner(&batch) {
         output::context(&told);
     }
+    if let Some(told) = batch::unwritten(&batch) {
+        output::context(&told);
+    }
     let lines = items.iter().map(|item| {
         [
             item.user_group_id.to_string(),
@@ -166,6 +169,7 @@ fn state(batch: &Batch) -> String {
             }
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
+        Some(_) if batch.unwritten > 0 => format!("done: {} {NOT_IN_FILE}", batch.unwritten),
         Some(_) => match (counts.planned() - counts.succeeded(), batch.not_handed_off) {
             (0, 0) => "done".into(),
             (left, 0) => format!("done: {left} not applied"),
@@ -214,6 +218,7 @@ shape! {
         "run_since": time or "no process is running it" = alive(batch).map(|runner| runner.since), "when it was started or paused";
         ..COUNTS = counts(&batch.counts);
         "not_handed_off": number = batch.not_handed_off, "new tokens that were not delivered";
+        "unwritten": number = batch.unwritten, batch::UNWRITTEN;
     }
 
     SHOWN = "batch-shown", "a batch with each of its groups";

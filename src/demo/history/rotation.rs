@@ -47,6 +47,7 @@ pub(super) async fn journaled(
         profile: profile.into(),
         hands_off: false,
         settles_in: Duration::ZERO,
+        to_file: false,
         key: None,
         item: None,
         noted: None,
@@ -100,6 +101,7 @@ pub(super) async fn journaled(
                 after: rotation,
                 at,
                 note: ending.and_then(note_of),
+                written: false,
             }),
             ..Record::default()
         };

@@ -245,7 +245,7 @@ INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2
 
 record!(Batch, "batches" {
     id, by, reason, started_at, ended_at or None, kind, noted = "COALESCE(noted, 0)", last_run = "stopped" or None,
-} with { counts: Counts::default(), not_handed_off: 0, runs: Vec::new(), runner: None, no_retry: None });
+} with { counts: Counts::default(), not_handed_off: 0, unwritten: 0, runs: Vec::new(), runner: None, no_retry: None });
 
 fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
@@ -253,12 +253,17 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let is_revoked = tx.sqlite().map_or(IS_REVOKED, |_| "FALSE");
     let text = RUNS.replace("is_revoked", is_revoked);
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(text, values![place])?;
-    let counted: Vec<(BatchId, ItemStatus, bool, usize)> =
+    let counted: Vec<(BatchId, ItemStatus, bool, bool, usize)> =
         tx.all(COUNTED, values![place]).map_err(of_items)?;
     let mut counted = counted.into_iter().peekable();
     for batch in &mut batches {
-        while let Some((_, status, is_due, count)) = counted.next_if(|(of, ..)| *of == batch.id) {
+        while let Some((_, status, is_due, is_unwritten, count)) =
+            counted.next_if(|(of, ..)| *of == batch.id)
+        {
             batch.counts.add(status, count);
+            if is_unwritten {
+                batch.unwritten += count;
+            }
             if is_due && status.is_not_handed_off(HandOffState::Pending) {
                 batch.not_handed_off += count;
             }
@@ -269,12 +274,26 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     Ok(batches)
 }
 
-/// How many items of each batch are in which state, and whether a hand-off of theirs is due.
-const COUNTED: &str = "\
-SELECT b.id, r.state, COALESCE(m.ending, i.outcome), m.state, COALESCE(r.handoff IN ('pending', 'failed'), FALSE), COUNT(*) \
+/// Whether a rotation `r` has ended with a new token that is missing in the file that it goes to. One that a later rotation
+/// replaced is missed by no file.
+macro_rules! unwritten {
+    () => {
+        "(COALESCE(r.unwritten, FALSE) AND r.state IN ('confirmed', 'recovered', 'superseded') AND NOT EXISTS ( \
+         SELECT 1 FROM rotations l WHERE l.place = r.place AND l.user_group_id = r.user_group_id AND l.id > r.id \
+          AND l.state IN ('rotated', 'confirmed', 'recovered', 'superseded')))"
+    };
+}
+pub(super) use unwritten;
+
+/// How many items of each batch are in which state, and whether a hand-off of theirs is due or their token is in no file.
+const COUNTED: &str = concat!(
+    "SELECT b.id, r.state, COALESCE(m.ending, i.outcome), m.state, COALESCE(r.handoff IN ('pending', 'failed'), FALSE), ",
+    unwritten!(),
+    ", COUNT(*) \
 FROM batches b JOIN batch_items i ON i.batch_id = b.id \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
-WHERE b.place = $1 GROUP BY 1, 2, 3, 4, 5 ORDER BY b.id DESC";
+WHERE b.place = $1 GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY b.id DESC"
+);
 
 const RUNS: &str = "\
 SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock), is_revoked \

@@ -21,6 +21,7 @@ use crate::{
         replay,
     },
     domain::{
+        group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::Entry,
         rotation::{Event, State},
@@ -84,6 +85,17 @@ impl Directory {
         let mut seen = HashSet::new();
         rows.retain(|row| seen.insert(row.user_group_id.clone()));
         Ok(rows)
+    }
+
+    /// Records that the token of a group is in a file.
+    pub async fn note_written(&self, place: PlaceId, group: UserGroupId) -> Result<()> {
+        let text =
+            "SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 AND unwritten LIMIT 1";
+        let marked = self.one::<()>(text, values![place, &group]).await?;
+        if marked.is_some() {
+            self.changes(WRITTEN, values![place, &group]).await?;
+        }
+        Ok(())
     }
 
     /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
@@ -178,8 +190,8 @@ SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 \
 /// a rotation that was recorded after the last one that the caller looked at has replaced the token.
 pub(super) const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
- boot_clock, profile, key, hands_off, process, settles_in) \
-SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $15 \
+ boot_clock, profile, key, hands_off, process, settles_in, unwritten) \
+SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $15, $16 \
 WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
   AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
@@ -216,6 +228,9 @@ const REVIVED: &str = "\
 SELECT * FROM rotations WHERE place = $1 AND revived AND EXISTS (SELECT 1 FROM user_groups g \
   WHERE g.place = rotations.place AND g.user_group_id = rotations.user_group_id AND g.fingerprint = rotations.previous) \
 ORDER BY id DESC";
+
+const WRITTEN: &str =
+    "UPDATE rotations SET unwritten = FALSE WHERE place = $1 AND user_group_id = $2 AND unwritten";
 
 const TAKER: &str = "\
 SELECT * FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)";
@@ -284,6 +299,7 @@ fn claim(
         intent.item.map(|item| item.position),
         until,
         intent.settles_in,
+        intent.to_file,
     ];
     let begun = tx.ask(BEGIN_ROTATION, values)?;
     // Read after the claim, which may have waited for whoever held the group.
@@ -337,7 +353,8 @@ fn note_begun(
 /// The row was read in the same transaction.
 const STEP_ROTATION: &str = "\
 UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
- sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
+ sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock), \
+ unwritten = (unwritten AND NOT $9) \
 WHERE id = $8";
 
 /// Takes one step, if the rotation is still in the state that the step starts from and the step is valid there.
@@ -378,6 +395,7 @@ pub(super) fn step(
         step.note.as_ref(),
         sends.then(boot_clock).flatten(),
         id,
+        step.written,
     ];
     tx.put(STEP_ROTATION, values)?;
     mutations::follow(tx, step)?;

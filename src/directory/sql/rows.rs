@@ -172,7 +172,7 @@ record!(BatchItem, "batch_items" {
     key, user_group_id = "i.user_group_id", rotation = "i.rotation_id", state = "r.state", update,
     edit = "i.edit" or None, ending = "COALESCE(m.ending, i.outcome)", note = "COALESCE(r.note, m.note, i.note)",
     previous = "r.previous", fingerprint = "r.fingerprint", by = "COALESCE(r.by, m.by)",
-    at = "COALESCE(r.sent_at, r.started_at, m.sent_at, m.started_at)" or None, handoff,
+    at = "COALESCE(r.sent_at, r.started_at, m.sent_at, m.started_at)" or None, handoff, unwritten = (super::batches::unwritten!()),
     cause = "(SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' \
         AND e.note IS NOT NULL ORDER BY e.seq LIMIT 1)",
 });

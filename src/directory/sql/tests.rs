@@ -76,6 +76,7 @@ fn intent(group: &str) -> RotationIntent {
         profile: "eu".into(),
         hands_off: false,
         settles_in: std::time::Duration::ZERO,
+        to_file: false,
         key: None,
         item: None,
         noted: None,

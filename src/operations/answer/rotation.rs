@@ -306,6 +306,16 @@ impl Operations {
         self.confirm_with_snapshot(rotated, None).await
     }
 
+    /// As [`Operations::confirm`], once the new token is in its file: that is recorded together with the ending.
+    pub(crate) async fn confirm_written(&self, rotated: Done) -> Done {
+        let before = self.snapshot_before_get(&rotated.group.id).await;
+        let before = before.ok().map(|mut before| {
+            before.open_before.written = rotated.rotation;
+            before
+        });
+        self.confirm_with_snapshot(rotated, before).await
+    }
+
     /// As [`Operations::confirm`], with the snapshot of the group, if that was just read.
     pub(crate) async fn confirm_with_snapshot(
         &self,
@@ -314,6 +324,9 @@ impl Operations {
     ) -> Done {
         let mut done = rotated;
         let (id, exists) = (&done.group.id, UnknownIdPolicy::Exists);
+        let written = before
+            .as_ref()
+            .and_then(|before| before.open_before.written);
         let answer = match before {
             Some(before) => Box::pin(self.look_up_with_snapshot(before, id, exists, None)).await,
             None => Box::pin(self.look_up_in_detail(id, exists)).await,
@@ -330,6 +343,12 @@ impl Operations {
             Some(row) => self.state_of(row, &lookup).await,
             None => None,
         };
+        // Another process has confirmed it.
+        if let Some(row) = written
+            && lookup.state_of(row).is_none()
+        {
+            self.note_written(id).await;
+        }
         let read = lookup.done;
         done.ending = state.and_then(ending).unwrap_or(done.ending);
         let news = read.warnings.into_iter().filter(is_news);

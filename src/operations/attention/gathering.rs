@@ -161,6 +161,12 @@ impl Gathering<'_> {
             self.operations.look_at_retries(those).await;
         }
         for batch in batches {
+            // An unfinished one writes them when it is resumed.
+            if batch.unwritten > 0 && batch.ended_at.is_some() {
+                let (at, by) = (batch.ended_at, batch.by.clone());
+                let kind = ConcernKind::Unwritten(Box::new(batch.clone()));
+                self.push(kind, at, Some(&by));
+            }
             if let Some(groups) = not_done.get(&batch.id) {
                 let (at, by) = (batch.ended_at, batch.by.clone());
                 let kind = ConcernKind::NotDone(Box::new(batch), *groups);

@@ -254,6 +254,7 @@ impl ItemContext {
         let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
         let of = Some(OfItem {
             key: item.key,
+            to_file: self.keep.is_some(),
             before,
             unsent,
             then,
@@ -298,7 +299,11 @@ impl ItemContext {
                     outcome = outcome.harmless();
                 }
                 if status == ItemStatus::Confirmed {
-                    outcome = outcome.fatal(self.keep(&done).await);
+                    let fatal = self.keep(&done).await;
+                    if fatal.is_none() {
+                        self.note_written(&done).await;
+                    }
+                    outcome = outcome.fatal(fatal);
                 }
                 outcome.with_warnings(done.warnings)
             }
@@ -339,15 +344,22 @@ impl ItemContext {
         let mut fatal = self.keep(&done).await;
         let token = done.returned_token.clone();
         let done = if done.ending == Ending::Rotated {
-            // Keeping the token may have taken a while.
-            let then = then.filter(|_| self.keep.is_none());
-            Box::pin(self.operations.confirm_with_snapshot(done, then)).await
+            match (&self.keep, &fatal) {
+                // Keeping the token may have taken a while: what was read before that is not used.
+                (Some(_), None) => Box::pin(self.operations.confirm_written(done)).await,
+                (Some(_), Some(_)) => Box::pin(self.operations.confirm(done)).await,
+                (None, _) => Box::pin(self.operations.confirm_with_snapshot(done, then)).await,
+            }
         } else {
             done
         };
         // Somebody rotated after us; their token is the current one.
         if fatal.is_none() && done.returned_token != token {
             fatal = self.keep(&done).await;
+        }
+        // A read that confirms it has recorded this already.
+        if fatal.is_none() && done.ending != Ending::Confirmed {
+            self.note_written(&done).await;
         }
         // A failed hand-off stays recorded with its rotation, and is offered again.
         let handed = self.operations.hand_off(&done).await;
@@ -510,6 +522,13 @@ impl ItemContext {
         let seems = ItemStatus::NotApplied;
         let outcome = self.outcome_from_journal(item, seems, why.clone(), begun);
         Ok(Some(outcome.await.harmless()))
+    }
+
+    /// Records that the token is in the file, if there is one. If that fails, the token counts as missing there.
+    async fn note_written(&self, done: &Done) {
+        if self.keep.is_some() && done.token().is_some() {
+            self.operations.note_written(&done.group.id).await;
+        }
     }
 
     /// Passes the token to the sink; returns an error as text.

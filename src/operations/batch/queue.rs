@@ -31,7 +31,7 @@ pub(super) struct Queue {
     kind: BatchKind,
     reason: Option<String>,
     noted: i64,
-    /// Items to settle first, then items that were not started.
+    /// Items to settle, and those whose token is to be read for the file; then items that were not started.
     waiting: VecDeque<BatchItem>,
     /// Whether those that could not be read back have been tried again.
     was_again: bool,
@@ -50,7 +50,10 @@ impl Queue {
         pace: RunLimits,
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
-        let open = items.iter().filter(|item| item.is_open());
+        let is_unwritten = |item: &BatchItem| item.unwritten && keep.is_some();
+        let open = items
+            .iter()
+            .filter(|item| item.is_open() || is_unwritten(item));
         let left = with_status(items, ItemStatus::NotStarted);
         Self {
             operations,
@@ -70,7 +73,9 @@ impl Queue {
     /// Does not begin these groups; what is open of them is settled anyway.
     pub(super) fn leave_out(&mut self, groups: &[UserGroupId]) {
         let groups: HashSet<&UserGroupId> = groups.iter().collect();
-        let stays = |item: &BatchItem| item.is_open() || !groups.contains(&item.user_group_id);
+        let stays = |item: &BatchItem| {
+            item.rotation.is_some() || item.is_open() || !groups.contains(&item.user_group_id)
+        };
         self.waiting.retain(stays);
     }
 

@@ -231,6 +231,9 @@ impl ReadContext {
         {
             if done.token().is_some() {
                 read.not_kept = run::keep(keep.clone(), done).await.err();
+                if read.not_kept.is_none() {
+                    self.operations.note_written(&done.group.id).await;
+                }
             } else {
                 let why = "the response has no token; read it again";
                 read.failure = Some(Failure::Unreadable(why.into()));

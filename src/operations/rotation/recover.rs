@@ -79,6 +79,7 @@ impl Operations {
                 mutations: Vec::new(),
                 noted: Noted::default(),
                 at: self.moment(),
+                written: None,
             };
             let settled = self.plan_settlement(&open_before, &Evidence::Nothing);
             if settled.steps.is_empty() {
@@ -189,6 +190,7 @@ impl Operations {
                 after,
                 at: self.now(),
                 note: Some(format!("abandoned by {}: {reason}", self.operator())),
+                written: false,
             }),
             ..Record::default()
         };

@@ -85,6 +85,8 @@ pub(crate) struct WithStep {
 /// The item of a batch whose rotation it is.
 pub(crate) struct OfItem<'a> {
     pub key: ItemKey,
+    /// Whether its new token goes to a file.
+    pub to_file: bool,
     /// The snapshot of the group, if that was just read.
     pub before: Option<BeforeGet>,
     /// Set if its sending may be recorded although nothing was sent.
@@ -153,7 +155,7 @@ impl Operations {
     ) -> Result<Done, Failure> {
         let (item, before, unsent, then) = item.map_or((None, None, None, None), |item| {
             (
-                Some(item.key),
+                Some((item.key, item.to_file)),
                 item.before,
                 Some(item.unsent),
                 Some(item.then),
@@ -287,7 +289,7 @@ impl Operations {
         id: &UserGroupId,
         previous: Fingerprint,
         reason: Option<String>,
-        item: Option<ItemKey>,
+        item: Option<(ItemKey, bool)>,
         spare: Spare,
     ) -> Result<(RotationId, Option<GateSnapshot>), Failure> {
         let intent = RotationIntent {
@@ -301,8 +303,9 @@ impl Operations {
             profile: self.profile().name.clone(),
             hands_off: self.profile().handoff.is_some(),
             settles_in: self.settle_window(),
+            to_file: item.is_some_and(|(_, to_file)| to_file),
             key: self.key_id(),
-            item,
+            item: item.map(|(key, _)| key),
         };
         let mut wait = self.patience();
         loop {
@@ -480,6 +483,7 @@ impl Operations {
                 after,
                 at: self.now(),
                 note: step.note,
+                written: false,
             }),
             handoff,
             key: self.key_id(),

@@ -29,6 +29,8 @@ pub(crate) struct OpenBeforeGet {
     /// The last recorded changes of the group by then.
     pub noted: Noted,
     pub at: Moment,
+    /// The rotation whose new token this process has put in its file.
+    pub written: Option<RotationId>,
 }
 
 impl OpenBeforeGet {
@@ -48,6 +50,7 @@ impl OpenBeforeGet {
             mutations: mutations.cloned().collect(),
             noted: self.noted,
             at: self.at.clone(),
+            written: self.written,
         }
     }
 }
@@ -117,6 +120,7 @@ impl Operations {
             mutations: found.mutations,
             noted: found.noted,
             at,
+            written: None,
         };
         BeforeGet {
             known: found.group,
@@ -183,7 +187,7 @@ impl Operations {
     ) -> SettlementPlan {
         let mut settled = SettlementPlan::default();
         for row in &open_before.open {
-            self.settle_one(row, &open_before.at, evidence, &mut settled);
+            self.settle_one(row, open_before, evidence, &mut settled);
         }
         settled
     }
@@ -191,11 +195,11 @@ impl Operations {
     fn settle_one(
         &self,
         row: &RotationRow,
-        read_at: &Moment,
+        before: &OpenBeforeGet,
         evidence: &Evidence,
         settled: &mut SettlementPlan,
     ) {
-        let since_sent = self.since_sent(row, read_at);
+        let since_sent = self.since_sent(row, &before.at);
         let mut rotation = row.rotation;
         // Younger ones may be in progress in their process, and are its business.
         let left_behind = since_sent >= self.settle_window_of(row.settles_in);
@@ -211,7 +215,11 @@ impl Operations {
             Evidence::Nothing => return,
         };
         if matches!(rotation.state, State::Rotated | State::Unknown) {
-            self.step(row, rotation, event, evidence, settled);
+            let after = self.step(row, rotation, event, evidence, settled);
+            let step = settled.steps.last_mut();
+            if let Some(step) = step.and_then(|record| record.rotation.as_mut()) {
+                step.written = before.written == Some(row.id) && after.state == State::Confirmed;
+            }
         }
     }
 
@@ -248,6 +256,7 @@ impl Operations {
                 after,
                 at: self.now(),
                 note: ending.is_some().then_some(note),
+                written: false,
             }),
             ..Record::default()
         });

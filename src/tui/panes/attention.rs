@@ -368,7 +368,9 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
         | ConcernKind::ChangedElsewhere(id) => {
             open_in(profile, PaneRequest::Group(id.clone()), context);
         }
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
+        ConcernKind::Batch(batch)
+        | ConcernKind::NotDone(batch, _)
+        | ConcernKind::Unwritten(batch) => {
             let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
             open_in(profile, opening, context);
         }

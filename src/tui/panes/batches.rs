@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::prelude::*;
 use crate::{
-    domain::{BatchKind, Operation, RunnerState},
+    domain::{BatchKind, Operation, RunnerState, batch::NOT_IN_FILE},
     operations::{Batch, BatchId, Guarded, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
@@ -416,6 +416,10 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
                 left => format!("{waiting}, {left} not applied"),
             };
             ("x", text, theme.error())
+        }
+        (0, 0, _) if batch.unwritten > 0 => {
+            let text = format!("{} {NOT_IN_FILE}", batch.unwritten);
+            ("!", text, theme.warning())
         }
         (0, 0, 0) => ("+", "done".into(), theme.ok()),
         (0, 0, left) => ("!", format!("{left} not applied"), theme.warning()),

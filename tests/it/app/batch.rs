@@ -35,6 +35,7 @@ pub(super) fn stored(id: BatchId) -> Batch {
         ended_at: Some(BEGIN),
         counts: Counts::default(),
         not_handed_off: 0,
+        unwritten: 0,
         last_run: None,
         runs: Vec::new(),
         runner: None,
@@ -227,6 +228,7 @@ pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
         by: Some("dan@desk".into()),
         at: Some(BEGIN + Duration::from_mins(5)),
         handoff: HandOff::default(),
+        unwritten: false,
         cause: None,
     };
     let all = ["acme-eu", "globex"].into_iter().zip(states);

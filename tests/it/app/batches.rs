@@ -166,6 +166,15 @@ fn done_is_only_what_is_wanted_and_has_arrived() {
         };
         listing(TESTING, batch).shows(state).hides(lacks);
     }
+    let batch = Batch {
+        counts: confirmed,
+        unwritten: 2,
+        ..stored(BATCH)
+    };
+    let listed = listing(TESTING, batch);
+    listed
+        .shows("2 not in the token file")
+        .hides("+   7  rotate");
 }
 
 #[test]

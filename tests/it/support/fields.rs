@@ -45,6 +45,7 @@ pub(crate) fn intent(
         profile: profile.into(),
         hands_off: false,
         settles_in: Duration::ZERO,
+        to_file: false,
         key: None,
         item: None,
         noted: None,
@@ -67,6 +68,7 @@ pub(crate) fn step(
         after: before.step(event, horizon).expect("in order"),
         at,
         note: None,
+        written: false,
     }
 }
 

@@ -211,7 +211,9 @@ CREATE TABLE rotations (
     -- How many microseconds after it was sent it may still take effect, by the timeout of the profile that sent it.
     settles_in      BIGINT,
     -- Its `previous` was returned as the current token again, long after it had been replaced.
-    revived         BOOLEAN NOT NULL DEFAULT FALSE
+    revived         BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Set with the intent of a rotation whose new token goes to a file, until it is in one.
+    unwritten       BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert

@@ -29,8 +29,8 @@ GRANT INSERT (at, by, profile, user_group_id, operation, ending, previous_finger
     key)
     ON history TO ":schema_operator";
 GRANT INSERT (place, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, started_at, boot_clock,
-    key, hands_off, process, settles_in), UPDATE (state, fingerprint, refused, read_unchanged, sent_at, note, boot_clock, handoff, handoff_exit, handoff_note, profile,
-    handoff_run, handoff_by, handoff_process, handoff_limit, handoff_at, handoff_clock, revived)
+    key, hands_off, process, settles_in, unwritten), UPDATE (state, fingerprint, refused, read_unchanged, sent_at, note, boot_clock, handoff, handoff_exit, handoff_note, profile,
+    handoff_run, handoff_by, handoff_process, handoff_limit, handoff_at, handoff_clock, revived, unwritten)
     ON rotations TO ":schema_operator";
 GRANT INSERT (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note)
     ON rotation_events TO ":schema_operator";

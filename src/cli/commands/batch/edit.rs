@@ -175,7 +175,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         }
         output::say(&format!("all groups already have this value; {UNDONE}"));
         if session.json {
-            output::json_line(super::summary(None, &[], 0))?;
+            output::json_line(super::summary(None, &[], None))?;
         }
         return Ok(Err(Exit::Done));
     }

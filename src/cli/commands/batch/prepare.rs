@@ -129,7 +129,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
         // For a nightly job this is a success.
         output::say("no group matches; nothing to rotate, nothing was sent");
         if session.json {
-            output::json_line(super::summary(None, &[], 0))?;
+            output::json_line(super::summary(None, &[], None))?;
         }
         return Ok(Err(Exit::Done));
     }
@@ -228,18 +228,22 @@ pub(super) async fn resume(
     };
     let resumption = operations.plan_resumption(BatchId(number), true).await?;
     let batch = &resumption.batch;
-    if batch.ended_at.is_some() {
+    let writes = batch.unwritten > 0 && arguments.token_out.is_some();
+    if batch.ended_at.is_some() && !writes {
         output::say(&format!(
             "batch {} is already finished; nothing was sent",
             batch.id.0
         ));
+        if let Some(told) = super::unwritten(batch) {
+            output::alarm(&told);
+        }
         if session.json {
             let report = Report {
                 batch: batch.id,
                 counts: batch.counts,
                 halt: None,
             };
-            output::json_line(super::summary(Some(&report), &[], 0))?;
+            output::json_line(super::summary(Some(&report), &[], Some(batch)))?;
         }
         return Ok(Err(Exit::Done));
     }
