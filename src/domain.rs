@@ -24,6 +24,7 @@ pub mod refresh;
 pub mod remote_changes;
 pub mod rotation;
 pub mod size;
+pub mod spreadsheet;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;

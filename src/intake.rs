@@ -17,7 +17,6 @@ pub mod pem;
 pub mod proxy;
 pub mod secret;
 pub mod signs;
-pub mod spreadsheet;
 pub mod text;
 
 #[cfg(test)]

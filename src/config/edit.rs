@@ -162,9 +162,7 @@ impl Opened {
             return Ok((self.edit(lines.clone(), lines), profile));
         };
         let mut wanted = self.parsed(text)?;
-        if wanted.profiles.iter().any(|known| known.name == new.name) {
-            return Err(EditError::Exists(new.name.clone(), self.file.clone()));
-        }
+        self.is_free(&wanted, &new.name, None)?;
         // With a second profile it would be unclear which one is the default.
         let mut head = String::new();
         if let (None, [only]) = (&wanted.default_profile, wanted.profiles.as_slice()) {
@@ -184,6 +182,16 @@ impl Opened {
         Ok((edit, profile))
     }
 
+    /// Refuses a name that differs from that of another profile in case only: the two would be taken for each other.
+    fn is_free(&self, wanted: &ConfigFile, name: &str, of: Option<&str>) -> Result<(), EditError> {
+        let mut others = wanted.profiles.iter().map(|known| &known.name);
+        let is_same = |known: &&String| known.to_lowercase() == name.to_lowercase();
+        let taken = others.find(|known| Some(known.as_str()) != of && is_same(known));
+        taken.map_or(Ok(()), |known| {
+            Err(EditError::Exists(known.clone(), self.file.clone()))
+        })
+    }
+
     /// Removes a profile.
     pub fn removed(&self, name: &str) -> Result<Edit, EditError> {
         let (text, mut wanted) = self.with(name)?;
@@ -200,9 +208,8 @@ impl Opened {
     pub fn renamed(&self, name: &str, to: &str) -> Result<Edit, EditError> {
         let (text, mut wanted) = self.with(name)?;
         new_profile::is_name(to).map_err(EditError::Wrong)?;
-        if wanted.profiles.iter().any(|profile| profile.name == to) {
-            return Err(EditError::Exists(to.to_owned(), self.file.clone()));
-        }
+        let other_case = Some(name).filter(|name| *name != to);
+        self.is_free(&wanted, to, other_case)?;
         let (mut after, mut changed) = (String::new(), String::new());
         let (mut tables, mut was_inside) = (0, false);
         for line in lines::of(text, name) {
@@ -328,9 +335,10 @@ mod tests {
         let bare = |text: &str| text.replace(['\'', '"'], "");
         assert_eq!(bare(&back.after), bare(TEXT));
         assert!(matches!(
-            opened().renamed("a", "b"),
+            opened().renamed("a", "B"),
             Err(EditError::Exists(..))
         ));
+        assert!(opened().renamed("a", "A").is_ok());
         assert!(opened().renamed("c", "d").is_err());
     }
 }

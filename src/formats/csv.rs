@@ -7,10 +7,10 @@ use crate::{
         annotation::AnnotationChange,
         change::DesiredFields,
         group::UserGroupId,
-        text::{counted, visible},
+        text::{counted, is_hidden, visible},
     },
     formats::strict_json,
-    intake::{json_key::RESERVED, text},
+    intake::{json_key::RESERVED, signs, text},
 };
 
 #[derive(Debug, Default)]
@@ -279,6 +279,10 @@ impl Header {
             if name.is_empty() {
                 columns.push(Slot::Unnamed);
                 continue;
+            }
+            if let Some(sign) = name.chars().find(|c| is_hidden(*c)) {
+                let sign = signs::named(sign).unwrap_or_else(|| "an invisible sign".to_owned());
+                problems.push(format!("the column {}: {sign}", visible(name)));
             }
             let column = || Column::of_header(name).map(Slot::Column);
             match Slot::part(name).or_else(column) {

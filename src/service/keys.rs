@@ -1,9 +1,9 @@
 //! API keys and the environments they belong to: creating, listing, revoking, recognising, expiry and last use. A key
 //! exists in clear text only once, when it is created; the database stores its SHA-256.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
-use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{
@@ -60,7 +60,7 @@ impl KeyInfo {
 #[derive(Debug, Clone, Copy)]
 pub enum Expiry {
     At(Timestamp),
-    In(Span),
+    In(Duration),
 }
 
 impl FromStr for Expiry {
@@ -70,29 +70,26 @@ impl FromStr for Expiry {
         if let Ok(at) = text.parse::<Timestamp>() {
             return Ok(Self::At(at));
         }
-        if let Ok(day) = text.parse::<Date>() {
+        // Of a time without a time zone, a day would be read.
+        let day = text.parse::<Date>().ok();
+        if let Some(day) = day.filter(|_| text.len() == "2027-01-31".len()) {
             let midnight = day.to_zoned(TimeZone::UTC).map(|at| at.timestamp());
             return midnight.map(Self::At).map_err(|_| WHEN.to_owned());
         }
-        // `3m` would be three minutes.
-        if let Err(why @ InvalidAge::Minutes(..)) = duration::age(text) {
-            return Err(why.to_string());
-        }
-        let span = text.parse::<Span>().map_err(|_| WHEN.to_owned())?;
-        Ok(Self::In(span))
+        duration::age(text).map(Self::In).map_err(|why| match why {
+            InvalidAge::Unreadable => WHEN.to_owned(),
+            why => why.to_string(),
+        })
     }
 }
 
-const WHEN: &str = "expected a duration, a day or a time: 90d, 2027-01-31 or 2027-01-31T12:00:00Z";
+const WHEN: &str = "expected a time from now in h, d or w, a day or a time in UTC: 90d, 2027-01-31 or 2027-01-31T12:00:00Z";
 
 impl Expiry {
     fn after(self, now: Timestamp) -> Result<Timestamp> {
         let at = match self {
             Self::At(at) => Some(at),
-            Self::In(span) => {
-                let later = now.to_zoned(TimeZone::UTC).checked_add(span);
-                later.ok().map(|at| at.timestamp())
-            }
+            Self::In(span) => now.checked_add(span).ok(),
         };
         at.filter(|at| *at > now).ok_or(StoreError::InvalidExpiry)
     }

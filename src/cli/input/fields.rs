@@ -20,12 +20,13 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         size::check_size,
-        text::{is_hidden, visible, with_state},
+        spreadsheet,
+        text::{visible, with_state},
     },
     formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
     intake::{
         pairs::{pair, second_key, unquoted},
-        spreadsheet, text,
+        text,
     },
     operations::Failure,
     search::suggest::similar,
@@ -347,12 +348,6 @@ fn say_cell(field: &str, text: &str) {
 pub(crate) fn say_cells(base: &DesiredFields, fields: &DesiredFields) {
     if let Some(name) = fields.name.as_ref().filter(|_| fields.name != base.name) {
         say_cell("name", name);
-        if name.contains(is_hidden) {
-            let name = visible(name);
-            output::context(&format!("! the name \"{name}\" has an invisible character"));
-        } else if name.trim() != name {
-            output::context(&format!("! the name \"{name}\" has a space at the edge"));
-        }
     }
     let known = |schema| base.mapping.as_ref().and_then(|rows| rows.get(schema));
     for (schema, source) in fields.mapping.iter().flatten() {
@@ -364,6 +359,7 @@ pub(crate) fn say_cells(base: &DesiredFields, fields: &DesiredFields) {
     let known = |key| base.properties.as_ref().and_then(|all| all.get(key));
     for (key, value) in fields.properties.iter().flatten() {
         if known(key) != Some(value) {
+            say_cell("property", key);
             say_cell("property", value.as_str().unwrap_or_default());
         }
     }

@@ -271,4 +271,5 @@ fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
 }
 
 const RENAME: &str = "\
-UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
+UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1 \
+OR lower(name) = lower($1) AND number <> $2)";

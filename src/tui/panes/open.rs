@@ -6,8 +6,8 @@
 use super::list::MAX_SYNCHRONOUS;
 use super::prelude::*;
 use crate::{
+    domain::spreadsheet,
     domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
-    intake::spreadsheet,
     operations::Guarded,
     tui::{
         kit::{below, widest},

@@ -300,6 +300,25 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
     ran.shows("! a spreadsheet or a program may have changed 1 cell")
         .says("the property \"0,5\" is not a number, unlike the known value");
     let lines = home.run("apply types.csv --dry-run --json").await.lines();
+    // Whatever brings it.
+    home.write(
+        "pairs.csv",
+        "id,mapping,prop:d\nMar-25,\"{\"\"40 \"\":\"\"7\u{200b}\"\"}\",{“x”:1}\n",
+    );
+    home.exits(0, "apply pairs.csv --dry-run")
+        .await
+        .shows("! a spreadsheet or a program may have changed 3 cells")
+        .says("the mapping \"40 \" is a text with a blank at the edge")
+        .says("the mapping \"7\\u{200b}\" is a text with an invisible character")
+        .says("is a text, although it begins like JSON");
+    home.exits(0, "update Mar-25 --map 40=７ --map '7=$DS' --dry-run")
+        .await
+        .says("the mapping \"７\" is a text with digits that are not 0 to 9")
+        .says("the mapping \"$DS\" is a text with a variable");
+    home.write("heading.csv", "id,map:40\u{200b}\nMar-25,1\n");
+    home.exits(2, "apply heading.csv --dry-run")
+        .await
+        .says("U+200B is a zero-width space: remove it");
     assert_eq!(lines[0]["request"]["properties"]["sso"], json!(false));
     assert_eq!(lines[0]["spreadsheet_cells"], json!(["property"]));
 }

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::{
     cli::commands::prelude::*,
+    domain::spreadsheet,
     domain::{
         annotation::AnnotationPlan,
         group::{Mapping, Properties},
         text::skeleton,
     },
     formats::{GroupRow, RowPlan},
-    intake::spreadsheet,
     search::suggest::similar,
 };
 
@@ -149,21 +149,38 @@ impl SpreadsheetCells {
     ) -> Vec<&'static str> {
         let mut fields = Vec::new();
         let id = known.is_none().then_some(("ID", row.id.as_str()));
+        let name = row.fields.name.as_deref();
+        let known_name = known.and_then(|known| known.name.as_deref());
+        let name = name.filter(|name| known_name != Some(*name));
         // Single rows were laid over what is known, which is not of the file.
         let mapping = row.fields.mapping.iter().flatten();
         let mapping = mapping.filter(|_| row.parts.map.is_empty());
+        let singles = row.parts.map.iter().map(|(key, cell)| (key, cell));
+        let known_source = |key: &String| known?.mapping.as_ref()?.get(key);
+        let mapping = mapping.chain(singles);
+        let mapping = mapping.filter(|(key, value)| known_source(key) != Some(*value));
+        let whole = row.fields.properties.iter().flatten();
+        let whole = whole.filter(|_| row.parts.properties.is_empty());
+        let whole = whole.filter(|(key, value)| property(known, key) != Some(*value));
+        let keys = row.parts.properties.iter().map(|(key, _)| key);
+        let keys = keys.filter(|key| property(known, key).is_none());
         let texts = id
             .into_iter()
-            .chain(row.fields.name.as_deref().map(|name| ("name", name)))
+            .chain(name.map(|name| ("name", name)))
             .chain(row.annotation.note.as_deref().map(|note| ("note", note)))
             .chain(mapping.flat_map(|(key, value)| [("mapping", &**key), ("mapping", &**value)]))
-            .chain(row.parts.map.iter().map(|(_, cell)| ("mapping", &**cell)));
+            .chain(whole.flat_map(|(key, value)| {
+                [&**key, value.as_str().unwrap_or_default()].map(|text| ("property", text))
+            }))
+            .chain(keys.map(|key| ("property", &**key)));
         let texts = texts.map(|(field, text)| (field, text, spreadsheet::changed(field, text)));
         let properties = row.parts.properties.iter().map(|(key, cell)| {
             let values = (property(known, key), property(Some(&row.fields), key));
             // A value of JSON.
-            let broken = spreadsheet::broken(cell).filter(|_| values.1 != Some(&Value::Null));
-            let what = broken.or_else(|| changed_type(values, cell));
+            let odd = || spreadsheet::changed("property", cell);
+            let is_new = values.0 != values.1 && values.1 != Some(&Value::Null);
+            let what = is_new.then(odd).flatten();
+            let what = what.or_else(|| changed_type(values, cell));
             ("property", &**cell, what)
         });
         for (field, text, what) in texts.chain(properties) {
@@ -202,6 +219,9 @@ fn changed_type(values: (Option<&Value>, Option<&Value>), cell: &str) -> Option<
         }
         (Some(Value::Number(_)), Some(new)) if !new.is_number() => {
             Some("not a number, unlike the known value")
+        }
+        (_, Some(Value::String(_))) if cell.starts_with(['{', '[']) => {
+            Some("a text, although it begins like JSON")
         }
         (None, Some(Value::String(_))) => spreadsheet::truth(cell),
         _ => None,

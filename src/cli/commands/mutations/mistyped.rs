@@ -3,8 +3,8 @@
 use crate::{
     cli::{commands::prelude::*, input::selection::alike},
     config::guard::Weight,
+    domain::spreadsheet,
     domain::text::oddities,
-    intake::spreadsheet,
 };
 
 /// How many similar ids are named.

@@ -5,6 +5,7 @@ use secrecy::ExposeSecret;
 use super::storage::Storage;
 use crate::{
     cli::{args::new_name, commands::prelude::*},
+    config::objection,
     service::{
         keys::{Expiry, KeyInfo, NewKey, check_new},
         store::{Options, Store, StoreError},
@@ -56,6 +57,9 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
     // A key that cannot be, and a look at what is not there, create no database.
     match &command {
         Command::Create(create) => {
+            if let Some(why) = objection(&create.environment) {
+                return Err(CliError::Usage(format!("--environment {why}")));
+            }
             check_new(&new_key(create, global), Clock::System.now())?;
         }
         Command::List if !storage.is_there() => return print(&[], global),
@@ -67,11 +71,13 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
     let store = storage.open(Options::default())?;
     match command {
         Command::Create(create) => {
+            let is_new = is_new(&create.environment, &store.list_keys()?)?;
             let (info, key) = store.create_new_key(new_key(&create, global))?;
             output::say(&format!(
-                "created API key {} for environment {}. It is shown only once: save it in a file with mode 600, and set api_key \
+                "created API key {} for {}environment {}. It is shown only once: save it in a file with mode 600, and set api_key \
                  = {{ file = \"...\" }} in a profile",
                 info.id,
+                if is_new { "the new " } else { "" },
                 visible(&info.environment)
             ));
             let key = key.expose_secret();
@@ -95,6 +101,22 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
             let text = || format!("revoked API key {id} of environment {environment}");
             output::either(global.json, || object(&info), text)
         }
+    }
+}
+
+/// Whether there is no environment of this name. One that differs from it in case only is meant.
+fn is_new(name: &str, keys: &[KeyInfo]) -> Result<bool, CliError> {
+    let mut known = keys.iter().map(|key| key.environment.as_str());
+    if known.clone().any(|known| known == name) {
+        return Ok(false);
+    }
+    match known.find(|known| known.to_lowercase() == name.to_lowercase()) {
+        None => Ok(true),
+        Some(known) => Err(CliError::Usage(format!(
+            "there is no environment \"{}\"; did you mean \"{}\"? No key was created",
+            visible(name),
+            visible(known)
+        ))),
     }
 }
 

@@ -296,6 +296,11 @@ pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
         1 => caller.profile.clone(),
         n => format!("{}-{n}", caller.profile),
     });
+    let known: Vec<_> = all(tx)?
+        .iter()
+        .map(|place| place.name.to_lowercase())
+        .collect();
+    let names = names.filter(|name| !known.contains(&name.to_lowercase()));
     for name in names {
         let made = tx.one(ADD_PLACE, values![name, caller.at, &caller.by])?;
         if let Some(place) = made {

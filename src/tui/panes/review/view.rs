@@ -3,8 +3,8 @@
 use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::tui::panes::prelude::*;
 use crate::{
+    domain::spreadsheet,
     domain::{Ending, facts::Field, text::oddities, update::UnsafeUpdate, visible},
-    intake::spreadsheet,
     tui::kit::{ChangeTarget, flight_style, page as page_box, page_room, side_by_side, titled},
 };
 

@@ -32,7 +32,10 @@ fn time(value: &Value) -> Timestamp {
 async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     let home = Home::new();
     let long = home.key("--environment live --expires 90d").await;
-    let short = home.key("--environment live --expires 1s").await;
+    let soon = Timestamp::now() + jiff::SignedDuration::from_secs(1);
+    let short = home
+        .key(&format!("--environment live --expires {soon}"))
+        .await;
     home.key("--environment live --expires 2126-01-31 --name reports")
         .await;
     let listed = keys(&home).await;
@@ -74,6 +77,21 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
 }
 
 #[tokio::test]
+async fn an_environment_is_not_taken_for_one_that_looks_the_same() {
+    let home = Home::new();
+    home.key("--environment live").await;
+    let on = format!("--database {}", home.database());
+    #[rustfmt::skip] // A table: one command a line.
+    home.each(&[
+        (2, &format!("serve keys create {on} --environment Live"), "did you mean \"live\"?"),
+        (2, &format!("serve keys create {on} --environment 'live '"), "space at the edge"),
+        (2, &format!("serve keys create {on} --environment 'l\u{200b}ive'"), "invisible"),
+        (0, &format!("serve keys create {on} --environment eu"), "for the new environment eu"),
+        (0, &format!("serve keys create {on} --environment eu"), "for environment eu"),
+    ]).await;
+}
+
+#[tokio::test]
 async fn a_key_that_would_already_be_expired_is_refused() {
     let home = Home::new();
     let create = format!(
@@ -83,7 +101,11 @@ async fn a_key_that_would_already_be_expired_is_refused() {
     let name = "invalid name of the key";
     #[rustfmt::skip] // A table: one command a line.
     home.each(&[
-        (2, &format!("{create} --expires 0s"), "give a time in the future"),
+        (2, &format!("{create} --expires 0d"), "give a time in the future"),
+        // A time without a time zone would be cut to its day, and few mean five seconds.
+        (2, &format!("{create} --expires 2027-01-31T12:00"), "in UTC: 90d, 2027-01-31"),
+        (2, &format!("{create} --expires 1y"), "write 365d"),
+        (2, &format!("{create} --expires 5s"), "in h, d or w"),
         (2, &format!("{create} --expires 2027-02-30"), "90d, 2027-01-31"),
         (2, &format!("{create} --name ''"), name),
         (2, &format!("{create} --name 'two\nlines'"), name),

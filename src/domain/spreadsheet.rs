@@ -1,10 +1,39 @@
-//! What a spreadsheet makes of a value when it opens or saves a file: errors, shortened numbers, dates. And what programs
-//! write where there is none.
+//! What a spreadsheet makes of a value when it opens or saves a file: errors, shortened numbers, dates. What programs write
+//! where there is none, what a template left, and signs that nobody sees.
+
+use super::{
+    dash,
+    text::{has_variable, is_hidden},
+};
 
 /// What is odd about the text of a field; of IDs and data sources also what is usual elsewhere.
 pub fn changed(field: &str, text: &str) -> Option<&'static str> {
     let is_id = matches!(field, "ID" | "mapping");
-    broken(text).or_else(|| is_id.then(|| converted(text))?)
+    let odd = broken(text).or_else(|| is_id.then(|| converted(text))?);
+    odd.or_else(|| overlooked(field, text))
+}
+
+/// What is easily overlooked in a value that is kept by the service. The characters of an ID are named one by one elsewhere
+/// ([`crate::domain::text::oddities`]), and a note is for people.
+fn overlooked(field: &str, text: &str) -> Option<&'static str> {
+    if matches!(field, "ID" | "note") {
+        return None;
+    }
+    let is_other_digit = |c: char| !c.is_ascii() && (c.is_numeric() || c == '\u{20e3}');
+    let is_odd_blank = |c: char| !c.is_ascii() && c.is_whitespace();
+    if text.contains(is_hidden) {
+        Some("a text with an invisible character")
+    } else if text.trim() != text {
+        Some("a text with a blank at the edge")
+    } else if text.contains(is_odd_blank) {
+        Some("a text with a blank that is not the usual one")
+    } else if has_variable(text) {
+        Some("a text with a variable that only a shell or a template replaces")
+    } else if field == "mapping" && text.contains(is_other_digit) {
+        Some("a text with digits that are not 0 to 9")
+    } else {
+        None
+    }
 }
 
 /// What only a spreadsheet writes in the place of a value.
@@ -15,6 +44,12 @@ pub fn broken(text: &str) -> Option<&'static str> {
     }
     if is_missing(text) {
         return Some("what programs write for a missing value");
+    }
+    if is_place(text) {
+        return Some("the place of a value in a template");
+    }
+    if text.len() > 1 && text.starts_with('=') {
+        return Some("a formula of a spreadsheet");
     }
     if text.contains('\u{fffd}') {
         return Some("a text with a letter that was lost (U+FFFD)");
@@ -41,8 +76,15 @@ pub fn converted(text: &str) -> Option<&'static str> {
         let is_none = !rest.is_empty() && rest.bytes().all(|byte| byte == b'0');
         (is_none && is_number(whole, 1..=99)).then_some(())
     };
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if is_date(text) {
         Some("a date that a spreadsheet may have made")
+    } else if digits > 15 && digits == text.len() && text[15..].bytes().all(|byte| byte == b'0') {
+        Some("a number whose last digits a spreadsheet may have lost")
+    } else if has_thousands(text) {
+        Some("a number to which a spreadsheet may have added separators")
+    } else if matches!(text, "Total" | "Sum" | "Summe" | "Gesamt") {
+        Some("what a spreadsheet has below a column")
     } else if has_decimals().is_some() {
         Some("a number to which a spreadsheet may have added decimals")
     } else {
@@ -59,7 +101,15 @@ pub fn truth(text: &str) -> Option<&'static str> {
 
 /// As jq, databases and programs write it.
 fn is_missing(text: &str) -> bool {
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 20] = [
+        "-",
+        "N/A",
+        "n/a",
+        "TBD",
+        "TODO",
+        "[object Object]",
+        "<nil>",
+        "<none>",
         "null",
         "NULL",
         "(null)",
@@ -73,7 +123,36 @@ fn is_missing(text: &str) -> bool {
         "<null>",
         "\\N",
     ];
+    let is_dash = |text: &str| !text.is_empty() && text.chars().all(dash::is_long);
     WORDS.contains(&text)
+        || is_dash(text)
+        || text.starts_with("%!")
+        || text.starts_with("Optional(")
+}
+
+/// `<ID>` or `{id}`.
+fn is_place(text: &str) -> bool {
+    let between = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+    let name = between('<', '>').or_else(|| between('{', '}'));
+    let is_word = |c: char| c.is_alphanumeric() || " _-".contains(c);
+    name.is_some_and(|name| name.starts_with(char::is_alphabetic) && name.chars().all(is_word))
+}
+
+/// `1,234` or `1.234.567,50`.
+fn has_thousands(text: &str) -> bool {
+    [',', '.', '\'', '\u{a0}', '\u{202f}']
+        .into_iter()
+        .any(|sign| {
+            let mut parts = text.split(sign);
+            let is_first = parts.next().is_some_and(|first| is_number(first, 1..=3));
+            let (mut rest, is_decimal) = (parts.peekable(), |part: &str| {
+                let whole = part.split_once(['.', ',']);
+                whole
+                    .is_some_and(|(whole, rest)| is_number(whole, 3..=3) && is_number(rest, 1..=99))
+            });
+            let is_some = rest.peek().is_some();
+            is_first && is_some && rest.all(|part| is_number(part, 3..=3) || is_decimal(part))
+        })
 }
 
 /// In any language: `#REF!`, `#VALEUR!`, `#¿NOMBRE?`, `Err:502`.
@@ -189,7 +268,6 @@ mod tests {
             "1.2E11",
             "1e5",
             "00123",
-            "N/A",
             "",
             "none",
             "nano",
@@ -202,6 +280,29 @@ mod tests {
             "#VIP",
         ] {
             assert!(broken(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    #[rustfmt::skip] // A table: one text a line.
+    fn what_is_odd_is_named_and_what_is_usual_is_not() {
+        for (field, text, odd) in [
+            ("ID", "N/A", "missing"), ("mapping", "—", "missing"), ("ID", "%!s(MISSING)", "missing"),
+            ("ID", "{id}", "template"), ("ID", "<ID>", "template"), ("name", "=1+1", "formula"),
+            ("ID", "12345678901234500000", "last digits"), ("ID", "1,234", "separators"), ("mapping", "1.234,50", "separators"),
+            ("ID", "Summe", "below"),
+            ("name", "Acme\u{a0}Europe", "not the usual one"), ("name", " Acme", "edge"), ("property", "x\u{202e}", "invisible"),
+            ("name", "{{name}}", "variable"), ("mapping", "4⃣0", "digits"), ("mapping", "٤٠", "digits"),
+        ] {
+            let named = changed(field, text).unwrap_or_default();
+            assert!(named.contains(odd), "{field} {text:?}: {named:?}");
+        }
+        for (field, text) in [
+            ("name", "1,234 shops"), ("name", "Acme – Europe"), ("name", "مجموعة ٣"), ("name", "A+ {beta}"),
+            ("mapping", "213"), ("mapping", "acme_orders"), ("ID", "12.5.1"), ("ID", "1234567890123456"), ("property", "1,234"),
+            ("note", " a note\u{a0}"),
+        ] {
+            assert_eq!(changed(field, text), None, "{field} {text:?}");
         }
     }
 
