@@ -52,8 +52,6 @@ fn a_mistyped_test_is_refused_and_a_standing_one_is_told() {
         ("-label:vpi", "-label:vip"),
         ("-label:vio", "-label:vip"),
         ("-tag:custmer", "-tag:Customer"),
-        ("-label:“vip”", "-label:vip"),
-        ("-label:vip\u{200b}", "-label:vip"),
         ("-tag:ｃustomer", "-tag:customer"),
         ("-map:４０", "-map:40"),
         ("-map:40=٢١٣", "-map:40=213"),
@@ -80,11 +78,16 @@ fn a_mistyped_test_is_refused_and_a_standing_one_is_told() {
 
 #[test]
 fn keys_rows_and_numbers_are_compared() {
-    let one = with(
-        group("a", ""),
+    let all = fields(
+        "",
         &[("40", "213")],
         r#"{"tier":"gold","seats":100,"zone":"eu-1"}"#,
     );
+    let one = KnownGroup {
+        mapping: all.mapping.map(told),
+        properties: all.properties.map(told),
+        ..group("a", "")
+    };
     let index = Index::of([&one]);
     let refused = |text: &str| find(&index, asked(text)).exclusions.refused;
     for (text, meant) in [
