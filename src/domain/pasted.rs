@@ -190,7 +190,9 @@ const NO_TEXT: usize = 8;
 /// The first line of which bytes are no text: compressed or raw ones may be those of a token.
 fn no_text(text: &str) -> Option<usize> {
     let is_none = |line: &str| line.matches('\u{fffd}').nth(NO_TEXT - 1).is_some();
-    lines(text).find(|(line, _)| is_none(line)).map(|(_, number)| number)
+    lines(text)
+        .find(|(line, _)| is_none(line))
+        .map(|(_, number)| number)
 }
 
 /// A text with its escapes resolved.
