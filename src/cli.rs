@@ -86,6 +86,14 @@ pub fn main() -> color_eyre::Result<ExitCode> {
             });
         }
     };
+    if let Some(option) = given_twice() {
+        let text = format!("{option} is given twice; give it once");
+        return Ok(report(&CliError::Usage(text), wants_json(words_given())).into());
+    }
+    if cli.global.quiet && cli.global.verbose {
+        let text = "--quiet and --verbose cannot be combined; use one of them".to_owned();
+        return Ok(report(&CliError::Usage(text), cli.global.json).into());
+    }
     if cli.global.quiet {
         output::be_quiet();
     }
@@ -202,6 +210,45 @@ fn words_given() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(1).take_while(|word| word != "--")
 }
 
+/// Global options that have a value, with their short form.
+const VALUED: [(&str, Option<char>); 4] = [
+    ("--profile", Some('P')),
+    ("--directory", None),
+    ("--config", None),
+    ("--output", Some('o')),
+];
+
+/// A global option that is given before a command and behind it. The parser sees only that each stands once at its place,
+/// and would take the last.
+fn given_twice() -> Option<&'static str> {
+    twice(
+        &words_given()
+            .filter_map(|word| word.into_string().ok())
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn twice(words: &[String]) -> Option<&'static str> {
+    let is_it = |word: &str, long: &str, short: Option<char>| {
+        let rest = word.strip_prefix(long);
+        let is_long = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+        let letters = word
+            .strip_prefix('-')
+            .filter(|letters| !letters.starts_with('-'));
+        is_long
+            || letters.is_some_and(|letters| short.is_some_and(|short| letters.starts_with(short)))
+    };
+    let mut all = VALUED.into_iter();
+    let found = all.find(|(long, short)| {
+        words
+            .iter()
+            .filter(|word| is_it(word, long, *short))
+            .count()
+            > 1
+    });
+    found.map(|(long, _)| long)
+}
+
 /// Whether `option` is on the command line, for use when parsing failed.
 fn has_option(option: &str) -> bool {
     words_given().any(|word| word == option)
@@ -228,6 +275,30 @@ fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_option_before_a_command_and_behind_it_is_found() {
+        let twice = |line: &str| {
+            let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            super::twice(&words)
+        };
+        for (line, option) in [
+            ("-P testing rotate t-1 -P live", "--profile"),
+            ("--profile=a get x -Pb", "--profile"),
+            ("--directory a.db list --directory=b.db", "--directory"),
+            ("-o json list --output csv", "--output"),
+            ("--config a list --config b", "--config"),
+        ] {
+            assert_eq!(twice(line), Some(option), "{line}");
+        }
+        for line in [
+            "-P live rotate t-1",
+            "list --profiles x -P a",
+            "-o json list -q",
+        ] {
+            assert_eq!(twice(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn every_spelling_that_asks_for_json_is_seen() {

@@ -2,6 +2,7 @@
 //! narrower filter only looks at the results of the wider one.
 
 mod conditions;
+mod exclusions;
 mod index;
 mod natural;
 pub mod normalize;
@@ -28,6 +29,7 @@ use std::{
 use jiff::Timestamp;
 
 use conditions::QueryMatcher;
+pub use exclusions::{ExclusionRemarks, Exclusions};
 pub use index::{Builder, Index};
 pub use natural::{FirstInOrder, natural, title_key};
 pub use query::{
@@ -108,6 +110,8 @@ pub struct SearchResults {
     pub shown: Arc<[u32]>,
     /// How many results contain a word only as scattered letters.
     pub loose: usize,
+    /// What is to be said of exclusions that exclude nothing.
+    pub exclusions: ExclusionRemarks,
     /// All groups in the order of the column.
     order: Arc<[u32]>,
     /// The matches in the order of the column; `None` if everything matches.
@@ -175,6 +179,7 @@ pub fn run_search(
         request,
         shown: order.clone(),
         loose: 0,
+        exclusions: ExclusionRemarks::default(),
         order,
         hits: None,
     };
@@ -182,6 +187,7 @@ pub fn run_search(
     if request.query.is_empty() {
         return Some(all);
     }
+    let exclusions = Exclusions::in_index(index, request, is_wanted)?;
     let wider = before
         .filter(|before| {
             let (new, old) = (request, &before.request);
@@ -227,6 +233,7 @@ pub fn run_search(
     Some(SearchResults {
         shown,
         loose,
+        exclusions,
         hits: Some(hits),
         ..all
     })

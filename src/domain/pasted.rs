@@ -8,6 +8,7 @@
 //! signed token ([`shape`](fn@shape)). What is not: a part of a token of another shape that only the directory knows,
 //! because a part has another fingerprint, and secrets that nobody showed to groupdesk.
 
+mod bytes;
 mod clean;
 mod decode;
 mod encoded;
@@ -147,6 +148,9 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
         }
         unclear = unclear.or(seen.line.map(|_| *line));
     }
+    let bytes = bytes::texts(&text);
+    unclear = unclear.or(bytes.first().map(|(_, line)| *line));
+    unclear = unclear.or_else(|| no_text(&text));
     collected.add(text.trim(), 1, false);
     for (line, number) in text.lines().zip(1..) {
         collected.add(line.trim(), number, false);
@@ -160,6 +164,7 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     inner.extend(encoded::inner(&joined(&first.without_tags, true)));
     streams.extend(inner.iter().flat_map(encoded::inner));
     streams.extend(inner);
+    streams.extend(bytes.iter().map(|(text, line)| Stream::of(text, *line)));
     streams.extend(others.iter().map(|(text, line)| Stream::of(text, *line)));
     for one in &readings {
         one.add_words(&mut streams);
@@ -177,6 +182,17 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
         unclear: unclear.or(collected.unread),
         candidates: collected.found,
     }
+}
+
+/// So many bytes of a line are not those of a text of another language.
+const NO_TEXT: usize = 8;
+
+/// The first line of which bytes are no text: compressed or raw ones may be those of a token.
+fn no_text(text: &str) -> Option<usize> {
+    let is_none = |line: &str| line.matches('\u{fffd}').nth(NO_TEXT - 1).is_some();
+    lines(text)
+        .find(|(line, _)| is_none(line))
+        .map(|(_, number)| number)
 }
 
 /// A text with its escapes resolved.

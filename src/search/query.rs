@@ -6,7 +6,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use parse::Reader;
+use parse::{Piece, Reader};
 pub use parse::{RowCondition, filter_tests, quoted, row_condition};
 pub use rows::{RowFacts, RowQuery, RowRules, RowTest};
 
@@ -139,6 +139,8 @@ pub struct Query {
     pub tests: Vec<Condition>,
     /// A group must match none of these.
     pub without: Vec<Self>,
+    /// Each of them as it was typed.
+    pub excluded: Vec<String>,
     /// Parts that were ignored, each with the reason; short enough for line 2 of an 80-column screen, followed by the
     /// counts.
     pub wrong: Vec<String>,
@@ -175,7 +177,9 @@ impl Query {
     pub fn uses_extras(&self) -> bool {
         use Condition::{Draft, Favourite, Label, Note};
         let is_annotation = |test: &_| matches!(test, Label(_) | Favourite | Note(_) | Draft);
-        self.is_flagged() || self.any_condition(&is_annotation)
+        // What a word that excludes nothing meant may be a label.
+        let excludes_word = self.without.iter().any(|query| !query.words.is_empty());
+        self.is_flagged() || excludes_word || self.any_condition(&is_annotation)
     }
 
     /// Whether it asks for flags, which only a console has.
@@ -197,13 +201,14 @@ impl Query {
     }
 
     /// Adds a part of a filter, which may be negated.
-    fn add(&mut self, mut part: Self, negated: bool) {
-        if !negated {
+    fn add(&mut self, mut part: Self, piece: &Piece) {
+        if !piece.negated {
             self.take_in(part);
         } else if !part.is_empty() {
             // Scattered letters match too much for an exclusion.
             part.words.iter_mut().for_each(|word| word.quoted = true);
             self.without.push(part);
+            self.excluded.push(piece.text.clone());
         }
     }
 
@@ -212,6 +217,7 @@ impl Query {
         self.words.extend(other.words);
         self.tests.extend(other.tests);
         self.without.extend(other.without);
+        self.excluded.extend(other.excluded);
         self.wrong.extend(other.wrong);
         self.doubtful.extend(other.doubtful);
     }

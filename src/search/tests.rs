@@ -1,6 +1,7 @@
 //! Ranking, conditions, orders, and that narrowing a search gives the same result as a new one.
 
 mod apart;
+mod exclusions;
 mod self_match;
 
 use std::time::Duration;

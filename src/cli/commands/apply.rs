@@ -14,7 +14,7 @@ use super::{
 use crate::{
     cli::{
         args::{Order, Speed},
-        input::listing::Listing,
+        input::listing::{ListedFor, Listing},
         output::json::{PLACE, of_place},
     },
     directory::PlaceId,
@@ -177,7 +177,15 @@ async fn prepare(
 /// Reports known groups that are not in the files.
 async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Result<(), CliError> {
     let undone = "nothing was sent";
-    let listing = Listing::of(session, filter, &Order::default(), None, undone).await?;
+    let listing = Listing::of(
+        session,
+        ListedFor::Reading,
+        filter,
+        &Order::default(),
+        None,
+        undone,
+    )
+    .await?;
     session
         .each_listed(&listing, async |groups| {
             let mut text = String::new();

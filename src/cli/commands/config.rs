@@ -13,11 +13,12 @@ use super::{
 use crate::{
     cli::{input::confirm::confirm, session::overrides},
     config::{
-        ConfigError, Environment, Settings,
+        ConfigError, DirectoryAt, Environment, Settings,
         edit::{Edit, EditError, Opened, config_file},
         file_of,
         scrub::without_new_keys,
     },
+    directory::TeamLocation,
     tui::keymap,
 };
 
@@ -81,6 +82,12 @@ impl Run for Config {
                     file: file.clone(),
                     problems,
                 })?;
+                if let DirectoryAt::Team(team) = &settings.directory {
+                    TeamLocation::parse(&team.url, &team.schema).map_err(|why| {
+                        let file = visible(&file.to_string_lossy()).into_owned();
+                        CliError::Usage(format!("{file}: url under [directory]: {why}"))
+                    })?;
+                }
                 let file = file.display().to_string();
                 let profiles = settings.profiles.iter().map(|profile| &profile.name);
                 let profiles: Vec<_> = profiles.collect();

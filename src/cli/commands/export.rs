@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cli::{
         args::{Filter, Order, Output, Speed},
-        input::listing::Listing,
+        input::listing::{ListedFor, Listing},
         output::{
             form,
             human::Listed,
@@ -125,7 +125,12 @@ impl Run for Export {
         session.say_other_places().await?;
         session.refuse_unknown_key().await?;
         let (filter, order) = (self.filter.filter.as_deref(), &self.order);
-        let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
+        let sends = match self.token_out {
+            Some(_) => ListedFor::Sending,
+            None => ListedFor::Reading,
+        };
+        let mut listing =
+            Listing::of(&session, sends, filter, order, None, "nothing was written").await?;
         listing.with_annotations = self.columns.has_annotations();
         let exit = match &self.token_out {
             Some(out) => {

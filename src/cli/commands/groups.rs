@@ -7,7 +7,7 @@ use crate::{
     cli::{
         args::{Filter, Get, Order, Selection, which_groups},
         input::{
-            listing::Listing,
+            listing::{ListedFor, Listing},
             selection::{Given, Selected},
         },
         output::{
@@ -72,7 +72,15 @@ impl Run for List {
 async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
     let mut lines = Lines::of(session, arguments.columns).await?;
     let filter = arguments.filter.filter.as_deref();
-    let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
+    let mut listing = Listing::of(
+        session,
+        ListedFor::Reading,
+        filter,
+        &arguments.order,
+        None,
+        UNDONE,
+    )
+    .await?;
     listing.with_annotations = lines.has_annotations;
     lines.all(session, &listing).await?;
     output::chunk(&lines.end())?;
@@ -87,7 +95,8 @@ async fn keep_watching(session: &Session, arguments: List) -> Result<Exit, CliEr
     let filter = arguments.filter.filter.as_deref();
     let has_annotations = lines.has_annotations;
     let listing = async |order: &Order| {
-        let mut listing = Listing::of(session, filter, order, None, UNDONE).await?;
+        let mut listing =
+            Listing::of(session, ListedFor::Reading, filter, order, None, UNDONE).await?;
         listing.with_annotations = has_annotations;
         Ok::<_, CliError>(listing)
     };

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     cli::{
         args::{Filter, Replace},
+        input::listing::ListedFor,
         output::form::Items,
     },
     directory::{HistoryFilter, Numbered},
@@ -239,7 +240,11 @@ impl Printer<'_> {
 async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let of = session
-        .matching_ids(arguments.filter.filter.as_deref(), UNDONE)
+        .matching_ids(
+            ListedFor::Reading,
+            arguments.filter.filter.as_deref(),
+            UNDONE,
+        )
         .await?;
     let wanted = arguments.wanted(operations.now());
     let is_narrowed = wanted
@@ -296,7 +301,9 @@ async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError>
     let wanted = arguments.wanted(operations.now());
     let filter = arguments.filter.filter.as_deref();
     let limit = arguments.limit.unwrap_or(FIRST_ENTRIES) as usize;
-    let of = session.matching_ids(filter, UNDONE).await?;
+    let of = session
+        .matching_ids(ListedFor::Reading, filter, UNDONE)
+        .await?;
     let mut last = Vec::new();
     operations
         .each_history(wanted.clone(), async |lines| -> Result<bool, CliError> {
@@ -320,7 +327,9 @@ async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError>
         };
         lines.retain(|line| wanted.matches(&line.value));
         let filter = filter.filter(|_| !lines.is_empty());
-        let of = session.matching_ids(filter, UNDONE).await?;
+        let of = session
+            .matching_ids(ListedFor::Reading, filter, UNDONE)
+            .await?;
         lines.retain(|line| is_match(of.as_ref(), line));
         goes_on = print_entries(session, &mut told, &lines)?;
         watch::wait(feed.feed()).await;

@@ -11,7 +11,10 @@ use super::{
 use crate::{
     cli::{
         args::Get,
-        input::selection::{self, Given, Selected, in_quotes},
+        input::{
+            listing::ListedFor,
+            selection::{self, Given, Selected, in_quotes},
+        },
         output::{
             compact,
             json::{REQUESTS, WARNINGS, answer, requests, warnings},
@@ -137,7 +140,9 @@ async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliErro
     let said = arguments.groups.filter.as_deref();
     let filter = said.unwrap_or_default();
     let resumed = resumed(session, filter, arguments.reading.resume).await?;
-    let of = session.matching_ids(said, UNDONE).await?;
+    let of = session
+        .matching_ids(ListedFor::Sending, said, UNDONE)
+        .await?;
     let exists = arguments.assurance.exists;
     let operations = &session.operations;
     Ok(operations

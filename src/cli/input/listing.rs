@@ -14,7 +14,10 @@ use crate::{
         session::Session,
     },
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, run_search},
+    search::{
+        Builder, ExclusionRemarks, Exclusions, GroupExtras, Query, SearchRequest, SortBy, Word,
+        group_matcher, run_search,
+    },
 };
 
 /// How many groups are loaded by id at a time.
@@ -25,6 +28,13 @@ struct GroupFilter {
     words: Vec<Word>,
     request: SearchRequest,
     older_than: Option<Duration>,
+}
+
+/// What groups are selected for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListedFor {
+    Reading,
+    Sending,
 }
 
 /// A selection of groups in a given order.
@@ -39,9 +49,11 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Fails if the filter cannot be understood; `undone` tells the person what was not done.
+    /// Fails if the filter cannot be understood; `undone` tells the person what was not done. Exclusions that are mistakes
+    /// are refused where something is sent, and named where it is only shown.
     pub(crate) async fn of(
         session: &Session,
+        of: ListedFor,
         filter: Option<&str>,
         order: &Order,
         older_than: Option<Duration>,
@@ -54,6 +66,21 @@ impl Listing {
                 Some(parse_filter(session, filter, older_than, undone).await?)
             }
         };
+        let remarks = match &group_filter {
+            Some(group_filter) => exclusions(session, &group_filter.request).await?,
+            None => ExclusionRemarks::default(),
+        };
+        let (refused, said) = match of {
+            ListedFor::Sending => (remarks.refused, remarks.told),
+            ListedFor::Reading => (Vec::new(), [remarks.refused, remarks.told].concat()),
+        };
+        if !refused.is_empty() {
+            let refused = refused.join("; ");
+            return Err(CliError::Usage(format!("--filter: {refused}; {undone}")));
+        }
+        for said in said {
+            output::say(&format!("! --filter: {said}"));
+        }
         let mut listing = Self {
             group_filter,
             reverse: order.reverse,
@@ -193,13 +220,14 @@ impl Session {
     /// The groups that match the filter now; `None` without one.
     pub(crate) async fn matching_ids(
         &self,
+        of: ListedFor,
         filter: Option<&str>,
         undone: &str,
     ) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
         if filter.is_none() {
             return Ok(None);
         }
-        let listing = Listing::of(self, filter, &Order::default(), None, undone).await?;
+        let listing = Listing::of(self, of, filter, &Order::default(), None, undone).await?;
         let ids = self.ids_listed(&listing).await?;
         Ok(Some(ids.into_iter().collect()))
     }
@@ -214,6 +242,22 @@ impl Session {
         .await?;
         Ok(ids)
     }
+}
+
+/// What the exclusions of a filter exclude among all known groups.
+async fn exclusions(
+    session: &Session,
+    request: &SearchRequest,
+) -> Result<ExclusionRemarks, CliError> {
+    let mut exclusions = Exclusions::of(request);
+    if !request.query.without.is_empty() {
+        session
+            .each_listed(&Listing::all(), async |groups| {
+                Ok(groups.iter().all(|(group, _)| exclusions.see(group)))
+            })
+            .await?;
+    }
+    Ok(exclusions.remarks())
 }
 
 /// A request that matches everything.

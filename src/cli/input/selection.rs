@@ -4,7 +4,10 @@
 
 use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 
-use super::{forgotten, listing::Listing};
+use super::{
+    forgotten,
+    listing::{ListedFor, Listing},
+};
 use crate::{
     cli::{args::Selection, error::CliError, output, session::Session},
     domain::{
@@ -103,7 +106,15 @@ impl Selected {
             });
         }
         let filter = filter.as_deref();
-        let listing = Listing::of(session, filter, order, older_than, undone).await?;
+        let listing = Listing::of(
+            session,
+            ListedFor::Sending,
+            filter,
+            order,
+            older_than,
+            undone,
+        )
+        .await?;
         Ok(Self {
             ids: session.ids_listed(&listing).await?,
             all_named: false,

@@ -166,6 +166,30 @@ fn meant_byte(code: u32) -> char {
     if code < 0x80 { meant(code) } else { '\u{fffd}' }
 }
 
+/// A byte that an escape at the beginning of a text stands for, and the length of the escape.
+pub(super) fn byte_escape(text: &str) -> Option<(u8, usize)> {
+    let (code, length) = if let Some(rest) = text.strip_prefix('\\') {
+        match rest.bytes().next()? {
+            b'x' => (number(&rest[1..], 2, 16)?, 4),
+            b'0'..=b'3' => (number(rest, 3, 8)?, 4),
+            b'n' => (10, 2),
+            b'r' => (13, 2),
+            b't' => (9, 2),
+            b'\\' | b'\'' | b'"' => (u32::from(rest.as_bytes()[0]), 2),
+            _ => return None,
+        }
+    } else {
+        let rest = text.strip_prefix("&#")?;
+        let end = rest.find(';').filter(|end| *end <= 5)?;
+        let code = match rest[..end].strip_prefix(['x', 'X']) {
+            Some(digits) => number(digits, digits.len(), 16)?,
+            None => number(&rest[..end], end, 10)?,
+        };
+        (code, end + 3)
+    };
+    Some((u8::try_from(code).ok()?, length))
+}
+
 fn number(text: &str, digits: usize, radix: u32) -> Option<u32> {
     let digits = text.get(..digits)?;
     let is_number = digits.chars().all(|c| c.is_digit(radix));

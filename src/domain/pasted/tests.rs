@@ -368,3 +368,44 @@ fn candidates_are_bounded_and_each_is_there_once() {
     let shaped = reading.candidates.iter().filter(|found| found.is_shaped);
     assert_eq!(shaped.map(|found| found.line).collect::<Vec<_>>(), [1]);
 }
+
+/// The bytes of a token, of which most are no signs.
+#[test]
+fn a_token_as_bytes_is_found_and_half_of_one_is_no_all_clear() {
+    let bytes: Vec<u8> = HEX
+        .as_bytes()
+        .chunks(2)
+        .map(|two| u8::from_str_radix(str::from_utf8(two).expect("ASCII"), 16).expect("hex"))
+        .collect();
+    let each = |form: &dyn Fn(u8) -> String, between: &str| {
+        let all: Vec<_> = bytes.iter().map(|byte| form(*byte)).collect();
+        all.join(between)
+    };
+    let python = |byte: u8| match byte {
+        b'\\' | b'\'' => format!("\\{}", char::from(byte)),
+        b'!'..=b'~' => char::from(byte).into(),
+        _ => format!("\\x{byte:02x}"),
+    };
+    for written in [
+        each(&|byte| format!("\\x{byte:02X}"), ""),
+        each(&|byte| format!("\\{byte:03o}"), ""),
+        each(&|byte| format!("&#x{byte:x};"), ""),
+        each(&|byte| format!("&#{byte};"), ""),
+        each(&|byte| byte.to_string(), ", "),
+        format!("b'{}'", each(&python, "")),
+    ] {
+        let text = format!("{OTHER}\n{written}\n");
+        assert!(finds(text.as_bytes(), HEX), "{text}");
+        assert_eq!(read(text.as_bytes(), 4).unclear, Some(2), "{text}");
+    }
+    let raw = [OTHER.as_bytes(), b"\n", &bytes, b"\n"].concat();
+    assert!(read(&raw, 4).unclear.is_some(), "raw bytes");
+    for none in [
+        "GET /x 200 12 34 ms",
+        "M\\xfcller",
+        "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18",
+    ] {
+        let text = format!("{OTHER}\n{none}\n");
+        assert_eq!(read(text.as_bytes(), 4).unclear, None, "{text}");
+    }
+}

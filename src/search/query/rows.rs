@@ -151,7 +151,7 @@ impl RowQuery {
             }
         } else if asks_group {
             self.wrong.extend_from_slice(&found.wrong);
-            self.group.add(found, piece.negated);
+            self.group.add(found, piece);
         } else {
             return Err(NOT_HERE.into());
         }

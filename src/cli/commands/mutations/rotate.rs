@@ -11,7 +11,7 @@ use crate::{
         },
     },
     config::guard::Weight,
-    domain::{pasted::Pasted, token::Fingerprint},
+    domain::{pasted::Pasted, text::with_state, token::Fingerprint},
     operations::{JUST_ROTATED, Spare, Target, TokenLookup},
 };
 
@@ -61,6 +61,7 @@ async fn rotate_pasted(
     arguments: Rotate,
 ) -> Result<Exit, CliError> {
     let directory = session.operations.directory();
+    let mut unclear = None;
     let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
         TokenLookup::Answered { mut tokens, .. } if tokens.len() == 1 => {
             let answer = tokens.remove(0);
@@ -72,7 +73,14 @@ async fn rotate_pasted(
             ));
         }
         // The service may issue tokens of another shape.
-        TokenLookup::Unclear(_) => {
+        TokenLookup::Unclear(why) => {
+            if why.key.is_some() {
+                return Err(CliError::Guarded(with_state(
+                    &why.to_string(),
+                    "nothing was sent",
+                )));
+            }
+            unclear = Some(why);
             let whole = directory.fingerprinter().of(&pasted.as_token());
             (whole, Vec::new())
         }
@@ -81,7 +89,24 @@ async fn rotate_pasted(
     session.operations.permitted(Guarded::Rotate)?;
     // Not by name: a renamed profile keeps its place, which keeps its own name.
     let here = session.operations.place().await?;
+    let elsewhere = owners
+        .iter()
+        .find(|owner| owner.current && owner.place != here);
+    let elsewhere = elsewhere.map(|owner| {
+        let profile = owner.bound.first();
+        let profile = profile.map_or_else(String::new, |(name, _)| {
+            format!(". Use -P {}", quoted(name))
+        });
+        format!(
+            "this token belongs to \"{}\" in environment {}; nothing was sent{profile}",
+            owner.user_group_id,
+            visible(&owner.environment)
+        )
+    });
     owners.retain(|owner| owner.place == here);
+    if let Some(elsewhere) = elsewhere.filter(|_| owners.is_empty()) {
+        return Err(CliError::Guarded(elsewhere));
+    }
     let current = owners.iter().find(|owner| owner.current);
     let id = match (arguments.groups.ids.as_slice(), current) {
         ([], Some(owner)) => owner.user_group_id.clone(),
@@ -103,6 +128,12 @@ async fn rotate_pasted(
                 "! the directory has never seen this token; it is rotated only if the service confirms that it belongs to \"{id}\""
             ));
             id.clone()
+        }
+        _ if let Some(why) = unclear => {
+            return Err(CliError::Guarded(with_state(
+                &why.to_string(),
+                "nothing was sent",
+            )));
         }
         _ => {
             return Err(CliError::Guarded(

@@ -125,12 +125,21 @@ impl Finder {
         self.found.as_ref()
     }
 
-    /// A problem of the filter: a part that cannot be parsed, or a word that looks like a test and is found nowhere.
-    pub(super) fn remark(&self) -> Option<&String> {
+    /// A problem of the filter: a part that cannot be parsed, an exclusion that is a mistake, or a word that looks like a
+    /// test and is found nowhere.
+    pub(super) fn mistake(&self) -> Option<&String> {
         let is_found = |found: &Arc<SearchResults>| found.shown.len() > found.loose;
         let doubtful = self.query.doubtful.first();
         let doubtful = doubtful.filter(|_| !self.found.as_ref().is_some_and(is_found));
-        self.query.wrong.first().or(doubtful)
+        let refused = self.found.as_ref();
+        let refused = refused.and_then(|found| found.exclusions.refused.first());
+        self.query.wrong.first().or(refused).or(doubtful)
+    }
+
+    /// What is to be said of the filter: a mistake, or that something excludes nothing.
+    pub(super) fn remark(&self) -> Option<&String> {
+        let told = || self.found.as_ref()?.exclusions.told.first();
+        self.mistake().or_else(told)
     }
 
     /// The index numbers of the rows, in order.

@@ -72,7 +72,7 @@ impl List {
         if let Some(why) = context.why_incomplete() {
             return Some(why.into());
         }
-        if let Some(wrong) = self.finder.remark() {
+        if let Some(wrong) = self.finder.mistake() {
             return Some(wrong.clone());
         }
         let searching = self.finder.is_searching();

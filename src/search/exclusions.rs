@@ -1,0 +1,309 @@
+//! What the exclusions of a filter exclude, with all known groups at hand. One that excludes nothing leaves everything
+//! selected: a word, a typing mistake and signs of a word processor are refused. A test whose value no group has today is
+//! only told, so that the standing exclusions of scheduled jobs go on working.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Entry, Index, SearchRequest,
+    conditions::QueryMatcher,
+    normalize::{is_same, lowered},
+    query::{Condition, Number, Query},
+    row::RowMaker,
+};
+use crate::domain::{
+    dash::is_quote,
+    known::KnownGroup,
+    text::{is_hidden, skeleton, visible},
+};
+
+/// How many groups are checked between two checks for cancellation.
+const GROUPS_PER_CANCEL_CHECK: usize = 512;
+
+/// Longer values are not compared.
+const LONGEST_NEAR: usize = 64;
+
+/// What is to be said of exclusions that exclude no known group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExclusionRemarks {
+    /// Mistakes: nothing may be sent or marked by this filter.
+    pub refused: Vec<String>,
+    /// What may be meant so.
+    pub told: Vec<String>,
+}
+
+/// The exclusions that have not excluded a group so far.
+pub struct Exclusions<'q> {
+    request: &'q SearchRequest,
+    left: Vec<Exclusion<'q>>,
+    maker: RowMaker,
+    /// There are groups at all.
+    has_groups: bool,
+}
+
+struct Exclusion<'q> {
+    typed: &'q str,
+    query: &'q Query,
+    matcher: QueryMatcher<'q>,
+    /// What groups have that is spelt nearly alike, as tests.
+    near: BTreeSet<String>,
+}
+
+impl<'q> Exclusions<'q> {
+    pub fn of(request: &'q SearchRequest) -> Self {
+        let Query {
+            without, excluded, ..
+        } = &request.query;
+        let left = excluded.iter().zip(without);
+        let left = left.map(|(typed, query)| Exclusion {
+            typed,
+            query,
+            matcher: QueryMatcher::of(query),
+            near: BTreeSet::new(),
+        });
+        Self {
+            request,
+            left: left.collect(),
+            maker: RowMaker::default(),
+            has_groups: false,
+        }
+    }
+
+    /// Takes a group into account. Returns whether another one can change anything.
+    pub fn see(&mut self, group: &KnownGroup) -> bool {
+        let row = self.maker.row(group);
+        self.see_row(&row)
+    }
+
+    fn see_row(&mut self, entry: Entry<'_>) -> bool {
+        self.has_groups = true;
+        let request = self.request;
+        self.left
+            .retain_mut(|one| one.matcher.fit(entry, request).is_none());
+        for one in &mut self.left {
+            if let [test] = &one.query.tests[..] {
+                add_near(test, entry, &mut one.near);
+            }
+        }
+        !self.left.is_empty()
+    }
+
+    /// `None` if it is not wanted any more.
+    pub(super) fn in_index(
+        index: &Index,
+        request: &'q SearchRequest,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Option<ExclusionRemarks> {
+        let mut all = Self::of(request);
+        for number in 0..index.len() {
+            if all.left.is_empty() {
+                break;
+            }
+            if number.is_multiple_of(GROUPS_PER_CANCEL_CHECK) && !is_wanted() {
+                return None;
+            }
+            if let Some(entry) = index.entry(number as u32) {
+                all.see_row(entry);
+            }
+        }
+        Some(all.remarks())
+    }
+
+    pub fn remarks(self) -> ExclusionRemarks {
+        let mut remarks = ExclusionRemarks::default();
+        let request = self.request;
+        for one in self.left.iter().filter(|_| self.has_groups) {
+            let typed = visible(one.typed);
+            match one.mistake(request) {
+                None => remarks
+                    .told
+                    .push(format!("-{typed}: excludes no known group")),
+                Some(None) => remarks
+                    .refused
+                    .push(format!("-{typed}: no known group matches this word")),
+                Some(Some(meant)) => remarks
+                    .refused
+                    .push(format!("-{typed}: did you mean -{}?", visible(&meant))),
+            }
+        }
+        remarks
+    }
+}
+
+impl Exclusion<'_> {
+    /// `None` if it may be meant so; otherwise what is probably meant, if that is known.
+    fn mistake(&self, request: &SearchRequest) -> Option<Option<String>> {
+        let plain = in_plain_signs(self.typed);
+        let plain = (plain != self.typed && !plain.is_empty()).then_some(plain);
+        let Query { words, tests, .. } = self.query;
+        let is_one = tests.len() + words.len() == 1 && !self.typed.starts_with('@');
+        if !is_one {
+            return None;
+        }
+        let labels = || {
+            let annotations = request.extras.annotations.values();
+            annotations.flat_map(|annotation| &annotation.labels)
+        };
+        let Some(test) = tests.first() else {
+            let word = lowered(plain.as_deref().unwrap_or(self.typed));
+            let label = || {
+                let is_label = labels().any(|label| label.as_str() == word);
+                is_label.then(|| format!("label:{word}"))
+            };
+            let test = || test_of(&word).map(str::to_owned);
+            return Some(label().or_else(test).or(plain));
+        };
+        let label = match test {
+            Condition::Label(Some(typed)) => {
+                let mut labels = labels().map(|label| label.as_str());
+                labels.find(|label| is_near(label, typed))
+            }
+            _ => None,
+        };
+        let near = label.map(|label| format!("label:{label}"));
+        let near = near.or_else(|| self.near.first().cloned());
+        plain.or(near).map(Some)
+    }
+}
+
+/// Adds what a group has that is spelt nearly like what a test asks for.
+fn add_near(test: &Condition, entry: Entry<'_>, near: &mut BTreeSet<String>) {
+    match test {
+        Condition::Tag(typed) => {
+            let tag = entry.tag().filter(|tag| is_near(tag, typed));
+            near.extend(tag.map(|tag| format!("tag:{tag}")));
+        }
+        Condition::By(typed) => {
+            let by = entry.operators().filter(|by| is_near(by, typed));
+            near.extend(by.map(|by| format!("by:{by}")));
+        }
+        Condition::Map(typed) => {
+            let ids = entry
+                .mapping()
+                .flat_map(|(schema, source)| [schema, source]);
+            let ids = ids.filter(|id| is_near(id, typed));
+            near.extend(ids.map(|id| format!("map:{id}")));
+        }
+        Condition::MapRow(schema, source) => {
+            let rows = entry
+                .mapping()
+                .filter(|row| is_near_pair(*row, (schema, source)));
+            near.extend(rows.map(|(schema, source)| format!("map:{schema}={source}")));
+        }
+        Condition::Property(typed, None) | Condition::PropertyNumber(typed, ..) => {
+            let keys = entry.property_keys().filter(|key| is_near(key, typed));
+            near.extend(keys.map(|key| format!("prop:{key}")));
+        }
+        Condition::Property(typed, Some(value)) => {
+            for (key, known) in entry.properties() {
+                if is_near_pair((key, known), (typed, value)) {
+                    near.insert(format!("prop:{key}={known}"));
+                } else if is_near(key, typed) {
+                    near.insert(format!("prop:{key}={value}"));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_near_pair((key, value): (&str, &str), (typed, asked): (&str, &str)) -> bool {
+    let near_value = || is_near(value, asked);
+    let near_key = || is_near(key, typed);
+    is_same(key, typed) && near_value() || near_key() && (is_same(value, asked) || near_value())
+}
+
+/// Whether a text is probably what was meant by another one in lower case. Texts that differ only in a number are often
+/// both meant: `eu-1` and `eu-2`.
+fn is_near(known: &str, typed: &str) -> bool {
+    let number = Number::parse(known);
+    if number.is_some() && number == Number::parse(typed) {
+        return !is_same(known, typed);
+    }
+    if known.len().max(typed.len()) > LONGEST_NEAR || is_same(known, typed) {
+        return false;
+    }
+    let known = lowered(known);
+    let (one, other) = (known.chars().count(), typed.chars().count());
+    if one.abs_diff(other) > 2 || one.min(other) < 2 {
+        return false;
+    }
+    let sorted = |text: &str| {
+        let mut letters: Vec<_> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let mistakes = strsim::damerau_levenshtein(&known, typed);
+    let is_swapped = mistakes == 1 && sorted(&known) == sorted(typed);
+    let names = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let name = names(&known);
+    if name == names(typed) {
+        return is_swapped || name.is_empty() && mistakes == 1 && one != other;
+    }
+    let begins_alike = known.chars().next() == typed.chars().next();
+    let is_long = one.min(other) >= 8;
+    one.min(other) >= 3
+        && (is_swapped
+            || mistakes == 1 && (begins_alike || one.min(other) > 4)
+            || mistakes == 2 && is_long
+            || skeleton(&known) == skeleton(typed))
+}
+
+/// The test that is meant by the word of a column or of the console.
+fn test_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "favourite" | "favorite" | "favourites" | "favorites" | "favs" => "fav",
+        "note" | "notes" => "note:",
+        "label" | "labels" | "labelled" => "label:",
+        "due" => "due<14d",
+        "overdue" | "expired" => "old",
+        "open" => "state:open",
+        "read" | "seen" => "read>7d",
+        "age" | "rotated" => "age>90d",
+        "drafts" => "draft",
+        "production" | "prod" | "customer" => "tag:customer",
+        "testing" => "tag:testing",
+        "tag" | "tags" => "tag:customer",
+        "by" => "by:li",
+        "changed" => "flag:changed",
+        "new" => "flag:new",
+        "state" => "state:open",
+        "map" | "mapping" => "map:40",
+        "prop" | "property" | "properties" => "prop:tier",
+        _ => return None,
+    })
+}
+
+/// The first digits of scripts in which numbers are typed.
+const ZEROS: [u32; 8] = [
+    0x0660, 0x06F0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0E50, 0xFF10,
+];
+
+/// A text as the keyboard of a terminal writes it: without the quotes, digits, dashes and invisible signs of word
+/// processors and other scripts.
+fn in_plain_signs(text: &str) -> String {
+    let plain = |c: char| {
+        let code = u32::from(c);
+        let zero = ZEROS
+            .iter()
+            .find(|zero| (**zero..**zero + 10).contains(&code));
+        match (code, zero) {
+            _ if is_hidden(c) || is_quote(c) && !c.is_ascii() => None,
+            (_, Some(zero)) => char::from_digit(code - zero, 10),
+            (0x2010..=0x2015 | 0x2212 | 0xFE58 | 0xFE63, _) => Some('-'),
+            (0xFF01..=0xFF5E, _) => char::from_u32(code - 0xFEE0),
+            _ => Some(c),
+        }
+    };
+    let text: String = text.chars().filter_map(plain).collect();
+    let value = text.rfind([':', '<', '>', '=']).map_or(0, |at| at + 1);
+    let (test, value) = text.split_at(value);
+    let inner = ['\'', '`'].into_iter().find_map(|quote| {
+        let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.is_empty()).then_some(inner)
+    });
+    match inner {
+        Some(inner) => format!("{test}{inner}"),
+        None => text,
+    }
+}
