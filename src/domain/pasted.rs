@@ -10,7 +10,7 @@
 
 mod clean;
 mod decode;
-mod encoded;
+pub(crate) mod encoded;
 mod ends;
 mod grouped;
 mod numbers;
