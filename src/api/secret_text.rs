@@ -84,7 +84,10 @@ pub(super) fn decoded_variants(text: &str) -> impl Iterator<Item = String> {
 fn from_base64(text: &str) -> Option<String> {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && !"+/-_".contains(c);
     let words = text.split(is_other).filter(|word| word.len() > SHORTEST);
-    let plain = words.filter_map(|word| String::from_utf8(base64(word)?.to_vec()).ok());
+    let plain = words.filter_map(|word| {
+        let bytes = base64(word).filter(|bytes| bytes.is_ascii())?;
+        Some(bytes.iter().copied().map(char::from).collect::<String>())
+    });
     plain.reduce(|all, word| format!("{all} {word}"))
 }
 
