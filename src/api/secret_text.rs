@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::domain::pasted::encoded::base64;
+
 /// Replaces a secret.
 pub const MASK: &str = "****";
 /// Shorter texts are never secrets, except after a name that denotes one.
@@ -73,8 +75,20 @@ pub(super) fn decoded_variants(text: &str) -> impl Iterator<Item = String> {
         decoded(text, "&#x", 0, 16),
         decoded(text, "&#", 0, 10),
         text.replace("\\\"", "\"").replace("\\\\", "\\"),
+        from_base64(text).unwrap_or_else(|| text.to_owned()),
     ];
     ways.into_iter().filter(move |plain| plain != text)
+}
+
+/// The words of a text that are base64 of a text, decoded; `None` if there are none.
+fn from_base64(text: &str) -> Option<String> {
+    let is_other = |c: char| !c.is_ascii_alphanumeric() && !"+/-_".contains(c);
+    let words = text.split(is_other).filter(|word| word.len() > SHORTEST);
+    let plain = words.filter_map(|word| {
+        let bytes = base64(word).filter(|bytes| bytes.is_ascii())?;
+        Some(bytes.iter().copied().map(char::from).collect::<String>())
+    });
+    plain.reduce(|all, word| format!("{all} {word}"))
 }
 
 /// Resolves escapes such as `%63`, `\u0063` or `&#99;` that encode ASCII. Without a number of `digits` there are any, and

@@ -177,7 +177,12 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
         );
         return Err(not_copied(there));
     }
-    drop(sql::File::open(&path)?);
+    let remove = || {
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(with_suffix(&path, suffix));
+        }
+    };
+    sql::File::open(&path).map(drop).inspect_err(|_| remove())?;
     let is_whole = Arc::new(AtomicBool::new(false));
     let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
     let access = if is_moved {
@@ -213,9 +218,7 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
         Ok(copied)
     });
     if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
-        for suffix in ["", "-wal", "-shm"] {
-            let _ = std::fs::remove_file(with_suffix(&path, suffix));
-        }
+        remove();
     }
     copied
 }

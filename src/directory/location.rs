@@ -200,10 +200,13 @@ pub enum TeamFault {
     )]
     NotEmpty { environment: String, groups: usize },
     #[error(
-        "has unchanged access rights: only the owner of the tables can change them, and rights as owner, as superuser or through \
-         another role remain"
+        "has unchanged access rights: only the owner of the tables can change them, and rights {} remain",
+        _0.as_ref().map_or_else(
+            || "as owner, as superuser or through another role".to_owned(),
+            |role| format!("through the role {role}"),
+        )
     )]
-    RightStays,
+    RightStays(Option<String>),
     #[error(
         "lets no admin revoke or change their own role; nothing was changed. The admin who granted it can, or the administrator of \
          the database"

@@ -11,7 +11,7 @@
 mod bytes;
 mod clean;
 mod decode;
-mod encoded;
+pub(crate) mod encoded;
 mod ends;
 mod grouped;
 mod numbers;

@@ -43,6 +43,9 @@ const READS_WHEN_OVERTAKEN: usize = 3;
 const TRY_AGAIN_CREATE: &str =
     "Run the same create again: it finds out, and an existing group is returned unchanged";
 
+const TRY_AGAIN_GET: &str =
+    "Run the same get again: it finds out, and an existing group is returned unchanged";
+
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless the operator vouches that it exists; a
     /// get that created the group ends as [`Ending::CreatedByGet`].
@@ -195,23 +198,15 @@ impl Operations {
         match self.judge(result) {
             Ok(read) => Ok((read, claim)),
             Err(no) => {
-                let may_have_created = no.may_have_changed();
+                if no.may_have_changed() {
+                    let failure = no.into_mutation_failure(id, "create", TRY_AGAIN_GET);
+                    return Err(self.note_failure(Operation::Get, id, failure, claim).await);
+                }
                 let failure = no.into_read_failure();
-                let note = Some(failure.to_string());
-                let record = if may_have_created {
-                    let mut entry = self.entry(Operation::Get, id, Ending::Unknown);
-                    entry.note.clone_from(&note);
-                    Record {
-                        entry: Some(entry),
-                        mutation: Some(claim.unknown(note)),
-                        ..Record::default()
-                    }
-                } else {
-                    let ending = failure.ending().unwrap_or(Ending::NotApplied);
-                    Record {
-                        mutation: Some(claim.end(ending, note)),
-                        ..Record::default()
-                    }
+                let ending = failure.ending().unwrap_or(Ending::NotApplied);
+                let record = Record {
+                    mutation: Some(claim.end(ending, Some(failure.to_string()))),
+                    ..Record::default()
                 };
                 // The outcome of the request matters more than a failure to record it.
                 drop(self.write(record).await);

@@ -147,3 +147,21 @@ fn tokens_are_remembered_up_to_a_bound_and_the_same_keeps_its_number() {
     }
     assert_eq!(seen.tokens.len(), MAX_REMEMBERED);
 }
+
+#[test]
+fn a_secret_in_base64_is_not_shown() {
+    let mask = || {
+        Mask::of(
+            std::iter::once(("0123456789abcdef0123", MASK.to_owned())),
+            None,
+        )
+    };
+    for text in [
+        "bad token MDEyMzQ1Njc4OWFiY2RlZjAxMjM=",
+        "Basic YXBpOjAxMjM0NTY3ODlhYmNkZWYwMTIz",
+    ] {
+        assert_eq!(mask().mask_text(text), ENCODED_SECRET, "{text}");
+    }
+    let plain = "bad token of an installation";
+    assert_eq!(mask().mask_text(plain), plain);
+}

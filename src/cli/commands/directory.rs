@@ -252,9 +252,13 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         }
         Command::Revoke { name } => {
             let from = name.clone();
-            on_team(&overrides, move |team| directory::revoke(team, &from)).await?;
+            let revoked = on_team(&overrides, move |team| directory::revoke(team, &from)).await?;
             output::note_change();
-            let line = format!("{name} no longer has access to the directory");
+            let line = if revoked {
+                format!("{name} no longer has access to the directory")
+            } else {
+                format!("{name} had no access to the directory; nothing was changed")
+            };
             output::done(global.json, &right(&name, None), &line)
         }
     }

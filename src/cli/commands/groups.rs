@@ -371,9 +371,5 @@ async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit,
     let mut file = mutations::token_file(&token)?;
     let read = Box::pin(session.operations.look_up(&id, assurance));
     let done = mutations::reading(session, known.as_ref(), read).await?;
-    let answered = mutations::answer(session, &done, None, &token, file.as_mut());
-    if file.is_some_and(|file| file.has_token()) {
-        session.operations.note_written(&id).await;
-    }
-    answered
+    mutations::answer(session, &done, None, &token, file.as_mut()).await
 }

@@ -50,7 +50,7 @@ pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliErro
 pub(crate) struct Rotated<'h>(pub(crate) Option<&'h HandedOff>);
 
 /// Writes the token where it was requested, then prints the answer.
-pub(crate) fn answer(
+pub(crate) async fn answer(
     session: &Session,
     done: &Done,
     rotation: Option<Rotated<'_>>,
@@ -60,9 +60,12 @@ pub(crate) fn answer(
     let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
     let goes_out = file.is_some() && !goes_to_file;
     let unwritten = write_token(done, file.as_deref_mut()).err();
+    let has_token = file.is_some_and(|file| file.has_token());
+    if has_token {
+        session.operations.note_written(&done.group.id).await;
+    }
     // A rotation writes its token before it reads the group back.
-    let is_doubtful =
-        goes_to_file && done.withholds_token() && file.is_some_and(|file| file.has_token());
+    let is_doubtful = goes_to_file && done.withholds_token() && has_token;
     let revealed = done.token().filter(|_| token.reveal);
     human::say_warnings(done);
     let printed = if session.json {

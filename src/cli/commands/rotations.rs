@@ -198,13 +198,26 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
             visible(&change.by)
         ));
     }
+    // As long as an alarm stands, nothing can be read.
+    let blocked = match operations.ready().await {
+        Err(Failure::Place(problem @ crate::operations::PlaceProblem::Alarmed { .. })) => {
+            Some(problem)
+        }
+        _ => None,
+    };
     for change in &changes {
+        let why = match &blocked {
+            Some(problem) => format!("it could not be checked: {problem}"),
+            None => format!(
+                "no response shows whether it took effect; {}",
+                operations.next_step(change)
+            ),
+        };
         output::alarm(&format!(
-            "the result of {} m{} of \"{}\" is still unknown: no response shows whether it took effect; {}",
+            "the result of {} m{} of \"{}\" is still unknown: {why}",
             change.operation.as_str(),
             change.id.0,
             change.user_group_id,
-            operations.next_step(change)
         ));
     }
     if exit != Exit::Done {

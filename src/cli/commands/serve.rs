@@ -314,12 +314,37 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
     if !arguments.access_log {
         return Ok(None);
     }
-    let write = |line: &str| {
-        let line = format!("{}\n", escape_hidden(line));
-        output::chunk(&line).unwrap_or_else(|_| {
-            output::alarm("! the reader of the access log closed it; access logging stopped");
-            false
-        })
+    // For example because its disk is full.
+    let fails = AtomicBool::new(false);
+    let write = move |line: &str| {
+        // After a line that may be cut.
+        let begin = if fails.load(Ordering::Relaxed) {
+            "\n"
+        } else {
+            ""
+        };
+        let line = format!("{begin}{}\n", escape_hidden(line));
+        match output::chunk(&line) {
+            Ok(is_read) => {
+                if fails.swap(false, Ordering::Relaxed) {
+                    output::alarm("! the access log is written again");
+                }
+                if !is_read {
+                    let closed = "! the reader of the access log closed it; access logging stopped";
+                    output::alarm(closed);
+                }
+                is_read
+            }
+            Err(CliError::Output(error) | CliError::DoneUnwritten(error)) => {
+                if !fails.swap(true, Ordering::Relaxed) {
+                    output::alarm(&format!(
+                        "! the access log cannot be written ({error}); requests are missing in it until it can"
+                    ));
+                }
+                true
+            }
+            Err(_) => false,
+        }
     };
     let log = AccessLog::start(arguments.log_ids, write);
     let log = log.map_err(CliError::unexpected("no thread for the access log"))?;

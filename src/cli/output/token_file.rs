@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, IsTerminal, Seek, Write},
+    io::{self, IsTerminal, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -130,16 +130,28 @@ impl TokenFile {
         file.sync_all()
     }
 
-    /// Appends a line, durably.
+    /// Appends a line, durably; nothing of it stays if that fails.
     fn append(&mut self, line: &str) -> io::Result<()> {
-        let Some(file) = &mut self.file else {
-            return output::token(line);
+        let explained = |name: &str, error: &io::Error| {
+            let why = private_files::explained(error);
+            io::Error::new(why.kind(), format!("{name} {why}"))
         };
-        self.touched = true;
+        let Some(file) = &mut self.file else {
+            return output::token(line).map_err(|error| explained("standard output", &error));
+        };
         // Of its exact size, so that no shorter copy is left unwiped.
         let line = Zeroizing::new([line.as_bytes(), b"\n"].concat());
-        file.write_all(&line)?;
-        file.sync_all()
+        let before = file.stream_position()?;
+        let written = file.write_all(&line).and_then(|()| file.sync_all());
+        if let Err(error) = written {
+            let cut = file
+                .set_len(before)
+                .and_then(|()| file.seek(SeekFrom::Start(before)));
+            self.touched |= cut.is_err();
+            return Err(explained("the token file", &error));
+        }
+        self.touched = true;
+        Ok(())
     }
 
     /// Whether a token was written.
@@ -202,5 +214,37 @@ impl TokenSink for TokenLines {
         ));
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.append(&line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+    use super::*;
+
+    #[test]
+    fn half_a_line_does_not_stay() {
+        // A file that is full after one page.
+        let file = memfd_create("tokens", MemfdFlags::ALLOW_SEALING).expect("created");
+        let file = File::from(file);
+        file.set_len(4096).expect("long enough");
+        fcntl_add_seals(&file, SealFlags::GROW).expect("sealed");
+        let mut tokens = TokenFile {
+            path: PathBuf::from("none"),
+            file: Some(file),
+            touched: true,
+            written: None,
+        };
+        tokens.append("first").expect("it fits");
+        assert!(tokens.append(&"x".repeat(5000)).is_err());
+        tokens.touched = true;
+        let mut file = tokens.file.as_ref().expect("a file");
+        let mut text = String::new();
+        file.rewind().expect("a file");
+        file.read_to_string(&mut text).expect("text");
+        assert_eq!(text, "first\n");
     }
 }

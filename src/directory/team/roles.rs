@@ -16,11 +16,11 @@ use crate::{
 
 /// Grants a database user exactly this role. Blocks.
 pub fn grant(team: &TeamLocation, name: &str, role: Role) -> Result<()> {
-    change(team, name, Some(role))
+    change(team, name, Some(role)).map(drop)
 }
 
-/// Revokes all roles. Blocks.
-pub fn revoke(team: &TeamLocation, name: &str) -> Result<()> {
+/// Revokes all roles. Returns whether there were any. Blocks.
+pub fn revoke(team: &TeamLocation, name: &str) -> Result<bool> {
     change(team, name, None)
 }
 
@@ -64,10 +64,19 @@ SELECT COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'MEMBER')), FALSE), \
  COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'USAGE')), FALSE) \
 FROM pg_roles r WHERE r.rolname = $2::text::name";
 
+/// A role, not one of the directory itself, that gives the first one the second.
+const THROUGH: &str = "\
+SELECT r.rolname::text FROM pg_roles r \
+WHERE r.rolname <> ALL (ARRAY[$1::text::name, $2::text::name, $3::text::name, $4::text::name, $5::text::name]) \
+ AND NOT r.rolsuper AND pg_has_role(r.oid, $6::text::name, 'MEMBER') \
+ AND EXISTS (SELECT 1 FROM pg_auth_members m JOIN pg_roles p ON p.oid = m.member WHERE m.roleid = r.oid \
+  AND p.rolname = $1::text::name) \
+ORDER BY 1 LIMIT 1";
+
 const AUDIT: &str =
     "INSERT INTO audit (who, what, before, after) VALUES (session_user, 'role', $1, $2)";
 
-fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
+fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<bool> {
     let (name, schema) = (name.to_owned(), team.schema().to_owned());
     Engine::of_team(team)?.block(Access::WriteOnce, move |tx| {
         let status = TableStatus::read(tx)?;
@@ -98,9 +107,13 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
             return Err(TeamFault::RoleOfDirectory(visible(&name).into_owned()).into());
         }
         let who = quoted(&name);
+        let own = |role: Role| role.of(&schema).trim_matches('"').to_owned();
+        let mut was_member = false;
         let mut after = Vec::new();
         for role in Role::GRANTED {
             let of = role.of(&schema);
+            let before: Option<(bool, bool)> = tx.one(MEMBER, values![&name, own(role)])?;
+            was_member |= before.is_some_and(|(is_member, _)| is_member);
             // An admin also needs the operator's rights.
             let is_wanted = to == Some(role) || to == Some(Role::Admin) && role == Role::Operator;
             let text = if is_wanted {
@@ -123,21 +136,30 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<()> {
             after.push((role, is_wanted));
         }
         for (role, is_wanted) in after {
-            let of = role.of(&schema).trim_matches('"').to_owned();
-            let found: Option<(bool, bool)> = tx.one(MEMBER, values![&name, of])?;
+            let found: Option<(bool, bool)> = tx.one(MEMBER, values![&name, own(role)])?;
             let (is_member, inherits) = found.unwrap_or_default();
             // A higher role includes the lower ones.
-            let is_kept = is_member && !is_wanted && to.is_none();
+            let is_kept = is_member && !is_wanted && to.is_none_or(|to| role > to);
             if is_kept || !is_member && is_wanted {
-                return Err(TeamFault::RightStays.into());
+                let [viewer, operator, admin] = Role::GRANTED.map(own);
+                let all = values![&name, viewer, operator, admin, own(Role::Owner), own(role)];
+                let through: Option<String> = tx.one(THROUGH, all)?;
+                // Whoever owns the directory, or is superuser, has every role in any case.
+                if to.is_none() || is_wanted || through.is_some() {
+                    let through = through.map(|role| visible(&role).into_owned());
+                    return Err(TeamFault::RightStays(through).into());
+                }
             }
             // An admin's rights are asked for by SET ROLE.
             if is_wanted && !inherits && role != Role::Admin {
                 return Err(TeamFault::NotInherited(visible(&who).into_owned()).into());
             }
         }
+        if to.is_none() && !was_member {
+            return Ok(false);
+        }
         tx.batch(&as_owner(&schema))?;
         tx.write(AUDIT, values![&name, to.map(Role::as_str)])?;
-        Ok(())
+        Ok(true)
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
     found
 }
 
-fn base64(word: &str) -> Option<Zeroizing<Vec<u8>>> {
+pub(crate) fn base64(word: &str) -> Option<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(word.len()));
     let (mut bits, mut count) = (0_u32, 0);
     for byte in word.bytes() {

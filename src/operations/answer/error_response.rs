@@ -45,7 +45,7 @@ impl ErrorResponse {
                     ..
                 } => Failure::Busy {
                     status,
-                    why: refused(status, stated, words, via, None).to_string(),
+                    why: refused(status, stated, words, via, retry_after).to_string(),
                     retry_after,
                 },
                 Verdict::Unclear(Ambiguous {
@@ -72,8 +72,12 @@ impl ErrorResponse {
                     bodiless: true,
                 },
                 Verdict::Refused {
-                    stated, words, via, ..
-                } => refused(reply.status, stated, words, via, None),
+                    stated,
+                    words,
+                    via,
+                    retry_after,
+                    ..
+                } => refused(reply.status, stated, words, via, retry_after),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(problem_of_read(&verdict))
                 }

@@ -254,11 +254,15 @@ impl Operations {
                 Ok(Reply {
                     verdict:
                         Verdict::Refused {
-                            stated, words, via, ..
+                            stated,
+                            words,
+                            via,
+                            retry_after,
+                            ..
                         },
                     status,
                     ..
-                }) => refused(status, stated, words, via, None),
+                }) => refused(status, stated, words, via, retry_after),
                 _ => Failure::NotApplied {
                     id: under_way.id.clone(),
                     why,

@@ -9,11 +9,12 @@ use super::{Bulk, Ended};
 use crate::{
     directory::{BatchItem, MutationId, RotationId, RotationRow},
     domain::{
-        batch::{Counts, Halt, ItemStatus},
+        batch::{Counts, Halt, ItemStatus, NOT_IN_FILE},
         group::UserGroupId,
         handoff::HandOffState,
         history::Ending,
         known::KnownGroup,
+        operation_record::followed_by,
         rotation::State,
         update::Edit,
     },
@@ -106,6 +107,18 @@ impl Outcome {
             self.consequence = Consequence::Stop(Halt::Cannot(why));
         }
         self
+    }
+
+    /// Its new token is in no file, for this reason: it is named with what writes it, and the next one would be missing, too.
+    fn not_kept(mut self, why: Option<String>) -> Self {
+        if why.is_some() {
+            let get = self.ended.user_group_id.command("get", "--token-out FILE");
+            let missing = format!("its new token is {NOT_IN_FILE}. To write it: {get}");
+            let note = self.ended.note.take();
+            self.ended.note =
+                Some(note.map_or(missing.clone(), |note| followed_by(&note, &missing)));
+        }
+        self.fatal(why)
     }
 
     /// It says nothing about the service and the next item, unless nothing can be recorded.
@@ -204,6 +217,8 @@ impl ItemContext {
                 });
                 self.run.is_held(Some(Hold::Directory));
             } else if !self.run.is_held(hold) {
+                // Of this item it is final; the next ones wait.
+                self.run.is_held(Hold::asked(&answer));
                 break Some(answer);
             }
         };
@@ -303,7 +318,7 @@ impl ItemContext {
                     if fatal.is_none() {
                         self.note_written(&done).await;
                     }
-                    outcome = outcome.fatal(fatal);
+                    outcome = outcome.not_kept(fatal);
                 }
                 outcome.with_warnings(done.warnings)
             }
@@ -379,7 +394,7 @@ impl ItemContext {
             outcome.ended.handoff = handed.handoff.state;
             outcome.ended.note = (!handed.is_done()).then(|| handed.handoff.standing());
         }
-        outcome.fatal(fatal)
+        outcome.not_kept(fatal)
     }
 
     pub(super) async fn failed(
@@ -534,8 +549,7 @@ impl ItemContext {
     /// Passes the token to the sink; returns an error as text.
     async fn keep(&self, done: &Done) -> Option<String> {
         let kept = keep(self.keep.clone()?, done).await;
-        kept.err().map(|error| {
-            format!("a new token cannot be kept ({error}); read it again from the service")
-        })
+        kept.err()
+            .map(|error| format!("a new token cannot be kept ({error})"))
     }
 }

@@ -40,7 +40,8 @@ impl fmt::Display for UnknownFields {
             } => write!(
                 f,
                 "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known value; nothing was \
-                 sent. To look at that change: groupdesk history --open"
+                 sent. Repeat that change, or send all of {it}: add --{field} FILE. To look at that change: groupdesk history \
+                 --open"
             ),
             UnsafeUpdate::PartialChange { at: Some(at), .. } => write!(
                 f,

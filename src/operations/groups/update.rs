@@ -12,6 +12,7 @@ use crate::{
         group::{Properties, UserGroupId},
         history::{Ending, Entry, Operation},
         known::KnownGroup,
+        mutation,
         remote_changes::RemoteChanges,
         size::check_size,
         text::visible,
@@ -143,7 +144,18 @@ impl Operations {
         }
         add_new(&mut before.warnings, &earlier_warnings);
         before.open.retain(|other| other.id != claim.id());
+        // To repeat an update of one's own that has no result changes nothing twice.
+        let (own, others) = before
+            .open
+            .drain(..)
+            .partition(|open| self.is_own_update(open));
+        before.open = others;
         let mut plan = before.plan(edit);
+        let own: Vec<Mutation> = own;
+        if own.iter().any(|own| own.sent.as_ref() != Some(&plan.send)) {
+            before.open.extend(own);
+            plan = before.plan(edit);
+        }
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
             // The reviewer has not seen changes that were started since.
@@ -244,6 +256,12 @@ impl Operations {
             what.join(", "),
             id.command("show", "")
         )))
+    }
+
+    fn is_own_update(&self, open: &Mutation) -> bool {
+        open.operation == Operation::Update
+            && open.state == mutation::State::Open
+            && open.by == self.operator()
     }
 
     /// Checks that a field which was left out, and which both reads contain, is the same in both. Where others write to

@@ -24,6 +24,17 @@ pub enum Hold {
 }
 
 impl Hold {
+    /// The pause that the service asked for when it refused a change which is not sent again; the next ones wait for it.
+    pub(crate) fn asked<T>(answer: &Result<T, Failure>) -> Option<Self> {
+        match answer {
+            Err(Failure::Refused {
+                retry_after: Some(wait),
+                ..
+            }) if *wait <= LONGEST_WAIT => Some(Self::Service(*wait)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn wait(self) -> Duration {
         match self {
             Self::Service(wait) => wait,
@@ -98,6 +109,25 @@ mod tests {
             .map(|hold| hold.wait().as_secs())
             .collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+    }
+
+    #[test]
+    fn a_refused_change_holds_back_the_next_ones_as_long_as_the_service_asks() {
+        let refused = |retry_after: Option<u64>| -> Result<(), Failure> {
+            Err(Failure::Refused {
+                status: 429,
+                stated: true,
+                via: None,
+                words: None,
+                retry_after: retry_after.map(Duration::from_secs),
+                bodiless: false,
+            })
+        };
+        let minute = Hold::Service(Duration::from_mins(1));
+        assert_eq!(Hold::asked(&refused(Some(60))), Some(minute));
+        assert_eq!(Hold::asked(&refused(None)), None);
+        assert_eq!(Hold::asked(&refused(Some(301))), None);
+        assert_eq!(Hold::asked(&busy(Some(minute.wait()))), None);
     }
 
     #[test]

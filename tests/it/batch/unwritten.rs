@@ -117,7 +117,12 @@ async fn a_token_counts_as_written_only_if_the_file_took_it() {
     let batch = scene.begin().await;
     let keep = || Some(Arc::new(Full(Mutex::default())) as Arc<dyn TokenSink>);
     let run = scene.ana.run_batch(batch, one_at_a_time(), keep()).await;
-    let (_, report) = watch(run.expect("it begins")).await;
+    let (ended, report) = watch(run.expect("it begins")).await;
+    let notes = format!("{ended:?}");
+    let told =
+        "its new token is not in the token file. To write it: groupdesk get g001 --token-out FILE";
+    assert_has(&notes, told);
+    assert!(!notes.contains("get g000"), "{notes}");
     assert_is!(report.halt, Some(Halt::Cannot(_)));
     scene.finish(batch).await;
     let unwritten: Vec<_> = scene.items(batch).await;

@@ -125,7 +125,7 @@ impl Scene {
         assert_eq!(created.code, 0, "{}", created.err);
         let (command, code): (&[&str], _) = match state {
             State::Create { .. } => (&["create", LOST, "--name", "Globex", "--yes"], 7),
-            State::FirstRead => (&["get", LOST, "--exists"], 5),
+            State::FirstRead => (&["get", LOST, "--exists"], 7),
             State::Update => (&["update", KNOWN, "--name", "Later", "--yes"], 7),
             State::Rotation { .. } => (&["rotate", KNOWN, "--yes"], 7),
             State::NoAnswer | State::Calm => (&["list"], 0),

@@ -215,7 +215,7 @@ async fn reading_the_group_of_a_lost_create_sends_the_same_create() {
 async fn a_first_read_whose_answer_was_lost_is_repeated_at_once() {
     let scene = Scene::new().await;
     scene.proxy.next("GET", unanswered());
-    assert_is!(read(&scene.ana).await, Err(Failure::Unreachable(_)));
+    assert_is!(read(&scene.ana).await, Err(Failure::Unknown { .. }));
     let read = read(&scene.ana).await;
     assert_eq!(read.expect("settled").ending, Ending::Found);
     assert_eq!(scene.open().await, []);

@@ -150,3 +150,14 @@ async fn a_killed_create_stays_open_until_a_read_finds_the_group() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_update_without_a_result_may_be_repeated_by_whoever_sent_it() {
+    let scene = Scene::new().await;
+    // No get returns the mapping.
+    let mapping = map(&scene.ana).await;
+    kill_while_sending(&scene, mapping.clone(), false).await;
+    let tomorrow = scene.installation().at(later()).operations();
+    assert_eq!(tomorrow.settle_changes().await.expect("readable").len(), 1);
+    send(&tomorrow, &mapping).await.expect("repeated");
+}

@@ -151,3 +151,23 @@ async fn an_unusable_answer_changes_nothing() {
     assert_eq!(scene.known().await, known);
     assert_eq!(scene.history().await, []);
 }
+
+#[tokio::test]
+async fn a_first_get_without_a_usable_answer_may_have_created_the_group() {
+    let page =
+        "HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\noops";
+    let page = page.as_bytes().to_vec();
+    for then in [Then::Drop, Then::Half, Then::Instead(page)] {
+        let scene = Scene::new().await;
+        scene.next("GET", [ProxyFault::applied(then)]);
+        let new = id("new");
+        let failure = scene.ana.look_up(&new, EXISTS).await;
+        let failure = failure.expect_err("no answer");
+        let said = failure.to_string();
+        assert_is!(failure, Failure::Unknown { .. }, "{said}");
+        assert_has(&said, "UNKNOWN whether the create of \"new\" took effect");
+        assert_has(&said, "Run the same get again");
+        scene.ana.look_up(&new, EXISTS).await.expect("it is there");
+        assert_eq!(scene.open().await, []);
+    }
+}

@@ -103,7 +103,7 @@ pub(super) async fn create_with(
     let creating = Box::pin(session.operations.create(&id, &wanted));
     let created = session.in_flight.during(creating).await;
     let done = created.map_err(|failure| failure.of_change(&id, "created"))?;
-    answer(session, &done, None, &token, file.as_mut())
+    answer(session, &done, None, &token, file.as_mut()).await
 }
 
 /// Copy a group to another profile: create it there, or update it

@@ -207,7 +207,7 @@ async fn rotate(
     // Hand off only after the confirming get: a token that it contradicts must not reach the dashboards.
     let handed = handoff::after(session, &done).await;
     let rotated = Some(Rotated(handed.as_ref()));
-    answer(session, &done, rotated, &token, file.as_mut())
+    answer(session, &done, rotated, &token, file.as_mut()).await
 }
 
 fn word(seen: Option<Fingerprint>) -> String {

@@ -167,7 +167,7 @@ pub(crate) async fn send(
     } = how;
     // The read withdrew a fact that the update relied on, so a person has to look first.
     if read.warnings.iter().any(Warning::is_of_facts) {
-        return answer(session, &read, None, &token, file.as_mut());
+        return answer(session, &read, None, &token, file.as_mut()).await;
     }
     if edit.fields().is_empty() {
         if mutation.dry_run {
@@ -177,7 +177,7 @@ pub(crate) async fn send(
             return review::dry_run(session, Method::Put, id, change, mutation.curl);
         }
         output::say("no changes; no update was sent");
-        return answer(session, &read, None, &token, file.as_mut());
+        return answer(session, &read, None, &token, file.as_mut()).await;
     }
     let mut edit = edit.clone();
     let mut plan = read.plan(&edit);
@@ -234,7 +234,7 @@ pub(crate) async fn send(
             done.warnings.push(warning);
         }
     }
-    answer(session, &done, None, &token, file.as_mut())
+    answer(session, &done, None, &token, file.as_mut()).await
 }
 
 /// The get before an update (hazard 4). An alarm ends the command, and nothing more is sent.

@@ -509,3 +509,24 @@ fn members_are_listed_by_name_with_their_highest_role() {
     let nobody = postgres::at_as("members_nobody", server.folder(), schema);
     assert!(members(&nobody).is_err());
 }
+
+#[test]
+fn a_role_that_another_role_gives_is_told_with_that_role() {
+    let schema = "through";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    server.execute(
+        schema,
+        "CREATE ROLE through_crew; CREATE ROLE through_eve LOGIN; CREATE ROLE through_none LOGIN; \
+         GRANT through_operator TO through_crew; GRANT through_crew TO through_eve",
+    );
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    let stays = TeamFault::RightStays(Some("through_crew".into()));
+    assert_eq!(fault_of(grant(&desk, "through_eve", Role::Viewer)), stays);
+    assert_eq!(fault_of(revoke(&desk, "through_eve")), stays);
+    grant(&desk, "through_eve", Role::Operator).expect("granted");
+    grant(&desk, "through_eve", Role::Admin).expect("granted");
+    assert!(!revoke(&desk, "through_none").expect("there is nothing to revoke"));
+    assert!(revoke(&desk, "through_viewer_person").expect("revoked"));
+}
