@@ -446,7 +446,7 @@ fn quitting_stops_the_run_and_waits_for_what_is_in_flight() {
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
     scene
-        .shows("0 of 2 not started; R in Batches resumes them. It stops with the")
+        .shows("1 of 2 being sent. It stops with the console.")
         .shows("y quits");
     let stops = |ticket, cause| [Effect::Steer(ticket, RunCommand::Stop(cause))];
     assert_eq!(scene.keys("y"), stops(ticket, StopCause::Quit));
