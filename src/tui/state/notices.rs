@@ -173,6 +173,11 @@ impl Notices {
         self.show(at, shown);
     }
 
+    /// What a page waited for has ended: why a key did nothing before that does not hold any more.
+    pub fn drop_refusal(&mut self) {
+        self.remove(|one| one.severity == Severity::Refused);
+    }
+
     /// Nothing would be lost any more: the question that says so leaves.
     pub fn drop_losses(&mut self) {
         self.remove(|one| one.is_loss);

@@ -518,7 +518,9 @@ fn an_entry_of_the_palette_is_refused_as_its_key_is() {
 #[test]
 fn a_row_that_is_not_there_is_said() {
     let mut scene = three();
-    scene.walk(":99<enter>").says("No row 99: the list has 3 rows");
+    scene
+        .walk(":99<enter>")
+        .says("No row 99: the list has 3 rows");
     scene.walk(":0").hides("row 0").hides("batch 0");
 }
 

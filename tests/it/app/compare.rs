@@ -70,7 +70,9 @@ fn one_row_or_all_are_copied_into_a_form_here() {
     scene.shows_all(["Name of acme-eu 2", "2 changes"]);
     // What is typed is not replaced.
     let mut scene = Scene::walked(TESTING, "e<end> 2<esc>x<enter>");
-    scene.at("Compare").says("your draft of it changes the name");
+    scene
+        .at("Compare")
+        .says("your draft of it changes the name");
     scene.walk("<esc>e").shows("Name of acme-eu 2");
 }
 

@@ -250,3 +250,22 @@ fn what_is_sent_is_counted_where_it_is_confirmed() {
     // All of it is on the screen.
     assert!(scene.started("y").is_write());
 }
+
+#[test]
+fn a_refusal_leaves_with_what_it_waited_for() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("e<end> 2<ctrl-s>y");
+    scene.says("the service's copy is being read first");
+    scene.answer();
+    scene.hides("Not available").shows("y SEND");
+}
+
+/// An undo is only the undo, never the draft as well.
+#[test]
+fn an_update_is_not_undone_over_a_draft() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<esc>");
+    let key = id("acme-eu");
+    assert!(scene.app.context.has_own_draft(&key));
+    assert!(!scene.app.context.has_own_draft(&id("globex")));
+}

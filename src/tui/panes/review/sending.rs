@@ -33,14 +33,14 @@ impl Review {
         }
     }
 
-    fn what(&self, how: &str, context: &Context) -> String {
+    fn what(&self, context: &Context) -> String {
         let Proposal { id, creating, .. } = &self.asked;
         let verb = if *creating { "creates" } else { "updates" };
         let sent = match self.change.in_words() {
             nothing if nothing.is_empty() => nothing,
             sent => format!(": {sent}"),
         };
-        format!("{verb} {id} in {}{how}{sent}", context.profile_name())
+        format!("{verb} {id} in {}{sent}", context.profile_name())
     }
 
     /// Shows the end of the changes if it has not been on the screen yet; returns whether it did.
@@ -62,8 +62,17 @@ impl Review {
     /// Says at the end of the page what the key does.
     pub(super) fn ask(&mut self, context: &Context) {
         let what = match self.words(context) {
-            None => self.what("", context),
-            Some(_) => self.what(" after a typed confirmation", context),
+            None => self.what(context),
+            // The box that asks for the words counts what is sent.
+            Some(_) => {
+                let (id, place) = (&self.asked.id, context.profile_name());
+                let verb = if self.asked.creating {
+                    "creates"
+                } else {
+                    "updates"
+                };
+                format!("{verb} {id} in {place} after a typed confirmation")
+            }
         };
         // Where more is asked for, the key sends nothing yet.
         let verb = self.words(context).map(|_| "CONTINUE");
@@ -77,7 +86,7 @@ impl Review {
         let places = Places::key(Focus::Review);
         let level = self.confirmation.level;
         let confirm = Confirm::new(places, level, self.confirmation.guard.clone());
-        let text = format!("This {}.", self.what("", context));
+        let text = format!("This {}.", self.what(context));
         context.ask_first("Confirm", text, confirm.of("", words));
     }
 
@@ -208,6 +217,7 @@ impl Review {
             context.say(Severity::Error, alarm.to_string());
             return;
         }
+        context.messages.drop_refusal();
         self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
         let mut choices = Choices::of(&self.asked.base, &self.now, &self.asked.wanted, context.now);
