@@ -101,6 +101,17 @@ impl FieldChange {
         }
     }
 
+    /// How many rows are added, changed and removed: "+60 ~1 -2"; nothing for none.
+    fn counts(&self) -> String {
+        let count = |mark| self.rows().iter().filter(|row| row.mark() == mark).count();
+        let marks = [Mark::Added, Mark::Changed, Mark::Removed];
+        let counts = marks.map(|mark| (mark.sign(), count(mark))).into_iter();
+        let counts = counts.filter(|(_, count)| *count > 0);
+        counts
+            .map(|(sign, count)| format!(" {sign}{count}"))
+            .collect()
+    }
+
     pub fn is_changed(&self) -> bool {
         match self {
             Self::LeftOut => false,
@@ -142,6 +153,17 @@ impl Change {
 
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|(_, field)| !field.is_changed())
+    }
+
+    /// What differs, counted: "name, mapping +60".
+    pub fn in_words(&self) -> String {
+        let changed = self.fields().into_iter();
+        let changed = changed.filter(|(_, field)| field.is_changed());
+        let words = changed.map(|(name, field)| match name {
+            "name" => name.to_owned(),
+            name => format!("{name}{}", field.counts()),
+        });
+        words.collect::<Vec<_>>().join(", ")
     }
 
     /// The number of rows that differ; the number in "3 changes".
@@ -220,5 +242,14 @@ mod tests {
             ..asked
         };
         assert!(differences(&left_out, &kept).is_empty());
+    }
+
+    #[test]
+    fn what_differs_is_counted_in_words() {
+        let before = fields("a", &[("1", "2"), ("3", "4")], "{}");
+        let after = fields("b", &[("1", "3"), ("5", "6"), ("7", "8")], "{}");
+        let words = Change::between(&before, &after).in_words();
+        assert_eq!(words, "name, mapping +2 ~1 -1");
+        assert_eq!(Change::between(&before, &before).in_words(), "");
     }
 }

@@ -38,8 +38,8 @@ pub struct App {
     warned: Option<Timestamp>,
     /// Position and time of the last click on a row.
     last_click: Option<(Position, Timestamp)>,
-    /// The console ends for this reason once the writes are done.
-    leaving: Option<ExitReason>,
+    /// Since when the console is ending, and why: it ends once the writes are done.
+    leaving: Option<(Timestamp, ExitReason)>,
     /// Discards keys that were typed for a page that did not open.
     discarded_keys: Option<DiscardedKeys>,
     /// Why the key that is being handled did nothing.
@@ -185,6 +185,7 @@ impl App {
         self.context.page_waits_for = running
             .find(|ticket| self.top().waits_for(**ticket))
             .copied();
+        self.follow_losses();
         self.exit_reason();
         self.take_effects()
     }
@@ -357,6 +358,7 @@ impl App {
                 }
             }
             Navigation::Leave(reason) => self.leave(reason, StopCause::Quit),
+            Navigation::Press(action) if self.refuses_blind(action) => {}
             Navigation::Press(action) => self.press(action),
             Navigation::Run(command) => self.run(command),
             Navigation::CancelRead(ticket) => self.cancel_job(ticket),

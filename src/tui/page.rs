@@ -119,6 +119,10 @@ pub trait View {
         let why = why.or_else(|| context.why_no_key().filter(|_| reads_token));
         why.or_else(|| self.disabled(action, context))
     }
+    /// What is marked here, in words.
+    fn marked(&self) -> Option<String> {
+        None
+    }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
         self.confirm()?.verb().filter(|_| action == Action::Confirm)

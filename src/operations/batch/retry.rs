@@ -10,7 +10,7 @@ use super::super::Operations;
 use crate::{
     directory::{Batch, BatchId, DirectoryError, PlaceId},
     domain::{
-        batch::{BatchKind, Verdict},
+        batch::{BatchKind, EditSkip, Verdict},
         group::UserGroupId,
         text::visible,
     },
@@ -98,7 +98,9 @@ impl Operations {
                     let again = self.plan_edit_again(batch.id, true).await?;
                     let rows = again.map(|plan| plan.rows).unwrap_or_default();
                     for row in rows {
-                        if row.verdict == Verdict::Same {
+                        // What was changed to another value since is no longer for this batch to set.
+                        let other = Verdict::Skipped(EditSkip::Other);
+                        if row.verdict == Verdict::Same || row.verdict == other {
                             groups.remove(&row.id);
                         }
                     }

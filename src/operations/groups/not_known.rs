@@ -22,10 +22,23 @@ pub struct UnknownFields {
 /// One sentence about the first objection, and one command. On a terminal the command line asks instead, as the console does.
 impl fmt::Display for UnknownFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (why, instead) = self.parts();
+        write!(f, "{why}; nothing was sent. {instead}")
+    }
+}
+
+impl UnknownFields {
+    /// The same for the console, whose review shows what is sent instead and asks again.
+    pub fn why(&self) -> String {
+        format!("{}; nothing was sent", self.parts().0)
+    }
+
+    /// Why it is not sent, and the command that helps.
+    fn parts(&self) -> (String, String) {
         let is_stated = |one: &&UnsafeUpdate| !matches!(one, UnsafeUpdate::NotStated { .. });
         let first = self.objections.iter().find(is_stated);
         let Some(objection) = first.or(self.objections.first()) else {
-            return Ok(());
+            return Default::default();
         };
         let (id, field) = (&self.id, objection.field().as_str());
         let (is, it) = (objection.field().is(), objection.field().it());
@@ -34,41 +47,49 @@ impl fmt::Display for UnknownFields {
             || "an earlier change".to_owned(),
             |at| format!("the change of {}", when::second(*at)),
         );
+        let look = "To look at that change: groupdesk history --open".to_owned();
         match objection {
             UnsafeUpdate::PartialChange {
                 uncertain: true, ..
-            } => write!(
-                f,
-                "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known value; nothing was \
-                 sent. Repeat that change, or send all of {it}: add --{field} FILE. To look at that change: groupdesk history \
-                 --open"
+            } => (
+                format!(
+                    "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known value"
+                ),
+                format!("Repeat that change, or send all of {it}: add --{field} FILE. {look}"),
             ),
-            UnsafeUpdate::PartialChange { at: Some(at), .. } => write!(
-                f,
-                "the service does not return the {field} of \"{id}\", and others may have changed it since {}; nothing was \
-                 sent. To send the last known {field} with this change: add --replace-{field}",
-                when::minute(*at)
+            UnsafeUpdate::PartialChange { at: Some(at), .. } => (
+                format!(
+                    "the service does not return the {field} of \"{id}\", and others may have changed it since {}",
+                    when::minute(*at)
+                ),
+                format!("To send the last known {field} with this change: add --replace-{field}"),
             ),
-            UnsafeUpdate::PartialChange { at: None, .. } => write!(
-                f,
-                "the {field} of \"{id}\" {is} unknown, and a single change would replace all of {it}; nothing was sent. To send \
-                 all of {it}: add --{field} FILE"
+            UnsafeUpdate::PartialChange { at: None, .. } => (
+                format!(
+                    "the {field} of \"{id}\" {is} unknown, and a single change would replace all of {it}"
+                ),
+                format!("To send all of {it}: add --{field} FILE"),
             ),
-            UnsafeUpdate::NotStated { .. } => write!(
-                f,
-                "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits {it}; nothing was sent. To \
-                 send last known values again: groupdesk profile behaviour {} --omitted-fields unknown",
-                quoted(&visible(&self.profile))
+            UnsafeUpdate::NotStated { .. } => (
+                format!(
+                    "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits {it}"
+                ),
+                format!(
+                    "To send last known values again: groupdesk profile behaviour {} --omitted-fields unknown",
+                    quoted(&visible(&self.profile))
+                ),
             ),
-            UnsafeUpdate::WouldClear { .. } => write!(
-                f,
-                "the service clears the {field} if an update omits {it}, and the last value of \"{id}\" is unknown; nothing was \
-                 sent. To send {it}: add --{field}"
+            UnsafeUpdate::WouldClear { .. } => (
+                format!(
+                    "the service clears the {field} if an update omits {it}, and the last value of \"{id}\" is unknown"
+                ),
+                format!("To send {it}: add --{field}"),
             ),
-            UnsafeUpdate::Uncertain { .. } => write!(
-                f,
-                "{open} of \"{id}\" may have taken effect, and its {field} would be sent again; nothing was sent. To look at \
-                 that change: groupdesk history --open"
+            UnsafeUpdate::Uncertain { .. } => (
+                format!(
+                    "{open} of \"{id}\" may have taken effect, and its {field} would be sent again"
+                ),
+                look,
             ),
         }
     }

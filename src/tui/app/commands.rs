@@ -18,6 +18,19 @@ use crate::{
 
 impl App {
     pub(super) fn run(&mut self, command: Command) {
+        if let Some(key) = command.key() {
+            // What a label is put on need not be the row under the cursor.
+            let why = match key {
+                Action::Favourite => self.context.view_only_reason().map(str::to_owned),
+                key => self.top().why_not(key, &self.context),
+            };
+            if let Some(why) = why {
+                return self.refuse(format!("Not available: {why}"));
+            }
+            if self.refuses_blind(key) {
+                return;
+            }
+        }
         match command {
             Command::Go(id) if self.context.groups.contains(&id) => {
                 self.context.open_pane(PaneRequest::Group(id));
@@ -41,11 +54,6 @@ impl App {
             }
             Command::Profile(profile) if self.must_stay(profile) => {}
             Command::Profile(profile) => self.switch(profile),
-            Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(..)
-                if let Some(why) = self.context.view_only_reason() =>
-            {
-                self.refuse(format!("Not available: {why}"));
-            }
             Command::AddLabel(label) => self.annotate(AnnotationChange {
                 add: [label].into(),
                 ..AnnotationChange::default()

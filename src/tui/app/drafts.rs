@@ -204,14 +204,25 @@ impl App {
         Some(format!("{by} has a draft of {id} ({ago}){more}"))
     }
 
-    /// What is kept when the console ends: drafts, and a text that the editor left.
+    /// What is told when the console ends: the results it waited for, drafts, and a text that the editor left.
     pub fn unsent(&self) -> Option<String> {
         let kept = self.context.drafts.own() - self.unsaved();
         let are = if kept == 1 { "is" } else { "are" };
         let drafts = format!("{} {are} kept", counted(kept, "unsent draft"));
         let drafts = (kept > 0).then_some(drafts);
-        let lines: Vec<_> = self.kept_text.clone().into_iter().chain(drafts).collect();
+        let lines = self.results().chain(self.kept_text.clone()).chain(drafts);
+        let lines: Vec<_> = lines.collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The results that arrived while the console was ending; nothing shows them any more.
+    fn results(&self) -> impl Iterator<Item = String> {
+        let since = self.leaving.map(|(since, _)| since);
+        let all: Vec<_> = self.context.messages.all().collect();
+        let said = all.into_iter().rev();
+        let said =
+            said.filter(move |one| one.about.is_some() && since.is_some_and(|at| one.at >= at));
+        said.map(|one| one.text.clone())
     }
 
     /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
@@ -253,7 +264,8 @@ impl App {
                 (None, Some(kept)) => format!("{key} again quits; {kept}"),
                 (None, None) => format!("{key} again quits"),
             };
-            self.context.messages.ask(self.context.now, text);
+            let is_loss = self.losses().is_some();
+            self.context.messages.ask(self.context.now, text, is_loss);
         }
     }
 
@@ -291,12 +303,31 @@ impl App {
     fn left_of_the_batch(&self) -> Option<String> {
         let run = self.context.running_batch()?;
         let counts = run.counts();
-        let left = counts.not_started.saturating_sub(run.under_way());
+        let sending = run.under_way();
+        let left = counts.not_started.saturating_sub(sending);
+        let planned = counts.planned();
+        if left == 0 {
+            return Some(format!("{sending} of {planned} being sent"));
+        }
         let resume = self.context.keys.key(Focus::Batches, Action::Resume);
+        let sending = match sending {
+            0 => String::new(),
+            sending => format!("{sending} being sent, "),
+        };
         Some(format!(
-            "{left} of {} not started; {resume} in Batches resumes them",
-            counts.planned()
+            "{sending}{left} of {planned} not started; {resume} in Batches resumes them"
         ))
+    }
+
+    /// What was asked about quitting says what is so now.
+    pub(super) fn follow_losses(&mut self) {
+        let losses = self.losses();
+        if losses.is_none() {
+            self.context.messages.drop_losses();
+        }
+        if let Some(Pane::Question(question)) = self.stack.last_mut() {
+            question.follow_losses(losses);
+        }
     }
 
     fn is_again(&self) -> bool {
@@ -310,7 +341,7 @@ impl App {
     }
 
     pub(super) fn leave(&mut self, reason: ExitReason, cause: StopCause) {
-        self.leaving = Some(reason);
+        self.leaving = Some((self.context.now, reason));
         if self.is_typing_a_token() {
             self.context.save_drafts();
         } else {
@@ -341,7 +372,7 @@ impl App {
     }
 
     pub(super) fn exit_reason(&mut self) {
-        if let Some(reason) = self.leaving
+        if let Some((_, reason)) = self.leaving
             && self.context.writes_under_way() == 0
             && !self.context.drafts.is_saving()
         {

@@ -33,16 +33,27 @@ pub(super) struct DiscardedKeys {
 impl App {
     /// What the key would do to the service or the directory without having been pressed alone: it confirms, or saves in a
     /// field that the same keys opened.
-    fn what_is_blind(&self, press: Press, focus: Focus) -> Option<&'static str> {
+    fn what_is_blind(&self, action: Action) -> Option<&'static str> {
         let began_at = self.burst_began_at?;
-        match press {
-            Press::Do(Action::Confirm) => Some("confirmed"),
-            Press::Do(Action::Favourite) => Some("saved"),
-            Press::Do(Action::Enter) if focus.saves_on_enter() && began_at != focus => {
-                Some("saved")
-            }
+        let focus = self.top().focus();
+        match action {
+            Action::Confirm => Some("confirmed"),
+            Action::Favourite => Some("saved"),
+            Action::Enter if focus.saves_on_enter() && began_at != focus => Some("saved"),
             _ => None,
         }
+    }
+
+    /// Refuses an action that came at once with others; returns whether it did. Keys and entries of the palette are judged
+    /// alike: a slow line brings a paste in pieces, and whoever confirms looks first.
+    pub(super) fn refuses_blind(&mut self, action: Action) -> bool {
+        let blind = self.what_is_blind(action);
+        if let Some(what) = blind {
+            self.refuse(format!(
+                "Not {what}: the key came at once with others, as in a paste. Press it alone"
+            ));
+        }
+        blind.is_some()
     }
 
     /// Whether it came from a person who saw nothing of what it would do, because the window is too small. Only Ctrl-C
@@ -88,7 +99,7 @@ impl App {
             let text = format!("{shown} did nothing: the key before it was refused");
             return self.context.refuse(text);
         }
-        let blind = self.what_is_blind(press, focus);
+        let mut is_blind = false;
         let is_rest = press == Press::Do(Action::Enter) && self.emptied == Some(focus);
         if !is_rest {
             self.emptied = None;
@@ -98,10 +109,7 @@ impl App {
                 "Enter did nothing: a token was removed from this field. Press another key first"
                     .into(),
             ),
-            // A slow line brings a paste in pieces, and somebody who confirms looks first.
-            _ if let Some(what) = blind => self.refuse(format!(
-                "Not {what}: the key came at once with others, as in a paste. Press it alone"
-            )),
+            Press::Do(action) if self.refuses_blind(action) => is_blind = true,
             // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
@@ -140,7 +148,7 @@ impl App {
             }
         }
         self.refused_before = self.refused.is_some();
-        let is_strong = blind.is_some() || upper_case(key).is_some();
+        let is_strong = is_blind || upper_case(key).is_some();
         let why = self.refused.take().filter(|_| is_strong);
         self.discarded_keys = None;
         if let Some(why) = why {
@@ -189,13 +197,7 @@ impl App {
 
     /// Cancels what the page visibly waits for, as far as that is possible; returns whether there was anything.
     pub(super) fn cancel_awaited(&mut self) -> bool {
-        let context = &self.context;
-        let waited = context.running.keys().filter(|ticket| {
-            self.top().waits_for(**ticket)
-                && context.can_cancel(**ticket)
-                && context.is_seen_waiting(**ticket)
-        });
-        let waited: Vec<Ticket> = waited.copied().collect();
+        let waited: Vec<Ticket> = footer::awaited(self.top(), &self.context).collect();
         for ticket in &waited {
             self.cancel_job(*ticket);
         }

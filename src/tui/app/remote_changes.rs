@@ -1,17 +1,14 @@
 //! Changes that others made in the current place: they are merged without moving any row, and reported once.
 
-use super::{App, Job, Pane, ProfileIndex, Severity, named, outcomes::Open};
+use super::{App, Job, ProfileIndex, Severity, named, outcomes::Open};
 use std::time::Duration;
 
 use crate::{
     domain::{UserGroupId, counted, visible},
     operations::{ChangeCursor, Changes, RotationRow},
-    tui::{
-        keymap::{Action, Focus},
-        state::{
-            Condition, Effect, GroupNews, Outage, OutageReason,
-            live::{last_learnt, news_between, news_of_all},
-        },
+    tui::state::{
+        Condition, Effect, GroupNews, Outage, OutageReason,
+        live::{last_learnt, news_between, news_of_all},
     },
 };
 
@@ -118,13 +115,6 @@ impl App {
                 context.live.tell(&group.id, news);
             }
         }
-        // On other pages these keys do something else, or nothing.
-        let is_list = matches!(self.stack.last(), Some(Pane::List(_)));
-        let how = |action, does: &str| {
-            let how =
-                is_list.then(|| format!(". {} {does}", context.keys.key(Focus::List, action)));
-            how.unwrap_or_default()
-        };
         // One message for all changes that arrived together.
         let mut told = Vec::new();
         let is_back = std::mem::take(&mut context.is_directory_back);
@@ -135,18 +125,15 @@ impl App {
             });
         }
         if !changed.is_empty() {
-            let next = how(Action::NextFlag, "goes there");
-            told.push(sentence(&changed, "changed") + &next);
+            told.push(sentence(&changed, "changed"));
         }
         if !new.is_empty() {
-            let them = if new.len() == 1 { "it" } else { "them" };
-            let refresh = how(Action::Refresh, &format!("shows {them}"));
-            told.push(sentence(&new, "added") + &refresh);
+            told.push(sentence(&new, "added"));
         }
         if changes.are_more {
-            let refresh = how(Action::Refresh, "reads them");
-            told.push(format!("More groups were changed elsewhere{refresh}"));
+            told.push("More groups were changed elsewhere; refresh the list to read them".into());
         }
+        // No key: the message stays on pages where that key does something else.
         if !told.is_empty() {
             context.say(Severity::News, told.join(". "));
         }

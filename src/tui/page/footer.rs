@@ -15,7 +15,7 @@ use crate::tui::{
     keymap::{Action, Focus},
     kit::{body, paint::columns},
     page::View,
-    state::Context,
+    state::{Context, Ticket},
     theme::Theme,
 };
 
@@ -44,6 +44,14 @@ impl Hint {
     }
 }
 
+/// What the page visibly waits for and can cancel: then Esc does that, and the footer says so.
+pub fn awaited<'a>(top: &'a dyn View, context: &'a Context) -> impl Iterator<Item = Ticket> + 'a {
+    let running = context.running.keys().copied();
+    running.filter(|ticket| {
+        top.waits_for(*ticket) && context.can_cancel(*ticket) && context.is_seen_waiting(*ticket)
+    })
+}
+
 /// The keys that work now and fit to the left of the help key; the help lists the others, with the reason why they do
 /// not work.
 pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec<Hint> {
@@ -52,7 +60,9 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
     let bindings = context.keys.bindings(focus).iter();
     let shown = bindings.filter_map(|binding| {
         let key = binding.keys.first()?;
+        let cancels = binding.action == Action::Back && awaited(top, context).next().is_some();
         let word = top.hint(binding.action, context).unwrap_or(binding.hint);
+        let word = if cancels { "cancel" } else { word };
         let works = !word.is_empty() && top.why_not(binding.action, context).is_none();
         let hint = Hint {
             key: key.shown(),

@@ -373,6 +373,9 @@ impl View for BatchPane {
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
+                Some(run) if let Some(why) = &run.no_retry => {
+                    Some(format!("nothing to retry: {why}"))
+                }
                 Some(run) => context.why_not(run.profile, NextStep::batch(&run.kind)),
                 None => Some(NOT_IN_MEMORY.into()),
             },

@@ -118,7 +118,7 @@ impl Help {
             .collect();
         if is_palette {
             let elsewhere = elsewhere(&lines, context);
-            lines.extend(palette::entries(focus, context));
+            lines.extend(palette::entries(view, context));
             lines.extend(elsewhere);
         }
         lines.extend(palette::not_here());

@@ -260,14 +260,6 @@ impl List {
         let page = group_details::stacked(&group, area.width.saturating_sub(2), context);
         page.last_scroll(area.height.saturating_sub(1)) + 1
     }
-
-    fn export(&self, context: &mut Context) {
-        let mut of = (self.marked(), "marked");
-        if of.0.is_empty() {
-            of = (self.finder.ids(), "shown");
-        }
-        context.open_pane(PaneRequest::Export(of.0, of.1));
-    }
 }
 
 impl View for List {
@@ -302,9 +294,8 @@ impl View for List {
         if !filter.is_empty() && !self.filter.is_typing() && !self.filter.is_hidden() {
             counts.push((format!("/{filter}"), theme.matched()));
         }
-        if !self.marks.is_empty() {
-            counts.push((format!("{} marked", self.marks.len()), theme.mark()));
-        }
+        let marked = self.marked_words(&format!("{} marked", self.marks.len()));
+        counts.extend(marked.map(|marked| (marked, theme.mark())));
         let new = context.groups.unlisted();
         if new > 0 {
             let key = context.keys.key(Focus::List, Action::Refresh);
@@ -451,6 +442,10 @@ impl View for List {
             }
             _ => None,
         }
+    }
+
+    fn marked(&self) -> Option<String> {
+        self.marked_words(&counted(self.marks.len(), "marked group"))
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {

@@ -196,7 +196,12 @@ impl View for NotePane {
             Action::Back if self.saving.is_waiting() => context.close_pane(),
             Action::NextField if self.is_on_labels() && self.complete() => {}
             Action::NextField | Action::PreviousField => self.form.go(true),
-            Action::Back => context.close_pane(),
+            Action::Back => {
+                if self.unsaved().is_some() {
+                    context.mention("The note was not saved");
+                }
+                context.close_pane();
+            }
             _ => {}
         }
     }

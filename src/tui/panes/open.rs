@@ -124,7 +124,14 @@ impl Open {
             let pane = match source {
                 Some(source) => {
                     let text = format!("Copied from {}, not sent", source.id);
-                    let pane = GroupForm::create_like(id, &source, context);
+                    let pane = match GroupForm::create_like(id, &source, context) {
+                        Ok(pane) => pane,
+                        Err(why) => {
+                            self.copy_of.field.error = Some(why);
+                            self.on_copy = true;
+                            return;
+                        }
+                    };
                     context.say(Severity::Info, text);
                     pane
                 }

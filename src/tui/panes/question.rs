@@ -11,6 +11,15 @@ const WIDTH: u16 = 76;
 #[derive(Debug)]
 pub struct Question(pub(super) Box<Asked>);
 
+impl Question {
+    /// What would be lost by quitting has changed, or nothing would be any more.
+    pub fn follow_losses(&mut self, losses: Option<String>) {
+        if self.0.then == Then::Quit {
+            self.0.text = losses.map_or("Nothing is lost.".into(), |losses| format!("{losses}."));
+        }
+    }
+}
+
 impl View for Question {
     fn focus(&self) -> Focus {
         self.0.confirm.focus()

@@ -79,6 +79,8 @@ pub struct Review {
     unchanged_too: bool,
     page: Page,
     scroll: Cursor,
+    /// The lines of the difference that have been on the screen: what is not seen is not confirmed.
+    seen: usize,
 }
 
 fn operation(creating: bool) -> Guarded {
@@ -130,6 +132,7 @@ impl Review {
             unchanged_too: false,
             page: Page::Difference,
             scroll: Cursor::default(),
+            seen: 0,
             asked,
         };
         review.ask(context);
@@ -271,7 +274,14 @@ impl View for Review {
         Some(&mut self.confirm)
     }
 
+    fn sync(&mut self, context: &mut Context) {
+        self.seen = self.seen.max(view::seen(self, context));
+    }
+
     fn carry_out(&mut self, context: &mut Context) {
+        if self.shows_the_rest(context) {
+            return;
+        }
         match self.words(context) {
             None => self.apply(context),
             Some(words) => self.ask_for(words, context),

@@ -145,6 +145,12 @@ impl Context {
         self.drafts.remove(key, is_own);
     }
 
+    /// Whether you have a draft of the group in this profile that the form would open.
+    pub fn has_own_draft(&self, id: &UserGroupId) -> bool {
+        let draft = self.drafts.get(&(self.current, id.clone()));
+        draft.is_some_and(|unsent| unsent.is_own)
+    }
+
     /// Whether this author has a draft of a group of this profile.
     pub fn has_draft(&self, id: &UserGroupId, by: &str) -> bool {
         let key = (self.current, id.clone());

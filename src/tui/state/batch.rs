@@ -129,6 +129,8 @@ impl BatchRow {
 pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
+    /// Why a retry would take none of its groups, as the journal last said.
+    pub no_retry: Option<String>,
     pub reason: Option<String>,
     /// Who began it, if that was not the person here and now.
     pub by: Option<String>,
@@ -223,6 +225,7 @@ impl BatchRun {
             return;
         }
         self.runner.clone_from(&batch.runner);
+        self.no_retry.clone_from(&batch.no_retry);
         match &batch.last_run {
             Some(LastRun::Stopped(halt)) => self.halt = Some(halt.to_string()),
             // The journal does not say how that run ended, so keep what this console knows of its last run.

@@ -9,7 +9,10 @@ use crate::{
     domain::{DesiredFields, KnownGroup, Label, UserGroupId},
     operations::{BatchId, Done, RotationRow},
     search::{ListColumn, ListView, SavedView, SortBy},
-    tui::state::{Confirm, GroupForm, ProfileIndex},
+    tui::{
+        keymap::Action,
+        state::{Confirm, GroupForm, ProfileIndex},
+    },
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,23 @@ pub enum Command {
 }
 
 impl Command {
+    /// The key that does the same, or the like: what keeps that key from acting keeps this, too.
+    pub fn key(&self) -> Option<Action> {
+        match self {
+            Self::Invert => Some(Action::MarkAll),
+            Self::AddLabel(_) | Self::RemoveLabel(_) | Self::Save(..) => Some(Action::Favourite),
+            Self::Sort(_)
+            | Self::View(_)
+            | Self::Columns(_)
+            | Self::Unmark
+            | Self::Row(_)
+            | Self::Go(_)
+            | Self::Batch(_)
+            | Self::Profile(_)
+            | Self::Theme(_) => None,
+        }
+    }
+
     /// Whether it acts on the list, and so leaves the page that is open.
     pub fn acts_on_list(&self) -> bool {
         match self {

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        Known, KnownGroup, UserGroupId, active_change::ChangeKind, rotation::State,
+        Known, KnownGroup, UserGroupId, active_change::ChangeKind, known::Source, rotation::State,
         word_enum::word_enum,
     },
     operations::PlaceId,
@@ -156,24 +156,32 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
     })
 }
 
-/// If the values differ: who set the newer one, and when.
+/// If the values differ: who set the newer one, and when. A first value that was only read is learnt, not changed.
 fn differs<'a, T: PartialEq>(
     old: Option<&Known<T>>,
     new: Option<&'a Known<T>>,
 ) -> Option<(Timestamp, Option<&'a String>)> {
     let new = new?;
-    let is_same = old.is_some_and(|old| old.value == new.value);
-    (!is_same).then_some((new.at, Some(&new.by)))
+    let is_change = old.map_or(new.source == Source::Sent, |old| old.value != new.value);
+    is_change.then_some((new.at, Some(&new.by)))
 }
 
 /// The news that a whole group is new: who added it, and when.
 pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
-    let nothing = KnownGroup::new(group.id.clone());
-    let news = news_between(&nothing, group, shown);
+    let known = [
+        group.name.as_ref().map(|known| (known.at, &known.by)),
+        group.mapping.as_ref().map(|known| (known.at, &known.by)),
+        group.properties.as_ref().map(|known| (known.at, &known.by)),
+        group
+            .fingerprint
+            .as_ref()
+            .map(|known| (known.at, &known.by)),
+    ];
+    let newest = known.into_iter().flatten().max_by_key(|(at, _)| *at);
     GroupNews {
         fields: BTreeSet::new(),
-        by: news.as_ref().and_then(|news| news.by.clone()),
-        at: news.map_or(shown, |news| news.at),
+        by: newest.map(|(_, by)| by.clone()),
+        at: newest.map_or(shown, |(at, _)| at),
         shown,
     }
 }

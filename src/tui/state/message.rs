@@ -347,14 +347,22 @@ impl JobError {
 
 impl From<Failure> for JobError {
     fn from(failure: Failure) -> Self {
-        let text = in_plain_words(&failure.to_string()).into_owned();
+        // The review offers what the command line has an option for.
+        let text = match &failure {
+            Failure::NotKnownEnough(unknown) => unknown.why(),
+            failure => failure.to_string(),
+        };
+        let text = in_plain_words(&text).into_owned();
         let is_unsaved = matches!(failure, Failure::NotSaved { .. });
         Self {
             text: if is_unsaved { capitalised(&text) } else { text },
             ending: failure.ending(),
             is_cancelled: matches!(failure, Failure::Cancelled { .. }),
             wrong_environment: failure.is_wrong_environment(),
-            is_outdated: matches!(failure, Failure::ChangedSince { .. }),
+            is_outdated: matches!(
+                failure,
+                Failure::ChangedSince { .. } | Failure::NotKnownEnough(_)
+            ),
             is_directory_outage: matches!(
                 &failure,
                 Failure::NotSaved { error, .. } if OutageReason::of(error).is_some()

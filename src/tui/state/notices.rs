@@ -166,10 +166,21 @@ impl Notices {
     }
 
     /// Asks for the same key again; not logged, because it was seen before the key could be pressed.
-    pub fn ask(&mut self, at: Timestamp, text: String) {
+    pub fn ask(&mut self, at: Timestamp, text: String, is_loss: bool) {
         let mut shown = LineMessage::new(None, at, Severity::Warning, text);
         shown.asks = true;
+        shown.is_loss = is_loss;
         self.show(at, shown);
+    }
+
+    /// What a page waited for has ended: why a key did nothing before that does not hold any more.
+    pub fn drop_refusal(&mut self) {
+        self.remove(|one| one.severity == Severity::Refused);
+    }
+
+    /// Nothing would be lost any more: the question that says so leaves.
+    pub fn drop_losses(&mut self) {
+        self.remove(|one| one.is_loss);
     }
 
     /// Shows the message, unless the line holds another one, or reads it aloud. If the same text is shown already, counts it
@@ -360,6 +371,8 @@ pub struct LineMessage {
     pub times: usize,
     /// It asks for the same key again, and must be seen before that.
     pub asks: bool,
+    /// It names what quitting would lose.
+    is_loss: bool,
     since: Timestamp,
     had_key: bool,
 }
@@ -372,6 +385,7 @@ impl LineMessage {
             text,
             times: 1,
             asks: false,
+            is_loss: false,
             since: now,
             had_key: false,
         }

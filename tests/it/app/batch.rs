@@ -448,9 +448,19 @@ fn quitting_stops_the_run_and_waits_for_what_is_in_flight() {
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
     scene
-        .shows("0 of 2 not started; R in Batches resumes them. It stops with the")
+        .shows("1 of 2 being sent. It stops with the console.")
         .shows("y quits");
     let stops = |ticket, cause| [Effect::Steer(ticket, RunCommand::Stop(cause))];
+    // The question says what is so when the batch has ended meanwhile, and Ctrl-C asks for nothing that is over.
+    let mut ended = half_way().0;
+    ended.keys("<esc>q");
+    finish(&mut ended, None);
+    ended.shows("Nothing is lost.").hides("being sent");
+    let mut ended = half_way().0;
+    ended.keys("<esc><ctrl-c>");
+    ended.shows("being sent. It stops with the console");
+    finish(&mut ended, None);
+    ended.hides("It stops with the console");
     assert_eq!(scene.keys("y"), stops(ticket, StopCause::Quit));
     assert!(scene.app.waits_for_a_batch());
     scene.says("at most 35 s");

@@ -4,7 +4,7 @@ use groupdesk::{
     config::Background,
     domain::annotation::{AnnotationChange, Label, SeenNote},
     search::{ListColumn, SavedView},
-    tui::state::Navigation,
+    tui::state::{Command, Navigation},
 };
 
 use super::prelude::*;
@@ -477,4 +477,80 @@ fn a_command_of_the_list_does_not_close_a_form_or_a_token() {
     assert_eq!(scene.keys("<f1>"), []);
     scene.walk("<esc><esc>").keys(":2<enter>");
     scene.at("List");
+}
+
+/// The palette is a second way to what a key does, and no way around what keeps the key from it.
+#[test]
+fn an_entry_of_the_palette_is_refused_as_its_key_is() {
+    let label = || labels("vip").pop_first().expect("one");
+    let entries = [
+        Command::Invert,
+        Command::AddLabel(label()),
+        Command::RemoveLabel(label()),
+        Command::Save("night".into(), None),
+    ];
+    for command in entries {
+        let mut scene = three();
+        let run = |scene: &mut Scene| {
+            let ask = Navigation::Run(command.clone());
+            scene.app.context.navigate(ask);
+        };
+        match command.key().expect("a key") {
+            // What saves at once is not saved by keys that come at once.
+            Action::Favourite => {
+                run(&mut scene);
+                scene.msg(Msg::Burst(parse("j")));
+                scene.says("Press it alone");
+            }
+            key => {
+                scene.walk("/age>soon<enter>");
+                let why = scene.app.top().why_not(key, &scene.app.context);
+                run(&mut scene);
+                scene.msg(Msg::Tick);
+                scene.says(&why.expect("refused"));
+            }
+        }
+        assert_eq!(scene.writes(), Vec::<&Job>::new(), "{command:?}");
+        scene.hides("marked");
+    }
+}
+
+#[test]
+fn a_row_that_is_not_there_is_said() {
+    let mut scene = three();
+    scene
+        .walk(":99<enter>")
+        .says("No row 99: the list has 3 rows");
+    scene.walk(":0").hides("row 0").hides("batch 0");
+}
+
+#[test]
+fn what_a_key_does_not_mark_is_not_inverted_either() {
+    let mut scene = three();
+    // A part that is not understood, for the key and for the entry.
+    scene.walk("/acme -label=vip<enter>:invert<enter>");
+    scene.says("Not available").hides("marked");
+    // Not where the rows are not seen.
+    for page in ["2", "0", "m"] {
+        let mut scene = three();
+        scene.walk(page).walk(":invert<enter>");
+        scene.says("only in the list");
+        scene.walk("<esc><esc>1").hides("marked");
+    }
+}
+
+#[test]
+fn the_marks_say_how_many_of_them_are_hidden() {
+    let mut scene = three();
+    scene.walk("a<tab>vip<enter><space>/globex<enter>");
+    scene.shows("1 marked, hidden");
+    scene.walk(":add label").shows("1 marked group, hidden");
+    scene.walk("<esc>*").shows("2 marked, 1 hidden");
+    scene.walk("<esc>").shows("2 marked").hides("hidden");
+    // Nothing but what is shown is marked afterwards.
+    scene
+        .walk("/acme<enter>:invert<enter>")
+        .shows("1 marked")
+        .hides("hidden");
+    scene.walk("<esc>").shows("1 marked");
 }

@@ -68,6 +68,20 @@ fn one_row_or_all_are_copied_into_a_form_here() {
     // A draft is kept below the copied values.
     let scene = Scene::walked(TESTING, "e<end> 2<esc>x<down><enter>");
     scene.shows_all(["Name of acme-eu 2", "2 changes"]);
+    // What is typed is not replaced.
+    let mut scene = Scene::walked(TESTING, "e<end> 2<esc>x<enter>");
+    scene
+        .at("Compare")
+        .says("your draft of it changes the name");
+    scene.walk("<esc>e").shows("Name of acme-eu 2");
+}
+
+#[test]
+fn a_draft_of_a_new_group_is_not_replaced_by_a_copy() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("onew-id<enter>Mine<esc>");
+    scene.walk("onew-id<tab>acme-eu<enter>");
+    scene.at("Open").shows("you have a draft of the new group");
 }
 
 #[test]

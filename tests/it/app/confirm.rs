@@ -46,6 +46,8 @@ fn keys_that_come_at_once_save_nothing_in_a_field_that_they_opened() {
         ("", "acme-eu<enter>"),
         ("", "vwx<enter>"),
         ("", "jf"),
+        ("", ":favourite<enter>"),
+        ("a<tab>vip<enter>", ":add label vip<enter>"),
         ("tTy", "w<enter>"),
     ] {
         let mut scene = Scene::walked(TESTING, way);

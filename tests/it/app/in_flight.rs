@@ -305,3 +305,12 @@ fn keys_typed_before_a_check_has_its_result_do_nothing() {
     scene.answer();
     scene.at("BulkTyped").hides("o2");
 }
+
+#[test]
+fn the_footer_says_that_esc_cancels() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    hang(&mut scene);
+    assert!(screen_at(&mut scene, 100).contains("Esc back"));
+    assert!(screen_at(&mut scene, 1_000).contains("Esc cancel "));
+}

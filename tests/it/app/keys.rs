@@ -131,7 +131,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
     let mut scene = on(PRODUCTION, "[keys]\nconfirm = [\"Y\"]\n");
     scene
         .walk("e<end> 2<ctrl-s>")
-        .shows_all(["Y SEND", "Y updates acme-eu in production."]);
+        .shows_all(["Y SEND", "Y updates acme-eu in production: name."]);
     scene.keys("y");
     assert!(scene.writes().is_empty());
     scene.keys("Y");

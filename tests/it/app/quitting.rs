@@ -115,3 +115,15 @@ fn reads_do_not_delay_quitting() {
     assert_eq!(scene.pending.len(), 1);
     assert_eq!(scene.keys("q"), ASKED);
 }
+
+/// What was confirmed and waited for is told where the console was.
+#[test]
+fn the_result_that_quitting_waited_for_is_told() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT");
+    scene.keys("y<esc><esc>q");
+    assert_eq!(scene.app.unsent(), None);
+    scene.answer();
+    let told = scene.app.unsent().expect("the result");
+    assert!(told.contains("acme-eu"), "{told}");
+}

@@ -225,3 +225,47 @@ fn the_key_that_reads_again_is_offered_where_nothing_else_helps() {
     scene.keys("r");
     scene.says("the group is yet to be created");
 }
+
+/// What is not seen is not confirmed: where the changes do not fit, the key that sends shows the rest first.
+#[test]
+fn the_rest_of_the_changes_is_shown_before_they_are_sent() {
+    for profile in [TESTING, PRODUCTION] {
+        let mut scene = Scene::on(profile);
+        scene.msg(Msg::Resize(40, 10));
+        scene.walk("e<end> 2<ctrl-s>").at("Review");
+        scene.hides("Name of acme-eu 2");
+        scene.keys("y");
+        scene.says("Not sent").shows("acme-eu 2").at("Review");
+        assert!(scene.writes().is_empty());
+        scene.keys("y");
+        let is_asked = scene.focus() != "Review" || !scene.writes().is_empty();
+        assert!(is_asked, "{}", scene.screen());
+    }
+}
+
+#[test]
+fn what_is_sent_is_counted_where_it_is_confirmed() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s>").shows("in testing: name.");
+    // All of it is on the screen.
+    assert!(scene.started("y").is_write());
+}
+
+#[test]
+fn a_refusal_leaves_with_what_it_waited_for() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("e<end> 2<ctrl-s>y");
+    scene.says("the service's copy is being read first");
+    scene.answer();
+    scene.hides("Not available").shows("y SEND");
+}
+
+/// An undo is only the undo, never the draft as well.
+#[test]
+fn an_update_is_not_undone_over_a_draft() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<esc>");
+    let key = id("acme-eu");
+    assert!(scene.app.context.has_own_draft(&key));
+    assert!(!scene.app.context.has_own_draft(&id("globex")));
+}

@@ -119,7 +119,7 @@ fn a_guard_on_updates_asks_for_typed_words() {
         scene.at("ConfirmTyped").shows_all([
             words,
             "two people look",
-            "This updates acme-eu in testing.",
+            "This updates acme-eu in testing: name.",
         ]);
         assert_eq!(scene.keys("y<enter><ctrl-u>"), []);
         scene.keys(words);

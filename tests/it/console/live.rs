@@ -46,7 +46,7 @@ async fn a_rotation_of_another_console_shows_in_its_row_without_moving_it() {
     console
         .until("1 group changed by li@desk7: globex-retail (token)")
         .await;
-    console.shows("globex-retail (token). n goes there");
+    console.shows("globex-retail (token)");
     // A look between the answer and its confirmation shows the rotation as open.
     console.until("> ~ ").await;
     let (now_at, now) = row(&console, "globex-retail");

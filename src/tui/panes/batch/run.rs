@@ -266,9 +266,13 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     }
     if counts.not_applied > 0 {
         let retry = key(Action::RetryFailed);
-        parts.push(match &forbidden {
-            Some(_) => format!("{} not applied", counts.not_applied),
-            None => format!("{} not applied: {retry} retries", counts.not_applied),
+        parts.push(match (&run.no_retry, &forbidden) {
+            (Some(why), _) => format!(
+                "{} not applied, nothing to retry: {why}",
+                counts.not_applied
+            ),
+            (None, Some(_)) => format!("{} not applied", counts.not_applied),
+            (None, None) => format!("{} not applied: {retry} retries", counts.not_applied),
         });
     }
     if let Some(why) = forbidden.filter(|_| counts.not_started > 0 || counts.not_applied > 0) {

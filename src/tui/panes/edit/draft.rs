@@ -351,7 +351,7 @@ impl GroupForm {
     ///
     /// # Errors
     ///
-    /// When there is a draft that cannot be parsed; it is left alone.
+    /// When there is a draft that cannot be parsed, or that changes one of these parts; it is left alone.
     pub fn carrying(
         group: &KnownGroup,
         parts: &[Part],
@@ -364,6 +364,14 @@ impl GroupForm {
             format!("your draft of it has a problem in the {field} ({text}); {key} opens it")
         })?;
         for part in parts {
+            let typed = part.text_in(&wanted);
+            if typed != part.text_in(&edit.base) && typed != part.text_in(from) {
+                let (what, key) = (part.label(), context.keys.key(Focus::List, Action::Edit));
+                return Err(format!(
+                    "your draft of it changes the {}; {key} opens it: send or discard it first",
+                    visible(&what)
+                ));
+            }
             part.carry(from, &mut wanted);
         }
         edit.fill(&wanted);
@@ -372,13 +380,24 @@ impl GroupForm {
 
     /// The form of a group to be created, with mapping and properties of another one. The name is not copied, because
     /// names tell groups apart.
-    pub fn create_like(id: UserGroupId, source: &KnownGroup, context: &mut Context) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// When there is a draft of it; it is left alone.
+    pub fn create_like(
+        id: UserGroupId,
+        source: &KnownGroup,
+        context: &mut Context,
+    ) -> Result<Self, String> {
+        if context.has_own_draft(&id) {
+            return Err("you have a draft of the new group; leave this empty to open it".into());
+        }
         let mut edit = Self::create(id, context);
         edit.fill(&DesiredFields {
             name: None,
             ..DesiredFields::of(source)
         });
-        edit
+        Ok(edit)
     }
 
     /// Fields that are `None` stay as they are.

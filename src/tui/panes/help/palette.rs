@@ -32,7 +32,8 @@ fn entry(section: Section, kind: &str, name: &str, help: String, command: Comman
 }
 
 /// The other profiles and the saved views, by name; then what changes the list, labels and colours.
-pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
+pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
+    let focus = view.focus();
     let profiles = context.profiles.iter().enumerate();
     let others = profiles.filter(|(at, _)| *at != context.current.0);
     let profiles = others.map(|(at, profile)| {
@@ -51,16 +52,15 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
         let command = Command::View(view.name.clone());
         entry(Section::Entry, "view", &view.name, help, command)
     });
+    let marked = view.marked();
+    let all = marked.as_deref().unwrap_or("all groups");
+    let invert = "Mark what is shown and not marked, unmark the others";
     let marks = [
-        ("unmark", "Unmark all groups", Command::Unmark),
-        (
-            "invert",
-            "Mark what is shown and not marked, unmark the others",
-            Command::Invert,
-        ),
+        ("unmark", format!("Unmark {all}"), Command::Unmark),
+        ("invert", invert.into(), Command::Invert),
     ];
-    let marks = marks
-        .map(|(name, help, command)| entry(Section::Typed, "mark", name, help.into(), command));
+    let marks =
+        marks.map(|(name, help, command)| entry(Section::Typed, "mark", name, help, command));
     let columns = ListColumn::ALL.into_iter();
     let properties = context.property_keys().into_iter();
     let columns = columns.chain(properties.map(ListColumn::Property));
@@ -71,6 +71,9 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
         Some(entry(Section::Choice, "sort", &name, help, command))
     });
     let labels = context.annotations.known_labels().into_iter();
+    let of = marked
+        .as_deref()
+        .unwrap_or("the marked groups, else this one");
     let labels = labels.flat_map(|label| {
         let text = label.as_str().to_owned();
         [
@@ -78,7 +81,7 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
             (Command::RemoveLabel(label), "remove"),
         ]
         .map(|(command, verb)| {
-            let help = format!("{verb} label #{text}: the marked groups, else this one");
+            let help = format!("{verb} label #{text}: {of}");
             entry(Section::Choice, "label", &text, help, command)
         })
     });
@@ -89,16 +92,27 @@ pub(super) fn entries(focus: Focus, context: &Context) -> Vec<Line> {
     });
     let all = profiles.chain(views).chain(marks).chain(orders);
     let all = all.chain(labels).chain(colours);
-    let is_off = !is_plain(focus);
     all.map(|line| match &line.action {
-        LineAction::Run(command) if is_off && command.acts_on_list() => Line {
+        LineAction::Run(command) if !is_possible(command, focus) => Line {
             disabled_reason: Some("in the list; Esc leaves this page first".into()),
             section: Section::Elsewhere,
+            ..line
+        },
+        LineAction::Run(command) => Line {
+            disabled_reason: command.key().and_then(|key| view.why_not(key, context)),
             ..line
         },
         _ => line,
     })
     .collect()
+}
+
+/// Whether the entry can be carried out from here. What is marked has to be on the screen.
+fn is_possible(command: &Command, focus: Focus) -> bool {
+    match command {
+        Command::Invert | Command::Unmark => focus == Focus::List,
+        command => !command.acts_on_list() || is_plain(focus),
+    }
 }
 
 /// Whether leaving the page for the list loses nothing.
@@ -126,7 +140,8 @@ pub(super) fn not_here() -> impl Iterator<Item = Line> {
 /// What a number can mean.
 fn numbered(typed: &str) -> Vec<Line> {
     let typed = typed.trim();
-    let Ok(number) = typed.parse::<usize>() else {
+    // Rows and batches are counted from one.
+    let Some(number) = typed.parse::<usize>().ok().filter(|number| *number > 0) else {
         return Vec::new();
     };
     let row = format!("Go to row {number} of the list");

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{AnnotationChange, UserGroupId},
+    domain::{AnnotationChange, UserGroupId, counted},
     operations::{Guarded, NextStep},
     search::ListView,
     tui::{
@@ -50,16 +50,13 @@ impl List {
             Command::Columns(change) => self.columns = change.of(&self.columns),
             Command::View(name) => self.apply(&name, context),
             Command::Unmark => self.marks.clear(),
-            Command::Invert => {
-                for row in 0..self.finder.shown().len() {
-                    if let Some(id) = self.finder.id(row) {
-                        self.toggle_mark(id);
-                    }
-                }
+            Command::Invert => self.invert(context),
+            Command::Row(row) if row > self.finder.shown().len() => {
+                let rows = counted(self.finder.shown().len(), "row");
+                context.refuse(format!("No row {row}: the list has {rows}"));
             }
             Command::Row(row) => {
-                let last = self.finder.shown().len().saturating_sub(1);
-                self.cursor.at = row.saturating_sub(1).min(last);
+                self.cursor.at = row.saturating_sub(1);
                 self.on = self.id();
             }
             // These act on a group, on a box above the list, or on the console.

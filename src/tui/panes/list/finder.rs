@@ -151,12 +151,6 @@ impl Finder {
         self.found.as_ref()?.index.entry(number)
     }
 
-    /// The ids of the rows, in order.
-    pub(super) fn ids(&self) -> Vec<UserGroupId> {
-        let rows = 0..self.shown().len();
-        rows.filter_map(|row| self.id(row)).collect()
-    }
-
     pub(super) fn id(&self, row: usize) -> Option<UserGroupId> {
         let entry = self.entry(*self.shown().get(row)?)?;
         UserGroupId::parse(entry.id()).ok()

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::List;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::UserGroupId,
+    domain::{UserGroupId, counted},
     search::{Entry, matcher},
 };
 
@@ -45,8 +45,9 @@ impl List {
         }
     }
 
-    pub(super) fn mark_all(&mut self, context: &mut Context) {
-        // Rows that are only kept although they do not match any more are not marked.
+    /// The groups that "all shown" means. Rows that are only kept although they do not match any more are left out, and
+    /// a message says so.
+    fn all_shown(&self, context: &mut Context) -> Vec<UserGroupId> {
         let now = self.finder.current_request(context);
         let mut matches = now.as_ref().map(matcher);
         let mut is_meant = |entry: Entry<'_>| {
@@ -57,7 +58,60 @@ impl List {
         let shown = shown.filter_map(|number| self.finder.entry(*number));
         let meant = shown.filter(|entry| is_meant(*entry));
         let meant = meant.filter_map(|entry| UserGroupId::parse(entry.id()).ok());
-        self.marks.extend(meant);
+        let meant: Vec<_> = meant.collect();
+        let left_out = self.finder.shown().len() - meant.len();
+        if left_out > 0 {
+            let text = format!(
+                "Left out: {} no longer matching the filter",
+                counted(left_out, "group")
+            );
+            context.say(Severity::Warning, text);
+        }
+        meant
+    }
+
+    pub(super) fn mark_all(&mut self, context: &mut Context) {
+        let shown = self.all_shown(context);
+        self.marks.extend(shown);
+        self.say_loose(context);
+    }
+
+    /// Marks what is shown and not marked; nothing else stays marked, least of all what the filter hides.
+    pub(super) fn invert(&mut self, context: &mut Context) {
+        let mut shown = self.all_shown(context);
+        shown.retain(|id| !self.marks.contains(id));
+        self.marks = shown.into_iter().collect();
+        self.say_loose(context);
+    }
+
+    /// Opens the export of the marked groups, else of all shown.
+    pub(super) fn export(&self, context: &mut Context) {
+        let (ids, which) = if self.marks.is_empty() {
+            (self.all_shown(context), "shown")
+        } else {
+            (self.marked(), "marked")
+        };
+        if !ids.is_empty() {
+            context.open_pane(PaneRequest::Export(ids, which));
+        }
+    }
+
+    /// How many groups are marked, and how many of them are not shown: "2 marked, 1 hidden".
+    pub(super) fn marked_words(&self, what: &str) -> Option<String> {
+        let marked = self.marks.len();
+        let number = |id: &UserGroupId| self.finder.found()?.index.number(id.as_str());
+        let numbers: HashSet<u32> = self.marks.iter().filter_map(number).collect();
+        let shown = self.finder.shown().iter();
+        let shown = shown.filter(|number| numbers.contains(number));
+        let hidden = match marked - shown.take(marked).count() {
+            0 => String::new(),
+            hidden if hidden == marked => ", hidden".into(),
+            hidden => format!(", {hidden} hidden"),
+        };
+        (marked > 0).then(|| format!("{what}{hidden}"))
+    }
+
+    fn say_loose(&self, context: &mut Context) {
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
             let text = format!(
@@ -67,7 +121,7 @@ impl List {
         }
     }
 
-    /// Why not everything that is shown can be marked: it is not what the person asked for.
+    /// Why not everything that is shown can be marked: it is not what was asked for.
     pub(super) fn why_no_marking(&self, context: &Context) -> Option<String> {
         if let Some(why) = context.why_incomplete() {
             return Some(why.into());

@@ -36,14 +36,43 @@ impl Review {
     fn what(&self, context: &Context) -> String {
         let Proposal { id, creating, .. } = &self.asked;
         let verb = if *creating { "creates" } else { "updates" };
-        format!("{verb} {id} in {}", context.profile_name())
+        let sent = match self.change.in_words() {
+            nothing if nothing.is_empty() => nothing,
+            sent => format!(": {sent}"),
+        };
+        format!("{verb} {id} in {}{sent}", context.profile_name())
+    }
+
+    /// Shows the end of the changes if it has not been on the screen yet; returns whether it did.
+    pub(super) fn shows_the_rest(&mut self, context: &mut Context) -> bool {
+        let (at, end) = view::end_of_changes(self, context);
+        if self.seen >= end {
+            return false;
+        }
+        self.page = Page::Difference;
+        self.scroll.at = at;
+        self.seen = end;
+        let key = context.keys.key(self.focus(), Action::Confirm);
+        context.refuse(format!(
+            "Not sent: these are the last changes; {key} again goes on"
+        ));
+        true
     }
 
     /// Says at the end of the page what the key does.
     pub(super) fn ask(&mut self, context: &Context) {
         let what = match self.words(context) {
             None => self.what(context),
-            Some(_) => format!("{} after a typed confirmation", self.what(context)),
+            // The box that asks for the words counts what is sent.
+            Some(_) => {
+                let (id, place) = (&self.asked.id, context.profile_name());
+                let verb = if self.asked.creating {
+                    "creates"
+                } else {
+                    "updates"
+                };
+                format!("{verb} {id} in {place} after a typed confirmation")
+            }
         };
         // Where more is asked for, the key sends nothing yet.
         let verb = self.words(context).map(|_| "CONTINUE");
@@ -188,6 +217,7 @@ impl Review {
             context.say(Severity::Error, alarm.to_string());
             return;
         }
+        context.messages.drop_refusal();
         self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
         let mut choices = Choices::of(&self.asked.base, &self.now, &self.asked.wanted, context.now);
@@ -235,6 +265,7 @@ impl Review {
             self.plan = read.plan(&self.edit());
         }
         self.change = Change::between(&self.now, &self.plan.send);
+        self.seen = 0;
         let weight = Weight {
             undoes: self.asked.restores,
             is_blind: self.plan.is_blind,

@@ -34,7 +34,7 @@ pub(super) fn draw(
         None => area,
     };
     let inner = page_box(buffer, area, title, context.theme);
-    let (page, _) = page(review, inner.width, context);
+    let (page, ..) = page(review, inner.width, context);
     let (keys, why_not) = ((&context.keys, context.theme), why_not(review, context));
     let (confirm, scroll) = (&review.confirm, Some(review.scroll.at));
     confirm.draw_below(&page, scroll, (buffer, inner), keys, why_not.as_deref())
@@ -94,8 +94,29 @@ pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize>
     let RemoteCopy::Read(choices) = &review.copy else {
         return None;
     };
-    let (_, rows) = page(review, room(review, context).0, context);
+    let (_, rows, _) = page(review, room(review, context).0, context);
     rows.get(choices.at).copied()
+}
+
+/// How many lines of the difference have been on the screen when this is.
+pub(super) fn seen(review: &Review, context: &Context) -> usize {
+    let (width, rows) = room(review, context);
+    if review.page != Page::Difference {
+        return 0;
+    }
+    let (page, ..) = page(review, width, context);
+    let at = review.scroll.at.min(page.last_scroll(rows));
+    // The last row of a page that goes on says how much more there is.
+    let own_row = usize::from(at < page.last_scroll(rows));
+    at + usize::from(rows) - own_row.min(usize::from(rows))
+}
+
+/// The position that shows the end of the changes, and the line on which they end.
+pub(super) fn end_of_changes(review: &Review, context: &Context) -> (usize, usize) {
+    let (width, rows) = room(review, context);
+    let (page, end) = all_of_difference(review, width, context);
+    let at = (end + 1).saturating_sub(usize::from(rows));
+    (at.min(page.last_scroll(rows)), end)
 }
 
 /// Scrolls so that the choice under the cursor is visible.
@@ -112,11 +133,12 @@ pub(super) fn show_choice(review: &mut Review, context: &Context) {
 /// Number of lines of a choice with short values.
 const CHOICE_LINES: usize = 3;
 
-/// The page, and the line on which each choice begins.
-fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>) {
+/// The page, the line on which each choice begins, and the number of lines up to the last change.
+fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>, usize) {
     let theme = context.theme;
     let mut page = TextPage::new(width, theme);
     let mut rows = Vec::new();
+    let mut end = 0;
     if let Stage::Failed(error) = &review.stage {
         let style = if error.ending == Some(Ending::Unknown) {
             theme.unknown()
@@ -131,7 +153,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
     }
     match review.page {
         Page::Difference => {
-            difference(review, &mut page, &mut rows, context);
+            end = difference(review, &mut page, &mut rows, context);
             // The request is one key away if it is not beside the changes.
             if context.size.0 < SIDE_BY_SIDE_WIDTH {
                 page.blank();
@@ -154,10 +176,22 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
             page.indented(2, &curl, Style::new());
         }
     }
-    (page, rows)
+    (page, rows, end)
 }
 
-fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
+fn all_of_difference(review: &Review, width: u16, context: &Context) -> (TextPage, usize) {
+    let mut page = TextPage::new(width, context.theme);
+    let end = difference(review, &mut page, &mut Vec::new(), context);
+    (page, end)
+}
+
+/// Writes what is decided and what changes; returns the line on which that ends. What is sent along follows.
+fn difference(
+    review: &Review,
+    page: &mut TextPage,
+    rows: &mut Vec<usize>,
+    context: &Context,
+) -> usize {
     let theme = context.theme;
     page.field("group", review.asked.id.as_str(), theme.title(), "");
     for oddity in oddities(review.asked.id.as_str()) {
@@ -193,7 +227,10 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
     }
     let of = ChangeTarget::of(review.asked.creating);
     page.change(&review.change, of, review.unchanged_too);
+    let end = page.height();
     write_unchanged(review, page, context);
+    write_replaced(review, page, context);
+    end
 }
 
 /// Writes what may have taken effect, and what cannot be known well enough.
@@ -234,10 +271,18 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");
+    }
+}
+
+/// Writes all rows of the fields that are sent as last known.
+fn write_replaced(review: &Review, page: &mut TextPage, context: &Context) {
+    let theme = context.theme;
+    for objection in &review.plan.objections {
         let UnsafeUpdate::PartialChange { field, .. } = objection else {
             continue;
         };
         let send = &review.plan.send;
+        page.field(field.as_str(), "All rows that are sent:", theme.dim(), "");
         if *field == Field::Mapping {
             for (schema, source) in send.mapping.iter().flatten() {
                 page.indented(4, &format!("{schema} = {source}"), theme.dim());

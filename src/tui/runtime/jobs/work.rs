@@ -267,7 +267,8 @@ pub(super) async fn read_batch(
     operations: &Operations,
     id: BatchId,
 ) -> Result<Outcome, DirectoryError> {
-    let batch = operations.batch(id).await?;
+    let mut batch = operations.batch(id).await?;
+    batch.no_retry = operations.why_no_retry(&batch).await.unwrap_or_default();
     let items = operations.batch_items(id).await?;
     Ok(Outcome::Batch(Box::new((batch, items))))
 }
