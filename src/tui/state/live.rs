@@ -9,7 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        Known, KnownGroup, UserGroupId, active_change::ChangeKind, rotation::State,
+        Known, KnownGroup, UserGroupId,
+        active_change::ChangeKind,
+        annotation::{Annotation, Attribution},
+        rotation::State,
         word_enum::word_enum,
     },
     operations::PlaceId,
@@ -28,6 +31,8 @@ word_enum! {
         Properties = "properties",
         Team = "team",
         Tag = "tag",
+        Note = "note",
+        Labels = "labels",
     }
 }
 
@@ -152,6 +157,31 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
         fields: changed.into_iter().map(|(_, field, _)| field).collect(),
         by: by.cloned(),
         at,
+        shown,
+    })
+}
+
+/// As [`news_between`], for note and labels. A look that began before they were written here is no news.
+pub fn news_of_annotation(
+    old: &Annotation,
+    new: &Annotation,
+    shown: Timestamp,
+) -> Option<GroupNews> {
+    let is_later = |old: &Option<Attribution>, new: &Option<Attribution>| {
+        let at = |one: &Option<Attribution>| one.as_ref().map(|one| one.at);
+        at(new) >= at(old)
+    };
+    let note = old.note != new.note && is_later(&old.noted, &new.noted);
+    let labels = old.labels != new.labels && is_later(&old.labelled, &new.labelled);
+    let note = note.then_some((ChangedField::Note, new.noted.as_ref()));
+    let labels = labels.then_some((ChangedField::Labels, new.labelled.as_ref()));
+    let changed: Vec<_> = note.into_iter().chain(labels).collect();
+    let written = changed.iter().filter_map(|(_, written)| *written);
+    let last = written.max_by_key(|written| written.at);
+    (!changed.is_empty()).then(|| GroupNews {
+        fields: changed.iter().map(|(field, _)| *field).collect(),
+        by: last.map(|last| last.by.clone()),
+        at: last.map_or(shown, |last| last.at),
         shown,
     })
 }
