@@ -53,7 +53,7 @@ impl Directory {
         change: AnnotationChange,
         by: Attribution,
     ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>> {
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
             let sorted: BTreeSet<_> = ids.iter().collect();
             let found = sorted.iter().map(|id| tx.lock(ONE, values![place, *id]));

@@ -67,7 +67,7 @@ impl Directory {
         written: Attribution,
     ) -> Result<Result<(), SavedView>> {
         let name = name.to_owned();
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             let there: Option<SavedView> = tx.one(ONE, values![&name])?;
             let own: Option<SavedView> = tx.lock(ONE, values![&name])?.one()?;
             if let Some(other) = there.filter(|_| own.is_none() || own != seen) {
@@ -83,7 +83,7 @@ impl Directory {
 
     /// Removes a saved view; returns whether there was this one, and it does not belong to a colleague on a server.
     pub async fn remove_view(&self, seen: SavedView) -> Result<bool> {
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             let there: Option<SavedView> = tx.lock(ONE, values![&seen.name])?.one()?;
             let is_seen = there.is_some_and(|there| there == seen);
             if is_seen {

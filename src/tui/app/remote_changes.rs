@@ -98,7 +98,7 @@ impl App {
         let context = &mut self.context;
         let now = context.now;
         let (mut changed, mut new) = (Vec::new(), Vec::new());
-        let mut written = context.annotations.merge(changes, now);
+        let mut written = context.annotations.merge(changes, &context.operator, now);
         for group in &changes.groups {
             let news = match context.groups.get(&group.id) {
                 // Perhaps a known group, which will be read with the rest of the list.

@@ -273,11 +273,16 @@ impl Annotations {
     }
 
     /// Takes over what others have written, and returns what of it is news.
-    pub fn merge(&mut self, changes: &Changes, now: Timestamp) -> BTreeMap<UserGroupId, GroupNews> {
+    pub fn merge(
+        &mut self,
+        changes: &Changes,
+        own: &str,
+        now: Timestamp,
+    ) -> BTreeMap<UserGroupId, GroupNews> {
         let none = Annotation::default();
         let news = |(id, new): &(UserGroupId, Annotation)| {
             let old = self.of.get(id).unwrap_or(&none);
-            Some((id.clone(), news_of_annotation(old, new, now)?))
+            Some((id.clone(), news_of_annotation(old, new, own, now)?))
         };
         let news = changes.annotations.iter().filter_map(news).collect();
         self.take(&changes.annotations);

@@ -13,6 +13,7 @@ use crate::{
         active_change::ChangeKind,
         annotation::{Annotation, Attribution},
         rotation::State,
+        text::is_same_person,
         word_enum::word_enum,
     },
     operations::PlaceId,
@@ -161,18 +162,19 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
     })
 }
 
-/// As [`news_between`], for note and labels. A look that began before they were written here is no news.
+/// As [`news_between`], for note and labels. What is `own`, or older than what was written here meanwhile, is no news.
 pub fn news_of_annotation(
     old: &Annotation,
     new: &Annotation,
+    own: &str,
     shown: Timestamp,
 ) -> Option<GroupNews> {
-    let is_later = |old: &Option<Attribution>, new: &Option<Attribution>| {
+    let is_news = |old: &Option<Attribution>, new: &Option<Attribution>| {
         let at = |one: &Option<Attribution>| one.as_ref().map(|one| one.at);
-        at(new) >= at(old)
+        at(new) >= at(old) && new.as_ref().is_none_or(|new| !is_same_person(&new.by, own))
     };
-    let note = old.note != new.note && is_later(&old.noted, &new.noted);
-    let labels = old.labels != new.labels && is_later(&old.labelled, &new.labelled);
+    let note = old.note != new.note && is_news(&old.noted, &new.noted);
+    let labels = old.labels != new.labels && is_news(&old.labelled, &new.labelled);
     let note = note.then_some((ChangedField::Note, new.noted.as_ref()));
     let labels = labels.then_some((ChangedField::Labels, new.labelled.as_ref()));
     let changed: Vec<_> = note.into_iter().chain(labels).collect();

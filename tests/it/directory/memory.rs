@@ -30,7 +30,7 @@ async fn a_look_reports_notes_labels_favourites_and_views() {
     let eu = place(&ours, "eu");
     let written = |n| Attribution {
         at: second(n),
-        by: "li@desk7".into(),
+        by: "ana@desk7".into(),
     };
     let annotate = async |by: &Directory, group: &str, change| {
         let written = by.annotate(eu, vec![id(group)], change, written(1)).await;
