@@ -182,11 +182,11 @@ async fn what_is_labelled_elsewhere_is_excluded_at_once() {
         note: Some("DO NOT ROTATE".into()),
         ..AnnotationChange::default()
     };
-    console.keys("/acme-us<enter>t").await;
+    console.keys("/acme-us<enter><enter>").await;
     console.hides("DO NOT ROTATE");
     li.annotate(vec![id("acme-us")], note).await.expect("saved");
     console.until("DO NOT ROTATE").await;
-    console.keys("<esc>:hold").await;
+    console.keys("<esc><esc>:hold").await;
     console.shows("add label #hold");
 }
 
