@@ -25,10 +25,8 @@ FROM annotations WHERE place = $1"
 impl Directory {
     /// Returns the notes, labels and favourites of a place.
     pub async fn annotations(&self, place: PlaceId) -> Result<BTreeMap<UserGroupId, Annotation>> {
-        self.execute(Access::Short, move |tx| {
-            Ok(read(tx, all!(), values![place])?)
-        })
-        .await
+        self.execute(Access::Short, move |tx| read(tx, all!(), values![place]))
+            .await
     }
 
     /// As [`Self::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
