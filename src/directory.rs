@@ -25,7 +25,7 @@ use std::{
     collections::HashSet,
     fmt,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
 };
 
 pub use crate::db::ServerFault;
@@ -87,6 +87,8 @@ struct Inner {
     membership: Option<team::Membership>,
     /// The rotations that this process works on.
     at_work: Mutex<HashSet<RotationId>>,
+    /// How many writes of notes, labels and views have ended.
+    written_beside: AtomicU64,
 }
 
 impl Directory {
@@ -114,6 +116,7 @@ impl Directory {
             fingerprinter,
             membership: None,
             at_work: Mutex::default(),
+            written_beside: AtomicU64::default(),
         })))
     }
 

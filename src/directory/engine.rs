@@ -1,6 +1,10 @@
 //! The threads that execute the requests of a directory, whichever database it uses, and the way back of their answers.
 
-use std::{borrow::Cow, path::Path, sync::mpsc};
+use std::{
+    borrow::Cow,
+    path::Path,
+    sync::{atomic::Ordering, mpsc},
+};
 
 use tokio::sync::oneshot;
 
@@ -129,6 +133,18 @@ impl Directory {
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         self.write_about(None, true, work).await
+    }
+
+    /// A write of notes, labels or views, which a console shows as it was told last: see [`Watch::missed`].
+    ///
+    /// [`Watch::missed`]: super::Watch::missed
+    pub(super) async fn write_beside<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let written = self.write(work).await;
+        self.0.written_beside.fetch_add(1, Ordering::Release);
+        written
     }
 
     /// A write about one subject. Large values SQLite's thread moves out instead of copying: that is not

@@ -4,7 +4,7 @@
 mod migrations;
 mod roles;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, atomic::AtomicU64};
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -176,6 +176,7 @@ pub(super) fn open(team: &TeamLocation) -> Result<Inner> {
         fingerprinter,
         membership: Some(membership),
         at_work: Mutex::default(),
+        written_beside: AtomicU64::default(),
     })
 }
 

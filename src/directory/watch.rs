@@ -8,7 +8,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::{PlaceId, RotationRow};
-use crate::domain::{active_change::ActiveChange, group::UserGroupId, known::KnownGroup};
+use crate::{
+    domain::{
+        active_change::ActiveChange, annotation::Annotation, group::UserGroupId, known::KnownGroup,
+    },
+    search::SavedView,
+};
 
 /// What a look has seen of a place; the next one reports later changes. Only meaningful to its own directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +32,9 @@ pub(super) enum Seen {
     File {
         /// The number of the last write of a group.
         change: i64,
-        /// The commits of others that the connection had seen, and the number of the connection.
+        /// The number of the last write of a note, of labels or of a favourite.
+        annotation: i64,
+        /// The commits of others that the connection had seen, and its own count; see `changes::commits`.
         commits: (u64, i64),
     },
     Team(Snapshots),
@@ -50,6 +57,10 @@ pub struct Changes {
     pub open: Vec<RotationRow>,
     /// All drafts.
     pub drafts: Vec<DraftHead>,
+    /// The groups whose notes, labels or favourites were written, here as well.
+    pub annotations: Vec<(UserGroupId, Annotation)>,
+    /// All saved views, by name.
+    pub saved_views: Vec<SavedView>,
     pub status: PlaceStatus,
     /// Who is changing which group right now; filled in by `operations`, which has a clock.
     pub at_work: Vec<ActiveChange>,

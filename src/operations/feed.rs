@@ -89,10 +89,15 @@ impl Feed {
     /// Returns what others have changed since the last call; `None` if nobody else has written.
     pub async fn read_changes(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;
-        let mut changes = self.watch.read_changes(place).await?;
-        if let Some(changes) = &mut changes {
-            changes.at_work = self.operations.at_work(&changes.open).await?;
+        loop {
+            let begun = self.watch.position();
+            let mut changes = self.watch.read_changes(place).await?;
+            if let Some(changes) = &mut changes {
+                changes.at_work = self.operations.at_work(&changes.open).await?;
+            }
+            if !self.watch.missed(begun) {
+                return Ok(changes);
+            }
         }
-        Ok(changes)
     }
 }

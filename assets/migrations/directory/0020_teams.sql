@@ -12,6 +12,7 @@ CREATE TABLE annotations (
     labelled_at   INTEGER,
     labelled_by   TEXT,
     favourite     INTEGER NOT NULL CHECK (favourite IN (0, 1)),
+    change        INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (place, user_group_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -77,6 +78,18 @@ CREATE TABLE scheduled_runs (
 ALTER TABLE user_groups ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE user_groups ADD COLUMN desk INTEGER;
 CREATE INDEX user_groups_changed ON user_groups (place, change) WHERE change > 0;
+
+-- The same for notes, labels and favourites, counted for the whole directory by whatever writes them.
+CREATE INDEX annotations_changed ON annotations (change);
+CREATE TRIGGER annotations_added AFTER INSERT ON annotations BEGIN
+    UPDATE annotations SET change = (SELECT MAX(change) + 1 FROM annotations)
+        WHERE place = NEW.place AND user_group_id = NEW.user_group_id;
+END;
+CREATE TRIGGER annotations_written
+    AFTER UPDATE OF place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite ON annotations BEGIN
+    UPDATE annotations SET change = (SELECT MAX(change) + 1 FROM annotations)
+        WHERE place = NEW.place AND user_group_id = NEW.user_group_id;
+END;
 
 -- The name, or else the id, in lower case: finds the first groups of a list that is sorted by name. NULL: written by another
 -- program.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::fault::Fault;
+use super::{fault::Fault, open};
 use crate::{
-    db::{self, Access, Asked, Cursor, Read, Tx, record, row, values},
+    db::{self, Access, Asked, Cursor, Read, Tx, Value, record, row, values},
     directory::{Directory, PlaceId, Result},
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation},
@@ -14,18 +14,19 @@ use crate::{
     },
 };
 
+macro_rules! all {
+    () => {
+        "\
+SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
+FROM annotations WHERE place = $1"
+    };
+}
+
 impl Directory {
     /// Returns the notes, labels and favourites of a place.
     pub async fn annotations(&self, place: PlaceId) -> Result<BTreeMap<UserGroupId, Annotation>> {
-        self.execute(Access::Short, move |tx| {
-            let mut all = BTreeMap::new();
-            tx.each(ALL, values![place], |(id, one): (String, Annotation)| {
-                all.extend(UserGroupId::parse(id).map(|id| (id, one)));
-                Ok::<_, Fault>(true)
-            })?;
-            Ok(all)
-        })
-        .await
+        self.execute(Access::Short, move |tx| read(tx, all!(), values![place]))
+            .await
     }
 
     /// As [`Self::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
@@ -50,7 +51,7 @@ impl Directory {
         change: AnnotationChange,
         by: Attribution,
     ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>> {
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
             let sorted: BTreeSet<_> = ids.iter().collect();
             let found = sorted.iter().map(|id| tx.lock(ONE, values![place, *id]));
@@ -77,9 +78,40 @@ impl Directory {
     }
 }
 
-const ALL: &str = "\
-SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
-FROM annotations WHERE place = $1";
+/// The number of the last write.
+pub(super) const LAST_CHANGE: &str = "SELECT COALESCE(MAX(change), 0) FROM annotations";
+
+const CHANGED: &str = concat!(all!(), " AND change > $2");
+
+/// As [`CHANGED`], for what a snapshot did not see. The oldest transaction of the snapshot only serves the index.
+const CHANGED_IN: &str = concat!(
+    all!(),
+    " AND changed_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
+ AND NOT pg_visible_in_snapshot(changed_in, ($2::text)::pg_snapshot)"
+);
+
+fn read<C: Default + Extend<(UserGroupId, Annotation)>>(
+    tx: &Tx<'_>,
+    text: &'static str,
+    values: Vec<Value>,
+) -> Result<C, Fault> {
+    let mut all = C::default();
+    tx.each(text, values, |(id, one): (String, Annotation)| {
+        all.extend(UserGroupId::parse(id).map(|id| (id, one)));
+        Ok::<_, Fault>(true)
+    })?;
+    Ok(all)
+}
+
+/// Those written since, here as well.
+pub(super) fn changed(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    since: Value,
+) -> Result<Vec<(UserGroupId, Annotation)>, Fault> {
+    let text = tx.sqlite().map_or(CHANGED_IN, |_| CHANGED);
+    read(tx, text, values![place, since])
+}
 
 pub(super) const ONE: &str = "SELECT * FROM annotations WHERE place = $1 AND user_group_id = $2";
 
@@ -132,6 +164,7 @@ pub(super) fn keep(
         labelled_by: labelled.map(|labelled| &labelled.by),
         favourite: *is_favourite,
     };
+    open::shared_by_consoles_written();
     if is_new {
         tx.insert("annotations", row)?;
     } else {

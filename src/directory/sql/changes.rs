@@ -1,9 +1,9 @@
 //! What others have changed in a place since the last read: groups by the number of their last write (in a file) or by the
-//! transactions seen (on a server); everything else completely, because it is small.
+//! transactions seen (on a server), and so notes and labels; everything else completely, because it is small.
 
 use std::time::Instant;
 
-use super::{fault::Fault, groups, history, journal, open};
+use super::{annotations, console, fault::Fault, groups, history, journal, open};
 use crate::{
     db::{Tx, Value, record, values},
     directory::{
@@ -40,16 +40,34 @@ fn read_state(
     tx: &Tx<'_>,
     place: PlaceId,
     before: Option<&Seen>,
-) -> Result<(Seen, Option<Value>, Option<TeamFault>), Fault> {
+) -> Result<(Seen, Option<Since>, Option<TeamFault>), Fault> {
     if tx.sqlite().is_some() {
         let change: Option<i64> = tx.one(groups::LAST_CHANGE, values![place])?;
-        let (change, commits) = (change.unwrap_or_default(), commits(tx)?);
-        let since = match before {
-            Some(Seen::File { commits: seen, .. }) if *seen == commits => None,
-            Some(Seen::File { change, .. }) => Some(*change),
-            _ => Some(0),
+        let annotation: Option<i64> = tx.one(annotations::LAST_CHANGE, values![])?;
+        let seen = Seen::File {
+            change: change.unwrap_or_default(),
+            annotation: annotation.unwrap_or_default(),
+            commits: commits(tx)?,
         };
-        return Ok((Seen::File { change, commits }, since.map(Value::from), None));
+        let since = match (before, &seen) {
+            (Some(Seen::File { commits: seen, .. }), Seen::File { commits, .. })
+                if seen == commits =>
+            {
+                None
+            }
+            (
+                Some(Seen::File {
+                    change, annotation, ..
+                }),
+                _,
+            ) => Some((*change, *annotation)),
+            _ => Some((0, 0)),
+        };
+        let since = since.map(|(group, annotation)| Since {
+            group: group.into(),
+            annotation: annotation.into(),
+        });
+        return Ok((seen, since, None));
     }
     let row: Option<ServerRow> = tx.one(SNAPSHOT, values![])?;
     let (row, known) = (row.ok_or(Fault::Column)?, NEWEST);
@@ -71,10 +89,25 @@ fn read_state(
     // Known only after the query, which may have reconnected.
     (state.connection, state.at) = (tx.connection_number(), Instant::now());
     let (since, seen) = match before {
-        Some(Seen::Team(seen)) => (seen.since(&state).map(Value::from), seen.then(state)),
-        _ => (Some(Value::from(NOTHING)), Snapshots::begin(state)),
+        Some(Seen::Team(seen)) => (seen.since(&state).map(Since::snapshot), seen.then(state)),
+        _ => (Some(Since::snapshot(NOTHING)), Snapshots::begin(state)),
     };
     Ok((Seen::Team(seen), since, refused))
+}
+
+/// From where on changes are to be reported: a number in a file, a snapshot on a server.
+struct Since {
+    group: Value,
+    annotation: Value,
+}
+
+impl Since {
+    fn snapshot(text: &str) -> Self {
+        Self {
+            group: text.into(),
+            annotation: text.into(),
+        }
+    }
 }
 
 /// The state of a server, as far as a look needs it.
@@ -120,8 +153,8 @@ pub(crate) fn since(
     })
 }
 
-fn read(tx: &Tx<'_>, place: PlaceId, since: Value) -> Result<Changes, Fault> {
-    let (groups, are_more) = groups::changed(tx, place, since, MOST)?;
+fn read(tx: &Tx<'_>, place: PlaceId, since: Since) -> Result<Changes, Fault> {
+    let (groups, are_more) = groups::changed(tx, place, since.group, MOST)?;
     let open = RotationFilter {
         place: Some(place),
         open_only: true,
@@ -132,6 +165,8 @@ fn read(tx: &Tx<'_>, place: PlaceId, since: Value) -> Result<Changes, Fault> {
         are_more,
         open: journal::list(tx, open)?,
         drafts: drafts(tx, place)?,
+        annotations: annotations::changed(tx, place, since.annotation)?,
+        saved_views: console::saved_views(tx)?,
         status: place_status(tx, place)?,
         at_work: Vec::new(),
     })
@@ -152,11 +187,15 @@ pub(crate) fn history(
             Some(Seen::File { change, .. }) => Some(Value::from(*change)),
             _ => None,
         };
-        let (change, commits) = (change.unwrap_or_default(), (0, 0));
-        (Seen::File { change, commits }, since)
+        let seen = Seen::File {
+            change: change.unwrap_or_default(),
+            annotation: 0,
+            commits: (0, 0),
+        };
+        (seen, since)
     } else {
         let (seen, since, _) = read_state(tx, place, before)?;
-        (seen, since)
+        (seen, since.map(|since| since.group))
     };
     let lines = match (before, since) {
         (Some(_), Some(since)) => {
@@ -168,10 +207,12 @@ pub(crate) fn history(
     Ok((HistoryCursor(ChangeCursor { place, seen }), lines))
 }
 
-/// Changes when somebody else has written, or when the connection is a new one, which has not counted earlier writes.
+/// Changes when somebody else has written, or this directory something that all consoles show; or when the connection is
+/// a new one, which has not counted earlier writes.
 fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
     let commits = tx.one("PRAGMA data_version", values![])?;
-    Ok((open::connections_opened(), commits.unwrap_or_default()))
+    let own = open::connections_opened() + open::writes_shared_by_consoles();
+    Ok((own, commits.unwrap_or_default()))
 }
 
 fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {

@@ -1,8 +1,9 @@
 //! The list view as a profile last left it, and views saved under a name. A convenience: what can no longer be decoded
 //! is left out.
 
+use super::{fault::Fault, open};
 use crate::{
-    db::{Access, NewRow, record, row, values},
+    db::{Access, NewRow, Tx, record, row, values},
     directory::{Directory, Result, Role},
     domain::annotation::Attribution,
     search::{ListView, SavedView},
@@ -23,6 +24,10 @@ fn with_view(mut row: NewRow, view: &ListView) -> NewRow {
         columns: &view.columns,
     });
     row
+}
+
+pub(super) fn saved_views(tx: &Tx<'_>) -> Result<Vec<SavedView>, Fault> {
+    Ok(tx.readable("SELECT * FROM saved_views ORDER BY name", values![])?)
 }
 
 impl Directory {
@@ -49,10 +54,7 @@ impl Directory {
 
     /// Returns the saved list views, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>> {
-        self.execute(Access::Short, |tx| {
-            Ok(tx.readable("SELECT * FROM saved_views ORDER BY name", values![])?)
-        })
-        .await
+        self.execute(Access::Short, saved_views).await
     }
 
     /// Saves a view under a name. Returns the one that has this name if it is not `seen`, or belongs to a colleague on a
@@ -65,7 +67,7 @@ impl Directory {
         written: Attribution,
     ) -> Result<Result<(), SavedView>> {
         let name = name.to_owned();
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             let there: Option<SavedView> = tx.one(ONE, values![&name])?;
             let own: Option<SavedView> = tx.lock(ONE, values![&name])?.one()?;
             if let Some(other) = there.filter(|_| own.is_none() || own != seen) {
@@ -79,6 +81,7 @@ impl Directory {
             } else {
                 tx.insert("saved_views", row)?;
             }
+            open::shared_by_consoles_written();
             Ok(Ok(()))
         })
         .await
@@ -86,12 +89,13 @@ impl Directory {
 
     /// Removes a saved view; returns whether there was this one, and it does not belong to a colleague on a server.
     pub async fn remove_view(&self, seen: SavedView) -> Result<bool> {
-        self.write(move |tx| {
+        self.write_beside(move |tx| {
             let there: Option<SavedView> = tx.lock(ONE, values![&seen.name])?.one()?;
             let is_seen = there.is_some_and(|there| there == seen);
             if is_seen {
                 let text = "DELETE FROM saved_views WHERE name = $1";
                 tx.put(text, values![&seen.name])?;
+                open::shared_by_consoles_written();
             }
             Ok(is_seen)
         })

@@ -42,11 +42,23 @@ static OPENING: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static OPENED: Cell<u64> = const { Cell::new(0) };
+    static SHARED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Number of connections opened by this thread: a directory uses one at a time, on one thread.
 pub(super) fn connections_opened() -> u64 {
     OPENED.get()
+}
+
+/// Called in a write of what all consoles show of each other without a time to compare: a look at the changes that began
+/// before it may arrive after it, so the next one has to report it again.
+pub(super) fn shared_by_consoles_written() {
+    SHARED.set(SHARED.get() + 1);
+}
+
+/// Counts such writes of this thread.
+pub(super) fn writes_shared_by_consoles() -> u64 {
+    SHARED.get()
 }
 
 pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter)> {

@@ -1,6 +1,6 @@
 //! Waits for hints, and reads what has changed.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use tokio::{sync::watch, time::timeout};
 
@@ -132,6 +132,22 @@ impl Watch {
                 Some(Events::File(_)) | None => None,
             },
         }
+    }
+
+    /// Where a later look can be begun again, and how many notes, labels and views had been written here.
+    pub fn position(&self) -> (ChangeCursor, u64) {
+        let written = self.directory.0.written_beside.load(Ordering::Acquire);
+        (self.cursor.clone(), written)
+    }
+
+    /// Whether something was written here since that position that a look from there may have missed; then it is to be
+    /// repeated, and begins there. Otherwise its older values could replace what was just saved.
+    pub fn missed(&mut self, (cursor, written): (ChangeCursor, u64)) -> bool {
+        let is_missed = self.position().1 != written;
+        if is_missed {
+            self.cursor = cursor;
+        }
+        is_missed
     }
 
     /// Returns what others have changed in the place since the last call; `None` if nobody else has written. Waits for

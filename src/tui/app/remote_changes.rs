@@ -90,11 +90,12 @@ impl App {
         self.follow_journal();
     }
 
-    /// Merges the changed groups, and reports those that the person may want to know of.
+    /// Merges the changed groups and what is written beside them, and reports those that the person may want to know of.
     fn merge_groups(&mut self, changes: &Changes) {
         let context = &mut self.context;
         let now = context.now;
         let (mut changed, mut new) = (Vec::new(), Vec::new());
+        let mut written = context.annotations.merge(changes, &context.operator, now);
         for group in &changes.groups {
             let news = match context.groups.get(&group.id) {
                 // Perhaps a known group, which will be read with the rest of the list.
@@ -105,7 +106,11 @@ impl App {
                 Some(old) => news_between(&old, group, now),
             };
             context.groups.merge(group);
-            if let Some(news) = news {
+            if let Some(mut news) = news {
+                let beside = written.remove(&group.id);
+                let beside = beside.filter(|_| !news.fields.is_empty());
+                news.fields
+                    .extend(beside.into_iter().flat_map(|one| one.fields));
                 let told = if news.fields.is_empty() {
                     &mut new
                 } else {
@@ -114,6 +119,11 @@ impl App {
                 told.push((group.id.clone(), news.clone()));
                 context.live.tell(&group.id, news);
             }
+        }
+        written.retain(|id, _| context.groups.entry(id.as_str()).is_some());
+        for (id, news) in written {
+            context.live.tell(&id, news.clone());
+            changed.push((id, news));
         }
         // One message for all changes that arrived together.
         let mut told = Vec::new();

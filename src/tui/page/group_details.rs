@@ -249,12 +249,14 @@ fn annotations(group: &KnownGroup, context: &Context) -> Vec<Field> {
         ..Field::plain(label, value)
     };
     let note = annotation.note.clone();
-    let note = note.map(|note| field("note", note, &annotation.noted));
+    let note = note.map(|note| field("note", note, &annotation.noted).changed(ChangedField::Note));
     let favourite = annotation.is_favourite.then(|| "favourite".to_owned());
     let labels = Some(annotation.labels_text()).filter(|labels| !labels.is_empty());
     let labels: Vec<String> = favourite.into_iter().chain(labels).collect();
-    let labels =
-        (!labels.is_empty()).then(|| field("labels", labels.join(" "), &annotation.labelled));
+    let labels = (!labels.is_empty()).then(|| {
+        let field = field("labels", labels.join(" "), &annotation.labelled);
+        field.changed(ChangedField::Labels)
+    });
     note.into_iter().chain(labels).collect()
 }
 

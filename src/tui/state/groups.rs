@@ -15,8 +15,9 @@ use crate::{
         Annotation, AnnotationChange, KnownGroup, Label, UserGroupId, active_change::ActiveChange,
         rotation::State,
     },
-    operations::ChangeCursor,
+    operations::{ChangeCursor, Changes},
     search::{Entry, Index, ListView, Row, SavedView, SortBy, Views, suggest::similar},
+    tui::state::live::{GroupNews, news_of_annotation},
 };
 
 /// Maximum number of similar ids.
@@ -261,10 +262,34 @@ impl Annotations {
 
     /// Takes over changed notes and labels.
     pub fn take(&mut self, changed: &[(UserGroupId, Annotation)]) {
+        // Searches that are under way share it: it is copied only if something differs.
+        if changed.iter().all(|(id, one)| self.of.get(id) == Some(one)) {
+            return;
+        }
         let all = Arc::make_mut(&mut self.of);
         for (id, annotation) in changed {
             all.insert(id.clone(), annotation.clone());
         }
+    }
+
+    /// Takes over what others have written, and returns what of it is news.
+    pub fn merge(
+        &mut self,
+        changes: &Changes,
+        own: &str,
+        now: Timestamp,
+    ) -> BTreeMap<UserGroupId, GroupNews> {
+        let none = Annotation::default();
+        let news = |(id, new): &(UserGroupId, Annotation)| {
+            let old = self.of.get(id).unwrap_or(&none);
+            Some((id.clone(), news_of_annotation(old, new, own, now)?))
+        };
+        let news = changes.annotations.iter().filter_map(news).collect();
+        self.take(&changes.annotations);
+        if self.saved_views != changes.saved_views {
+            self.take_views(changes.saved_views.clone());
+        }
+        news
     }
 
     pub fn get(&self, id: &str) -> Option<&Annotation> {

@@ -9,7 +9,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        Known, KnownGroup, UserGroupId, active_change::ChangeKind, known::Source, rotation::State,
+        Known, KnownGroup, UserGroupId,
+        active_change::ChangeKind,
+        annotation::{Annotation, Attribution},
+        known::Source,
+        rotation::State,
+        text::is_same_person,
         word_enum::word_enum,
     },
     operations::PlaceId,
@@ -28,6 +33,8 @@ word_enum! {
         Properties = "properties",
         Team = "team",
         Tag = "tag",
+        Note = "note",
+        Labels = "labels",
     }
 }
 
@@ -152,6 +159,32 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
         fields: changed.into_iter().map(|(_, field, _)| field).collect(),
         by: by.cloned(),
         at,
+        shown,
+    })
+}
+
+/// As [`news_between`], for note and labels. What is `own`, or older than what was written here meanwhile, is no news.
+pub fn news_of_annotation(
+    old: &Annotation,
+    new: &Annotation,
+    own: &str,
+    shown: Timestamp,
+) -> Option<GroupNews> {
+    let is_news = |old: &Option<Attribution>, new: &Option<Attribution>| {
+        let at = |one: &Option<Attribution>| one.as_ref().map(|one| one.at);
+        at(new) >= at(old) && new.as_ref().is_none_or(|new| !is_same_person(&new.by, own))
+    };
+    let note = old.note != new.note && is_news(&old.noted, &new.noted);
+    let labels = old.labels != new.labels && is_news(&old.labelled, &new.labelled);
+    let note = note.then_some((ChangedField::Note, new.noted.as_ref()));
+    let labels = labels.then_some((ChangedField::Labels, new.labelled.as_ref()));
+    let changed: Vec<_> = note.into_iter().chain(labels).collect();
+    let written = changed.iter().filter_map(|(_, written)| *written);
+    let last = written.max_by_key(|written| written.at);
+    (!changed.is_empty()).then(|| GroupNews {
+        fields: changed.iter().map(|(field, _)| *field).collect(),
+        by: last.map(|last| last.by.clone()),
+        at: last.map_or(shown, |last| last.at),
         shown,
     })
 }

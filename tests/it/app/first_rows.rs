@@ -260,6 +260,8 @@ async fn changes_by_others_are_shown_when_only_a_part_was_read() {
         are_more: false,
         open: Vec::new(),
         drafts: Vec::new(),
+        annotations: Vec::new(),
+        saved_views: Vec::new(),
         status: PlaceStatus {
             place: since.place(),
             alarms: 0,

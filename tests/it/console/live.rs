@@ -1,7 +1,13 @@
 //! Two consoles on one directory see each other's changes: one here, and somebody else with a directory handle of their
 //! own.
 
-use groupdesk::domain::draft::{Draft, DraftFields};
+use groupdesk::{
+    domain::{
+        annotation::{AnnotationChange, Label},
+        draft::{Draft, DraftFields},
+    },
+    search::ListView,
+};
 
 use super::{open_with, prelude::*};
 
@@ -143,6 +149,70 @@ async fn own_changes_are_not_shown_as_work_of_others() {
     gate.open();
     console.settle().await;
     console.hides("rotating: ana");
+}
+
+fn labelled(text: &str) -> AnnotationChange {
+    AnnotationChange {
+        add: [text.parse::<Label>().expect("valid")].into(),
+        ..AnnotationChange::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_labelled_elsewhere_is_excluded_at_once() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    let li = li(&world, Side::Testing);
+    console.keys("/acme -label:hold<enter>").await;
+    li.annotate(vec![id("acme-us")], labelled("hold"))
+        .await
+        .expect("saved");
+    console
+        .until("1 group changed by li@desk7: acme-us (labels). n goes there")
+        .await;
+    // Its row stays where it is, but it is not meant any more.
+    row(&console, "acme-us");
+    console.keys("*").await;
+    console.keys("T").await;
+    console.settle().await;
+    console.shows("1 ready, 0 skipped").shows(" acme-eu  ");
+
+    console.keys("<esc><esc><esc>").await;
+    let note = AnnotationChange {
+        note: Some("DO NOT ROTATE".into()),
+        ..AnnotationChange::default()
+    };
+    console.keys("/acme-us<enter><enter>").await;
+    console.hides("DO NOT ROTATE");
+    li.annotate(vec![id("acme-us")], note).await.expect("saved");
+    console.until("DO NOT ROTATE").await;
+    console.keys("<esc><esc>:hold").await;
+    console.shows("add label #hold");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_view_replaced_elsewhere_is_used_at_once() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    let li = li(&world, Side::Testing);
+    let view = |filter: &str| ListView {
+        filter: filter.into(),
+        ..ListView::default()
+    };
+    let saved = li.save_view("mine", view("acme-eu"), None).await;
+    saved.expect("saved").expect("new");
+    let has_view = |console: &Console| {
+        let saved = &console.runner.app.context.annotations.saved_views;
+        saved.iter().any(|saved| saved.view.filter == "acme-eu")
+    };
+    console.until_that("the view", has_view).await;
+    console.keys("/@mine<enter>").await;
+    console.shows("acme-eu").hides("acme-us");
+    let seen = li.saved_views().await.expect("readable").pop();
+    let saved = li.save_view("mine", view("acme-us"), seen).await;
+    saved.expect("saved").expect("replaced");
+    until_gone(&mut console, "acme-eu").await;
+    console.shows("acme-us");
 }
 
 /// Waits until a text has left the screen, whatever else is under way.

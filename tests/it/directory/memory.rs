@@ -2,11 +2,98 @@
 
 use crate::support::world::place;
 use groupdesk::{
+    directory::{PlaceId, Watch},
+    domain::annotation::{AnnotationChange, Attribution, Label},
     operations::Owner,
     search::{ListColumn, ListView, SortBy},
 };
 
 use super::*;
+
+/// What a look reports beside groups: the groups whose notes or labels were written, with both, and the saved views.
+async fn beside(watch: &mut Watch, place: PlaceId) -> Option<(Vec<String>, Vec<String>)> {
+    let changes = watch.read_changes(place).await.expect("readable")?;
+    let written = changes.annotations.iter().map(|(id, one)| {
+        let note = one.note.as_deref().unwrap_or_default();
+        let star = if one.is_favourite { "*" } else { "" };
+        format!("{id}{star} {note} {}", one.labels_text())
+    });
+    let views = changes.saved_views.into_iter();
+    let views = views.map(|saved| format!("{}={}", saved.name, saved.view.filter));
+    Some((written.collect(), views.collect()))
+}
+
+#[tokio::test]
+async fn a_look_reports_notes_labels_favourites_and_views() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let eu = place(&ours, "eu");
+    let written = |n| Attribution {
+        at: second(n),
+        by: "ana@desk7".into(),
+    };
+    let annotate = async |by: &Directory, group: &str, change| {
+        let written = by.annotate(eu, vec![id(group)], change, written(1)).await;
+        written.expect("written").expect("valid");
+    };
+    let label = |text: &str| AnnotationChange {
+        add: [Label::parse(text).expect("valid")].into(),
+        ..AnnotationChange::default()
+    };
+    let favourite = |is| AnnotationChange {
+        favourite: Some(is),
+        ..AnnotationChange::default()
+    };
+    let note = AnnotationChange {
+        note: Some("call first".into()),
+        ..AnnotationChange::default()
+    };
+    let of = |written: &[&str], views: &[&str]| {
+        let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        Some((owned(written), owned(views)))
+    };
+    annotate(&theirs, "before", label("vip")).await;
+    let mut watch = ours.watch(ours.cursor(eu).await.expect("readable"));
+    assert_eq!(beside(&mut watch, eu).await, None, "nothing was written");
+
+    annotate(&theirs, "acme", label("hold")).await;
+    annotate(&theirs, "acme", note).await;
+    annotate(&theirs, "globex", favourite(true)).await;
+    assert_eq!(
+        beside(&mut watch, eu).await,
+        of(&["acme call first #hold", "globex*  "], &[]),
+        "complete, and only what was written"
+    );
+    annotate(&theirs, "globex", favourite(false)).await;
+    assert_eq!(beside(&mut watch, eu).await, of(&["globex  "], &[]));
+
+    let view = |filter: &str| ListView {
+        filter: filter.into(),
+        ..ListView::default()
+    };
+    let saved = theirs
+        .save_view("mine", view("acme"), None, written(2))
+        .await;
+    saved.expect("saved").expect("new");
+    assert_eq!(beside(&mut watch, eu).await, of(&[], &["mine=acme"]));
+    let seen = ours.saved_views().await.expect("readable").remove(0);
+    let saved = theirs
+        .save_view("mine", view("-acme"), Some(seen), written(3))
+        .await;
+    saved.expect("saved").expect("replaced");
+    assert_eq!(beside(&mut watch, eu).await, of(&[], &["mine=-acme"]));
+
+    // A look that began before a write of our own may be taken over after it: the next one sets it right.
+    annotate(&ours, "acme", favourite(true)).await;
+    assert_eq!(
+        beside(&mut watch, eu).await,
+        of(&["acme* call first #hold"], &["mine=-acme"])
+    );
+    let seen = theirs.saved_views().await.expect("readable").remove(0);
+    assert!(theirs.remove_view(seen).await.expect("removed"));
+    assert_eq!(beside(&mut watch, eu).await, of(&[], &[]));
+    assert_eq!(beside(&mut watch, eu).await, None, "told once");
+}
 
 #[tokio::test]
 async fn fields_missing_in_an_answer_stay() {

@@ -394,8 +394,10 @@ CREATE TABLE annotations (
     labelled_at   BIGINT,
     labelled_by   TEXT,
     favourite     BOOLEAN NOT NULL,
+    changed_in    XID8    NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (place, user_group_id)
 );
+CREATE INDEX annotations_changed_in ON annotations (changed_in);
 
 CREATE TABLE all_console_views (
     author     NAME NOT NULL DEFAULT session_user,
@@ -433,6 +435,7 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER user_groups_written BEFORE INSERT OR UPDATE ON user_groups FOR EACH ROW EXECUTE FUNCTION written();
+CREATE TRIGGER annotations_written BEFORE INSERT OR UPDATE ON annotations FOR EACH ROW EXECUTE FUNCTION written();
 
 CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
@@ -532,6 +535,9 @@ CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search
 BEGIN
     IF EXISTS (SELECT FROM user_groups WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
         UPDATE user_groups SET change = change WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot());
+    END IF;
+    IF EXISTS (SELECT FROM annotations WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
+        UPDATE annotations SET favourite = favourite WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot());
     END IF;
     IF NOT EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()
             OR tidied_at < clock_timestamp() - INTERVAL '1 day') THEN

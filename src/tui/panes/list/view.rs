@@ -492,6 +492,7 @@ fn changed_field(column: &ListColumn) -> Option<ChangedField> {
         ListColumn::Map => ChangedField::Mapping,
         ListColumn::Props | ListColumn::Property(_) => ChangedField::Properties,
         ListColumn::Tag => ChangedField::Tag,
-        ListColumn::Id | ListColumn::Labels | ListColumn::By | ListColumn::Read => return None,
+        ListColumn::Labels => ChangedField::Labels,
+        ListColumn::Id | ListColumn::By | ListColumn::Read => return None,
     })
 }

@@ -134,19 +134,19 @@ fn a_refusal_goes_with_the_next_key_and_is_not_logged() {
 fn a_question_about_the_next_key_is_seen_before_it_and_before_what_comes_after_it() {
     let mut messages = said(Severity::Unknown);
     for time in [1, 2] {
-        messages.ask(at(time), "q again quits".into());
+        messages.ask(at(time), "q again quits".into(), false);
         assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
     }
     assert_eq!(messages.unread(), (1, 0));
     let mut messages = Notices::default();
-    messages.ask(at(0), "Ctrl-C again quits".into());
+    messages.ask(at(0), "Ctrl-C again quits".into(), false);
     say(&mut messages, 0, Severity::Info, "1 draft");
     say(&mut messages, 1, Severity::Error, "not read");
     assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
     assert_eq!(course(&mut messages), [(15_000, None)]);
     assert_eq!(messages.unread(), (0, 1));
     // Whoever continues with another key has seen the question.
-    messages.ask(at(20_000), "q again quits".into());
+    messages.ask(at(20_000), "q again quits".into(), false);
     messages.key(at(20_001));
     say(&mut messages, 20_002, Severity::Info, "sorted");
     assert_eq!(shown(&messages).as_deref(), Some("sorted"));
