@@ -107,9 +107,8 @@ impl FieldChange {
         let marks = [Mark::Added, Mark::Changed, Mark::Removed];
         let counts = marks.map(|mark| (mark.sign(), count(mark))).into_iter();
         let counts = counts.filter(|(_, count)| *count > 0);
-        counts
-            .map(|(sign, count)| format!(" {sign}{count}"))
-            .collect()
+        let counts = counts.map(|(sign, count)| format!(" {sign}{count}"));
+        counts.collect::<Vec<_>>().concat()
     }
 
     pub fn is_changed(&self) -> bool {

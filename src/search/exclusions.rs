@@ -12,6 +12,7 @@ use super::{
     row::RowMaker,
 };
 use crate::domain::{
+    annotation::Label,
     dash::is_quote,
     known::KnownGroup,
     text::{is_hidden, skeleton, visible},
@@ -118,10 +119,10 @@ impl<'q> Exclusions<'q> {
                 None => remarks
                     .told
                     .push(format!("-{typed}: excludes no known group")),
-                Some(None) => remarks
+                Some(Mistake::Unknown) => remarks
                     .refused
                     .push(format!("-{typed}: no known group matches this word")),
-                Some(Some(meant)) => remarks
+                Some(Mistake::Meant(meant)) => remarks
                     .refused
                     .push(format!("-{typed}: did you mean -{}?", visible(&meant))),
             }
@@ -130,9 +131,17 @@ impl<'q> Exclusions<'q> {
     }
 }
 
+/// Why an exclusion is not what was meant.
+enum Mistake {
+    /// No group has this word.
+    Unknown,
+    /// What is probably meant.
+    Meant(String),
+}
+
 impl Exclusion<'_> {
-    /// `None` if it may be meant so; otherwise what is probably meant, if that is known.
-    fn mistake(&self, request: &SearchRequest) -> Option<Option<String>> {
+    /// `None` if it may be meant so.
+    fn mistake(&self, request: &SearchRequest) -> Option<Mistake> {
         let plain = in_plain_signs(self.typed);
         let plain = (plain != self.typed && !plain.is_empty()).then_some(plain);
         let Query { words, tests, .. } = self.query;
@@ -151,18 +160,19 @@ impl Exclusion<'_> {
                 is_label.then(|| format!("label:{word}"))
             };
             let test = || test_of(&word).map(str::to_owned);
-            return Some(label().or_else(test).or(plain));
+            let meant = label().or_else(test).or(plain);
+            return Some(meant.map_or(Mistake::Unknown, Mistake::Meant));
         };
         let label = match test {
             Condition::Label(Some(typed)) => {
-                let mut labels = labels().map(|label| label.as_str());
+                let mut labels = labels().map(Label::as_str);
                 labels.find(|label| is_near(label, typed))
             }
             _ => None,
         };
         let near = label.map(|label| format!("label:{label}"));
         let near = near.or_else(|| self.near.first().cloned());
-        plain.or(near).map(Some)
+        plain.or(near).map(Mistake::Meant)
     }
 }
 
@@ -257,17 +267,15 @@ fn test_of(word: &str) -> Option<&'static str> {
         "label" | "labels" | "labelled" => "label:",
         "due" => "due<14d",
         "overdue" | "expired" => "old",
-        "open" => "state:open",
+        "open" | "state" => "state:open",
         "read" | "seen" => "read>7d",
         "age" | "rotated" => "age>90d",
         "drafts" => "draft",
-        "production" | "prod" | "customer" => "tag:customer",
+        "production" | "prod" | "customer" | "tag" | "tags" => "tag:customer",
         "testing" => "tag:testing",
-        "tag" | "tags" => "tag:customer",
         "by" => "by:li",
         "changed" => "flag:changed",
         "new" => "flag:new",
-        "state" => "state:open",
         "map" | "mapping" => "map:40",
         "prop" | "property" | "properties" => "prop:tier",
         _ => return None,

@@ -34,9 +34,12 @@ fn in_hex(run: &[u8]) -> Zeroizing<String> {
     text
 }
 
+/// A byte at the beginning of a text, if one stands there, and the length of what was read.
+type Next = Option<(Option<u8>, usize)>;
+
 /// The longest run of bytes in a line. `next` returns a byte at the beginning of a text and its length there; what has no
 /// byte and is no sign between them ends a run.
-fn longest(line: &str, next: fn(&str, bool) -> Option<(Option<u8>, usize)>) -> Zeroizing<Vec<u8>> {
+fn longest(line: &str, next: fn(&str, bool) -> Next) -> Zeroizing<Vec<u8>> {
     let empty = || Zeroizing::new(Vec::with_capacity(line.len()));
     let (mut longest, mut run) = (empty(), empty());
     let (mut rest, mut is_begin) = (line, true);
@@ -61,7 +64,7 @@ fn longest(line: &str, next: fn(&str, bool) -> Option<(Option<u8>, usize)>) -> Z
 }
 
 /// An escape, or between escapes a sign that stands for itself, as Python writes bytes.
-fn next_escaped(text: &str, _: bool) -> Option<(Option<u8>, usize)> {
+fn next_escaped(text: &str, _: bool) -> Next {
     if let Some((byte, length)) = byte_escape(text) {
         return Some((Some(byte), length));
     }
@@ -70,7 +73,7 @@ fn next_escaped(text: &str, _: bool) -> Option<(Option<u8>, usize)> {
 }
 
 /// A number of a list.
-fn next_decimal(text: &str, is_begin: bool) -> Option<(Option<u8>, usize)> {
+fn next_decimal(text: &str, is_begin: bool) -> Next {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
         let c = text.chars().next()?;

@@ -61,18 +61,17 @@ impl Review {
 
     /// Says at the end of the page what the key does.
     pub(super) fn ask(&mut self, context: &Context) {
-        let what = match self.words(context) {
-            None => self.what(context),
+        let what = if self.words(context).is_none() {
+            self.what(context)
+        } else {
             // The box that asks for the words counts what is sent.
-            Some(_) => {
-                let (id, place) = (&self.asked.id, context.profile_name());
-                let verb = if self.asked.creating {
-                    "creates"
-                } else {
-                    "updates"
-                };
-                format!("{verb} {id} in {place} after a typed confirmation")
-            }
+            let (id, place) = (&self.asked.id, context.profile_name());
+            let verb = if self.asked.creating {
+                "creates"
+            } else {
+                "updates"
+            };
+            format!("{verb} {id} in {place} after a typed confirmation")
         };
         // Where more is asked for, the key sends nothing yet.
         let verb = self.words(context).map(|_| "CONTINUE");
