@@ -168,7 +168,7 @@ async fn what_is_labelled_elsewhere_is_excluded_at_once() {
         .await
         .expect("saved");
     console
-        .until("1 group changed by li@desk7: acme-us (labels). n goes there")
+        .until("1 group changed by li@desk7: acme-us (labels)")
         .await;
     // Its row stays where it is, but it is not meant any more.
     row(&console, "acme-us");

@@ -62,7 +62,7 @@ impl List {
         let left_out = self.finder.shown().len() - meant.len();
         if left_out > 0 {
             let text = format!(
-                "Left out: {} no longer matching the filter",
+                "Skipped: {} no longer matching the filter",
                 counted(left_out, "group")
             );
             context.say(Severity::Warning, text);

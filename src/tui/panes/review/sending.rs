@@ -54,7 +54,7 @@ impl Review {
         self.seen = end;
         let key = context.keys.key(self.focus(), Action::Confirm);
         context.refuse(format!(
-            "Not sent: these are the last changes; {key} again goes on"
+            "Not sent: these are the last changes; {key} again continues"
         ));
         true
     }
