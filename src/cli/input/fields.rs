@@ -227,10 +227,25 @@ pub(crate) fn bulk_change(
 /// How many known keys are named.
 const NEAR: usize = 3;
 
+/// What stands between keys.
+const BETWEEN: [char; 6] = [' ', ',', ';', '=', '\n', '\t'];
+
+/// Whether a key that several groups lack must be another one than was meant; otherwise it may be removed already, and
+/// repeating a finished run is no mistake.
+pub(crate) fn is_another_key(key: &str, known: &BTreeSet<&String>) -> bool {
+    // Numbers that are spelled nearly alike are others.
+    let plain = |key: &str| key.trim().trim_start_matches('0').to_owned();
+    let is_same = |known: &&String| plain(known) == plain(key);
+    let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
+    key.contains(BETWEEN)
+        || known.iter().any(is_same)
+        || !is_number && !similar(key, known.iter().copied(), 1).is_empty()
+}
+
 /// Refuses to remove a key that is not there: to count as done it would have to be another one. Names those of the known keys
 /// that it consists of, as in `40 134`, else the nearest one.
 pub(crate) fn missing_key(what: &str, key: &str, known: &BTreeSet<&String>) -> CliError {
-    let words = key.split([' ', ',', ';', '=', '\n', '\t']);
+    let words = key.split(BETWEEN);
     let mut near: Vec<_> = words
         .filter_map(|word| known.get(&word.to_owned()))
         .copied()

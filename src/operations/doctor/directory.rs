@@ -245,7 +245,9 @@ fn broken(error: &DirectoryError, report: &mut Report) {
     let advice = match error {
         DirectoryError::Locked { .. } => "Run doctor again when the other program has closed it.",
         DirectoryError::Newer { .. } => UPDATE,
-        _ => "Until then, use another one with --directory; it starts empty.",
+        _ => {
+            "Make it readable and writable again, or copy it elsewhere and name the copy with --directory. A new directory knows nothing of open rotations."
+        }
     };
     report.about(AREA).problem(error.to_string(), advice);
 }

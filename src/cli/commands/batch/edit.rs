@@ -82,7 +82,10 @@ async fn plan(
             Field::Mapping => "--unmap: none of the groups has a row",
             _ => "--remove-property: none of the groups has the key",
         };
-        return Err(fields::missing_key(what, &typed, &plan.keys()));
+        if fields::is_another_key(&typed, &plan.keys()) {
+            return Err(fields::missing_key(what, &typed, &plan.keys()));
+        }
+        output::context(&format!("! {what} \"{key}\""));
     }
     Ok(plan)
 }
