@@ -343,10 +343,12 @@ impl Operations {
         Ok(options)
     }
 
-    /// Records that the token of a group is in a file. If that fails, it counts as missing in the file of its batch.
-    pub async fn note_written(&self, id: &UserGroupId) {
-        if let Ok(place) = self.place().await {
-            drop(self.directory().note_written(place, id.clone()).await);
+    /// Records that the token of an answer is in a file. If that fails, it counts as missing in the file of its batch.
+    pub async fn note_written(&self, done: &Done) {
+        let directory = self.directory();
+        if let (Some(token), Ok(place)) = (done.token(), self.place().await) {
+            let (id, token) = (done.group.id.clone(), directory.fingerprinter().of(token));
+            drop(directory.note_written(place, id, token).await);
         }
     }
 

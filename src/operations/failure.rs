@@ -336,6 +336,11 @@ fn of_read(failure: &Failure) -> String {
 }
 
 impl Failure {
+    /// Whether the answer to a create was lost: the same create again finds out what became of it.
+    pub(crate) fn is_lost_create(&self) -> bool {
+        matches!(self, Self::Unknown { operation, .. } if *operation == "create")
+    }
+
     /// A failed read before a change, as the outcome of that change; other failures unchanged.
     #[must_use]
     pub fn before(self, id: &UserGroupId, changed: &'static str) -> Self {

@@ -46,8 +46,24 @@ struct Exclusion<'q> {
     typed: &'q str,
     query: &'q Query,
     matcher: QueryMatcher<'q>,
-    /// What groups have that is spelt nearly alike, as tests.
-    near: BTreeSet<String>,
+    near: Near,
+}
+
+/// What groups have that is spelt nearly alike, as tests.
+#[derive(Default)]
+struct Near {
+    /// The same key with another value, or a value alone.
+    values: BTreeSet<String>,
+    /// Other keys. They are not meant if a group has the very key.
+    keys: BTreeSet<String>,
+    has_key: bool,
+}
+
+impl Near {
+    fn first(&self) -> Option<&String> {
+        let key = || self.keys.first().filter(|_| !self.has_key);
+        self.values.first().or_else(key)
+    }
 }
 
 impl<'q> Exclusions<'q> {
@@ -60,7 +76,7 @@ impl<'q> Exclusions<'q> {
             typed,
             query,
             matcher: QueryMatcher::of(query),
-            near: BTreeSet::new(),
+            near: Near::default(),
         });
         Self {
             request,
@@ -170,61 +186,79 @@ impl Exclusion<'_> {
             }
             _ => None,
         };
+        // The rest of a comparison of numbers.
+        let rest = match test {
+            Condition::PropertyNumber(..) => {
+                let at = self.typed.find(['<', '>', '=']);
+                at.and_then(|at| self.typed.get(at..)).unwrap_or_default()
+            }
+            _ => "",
+        };
         let near = label.map(|label| format!("label:{label}"));
-        let near = near.or_else(|| self.near.first().cloned());
+        let near = near.or_else(|| Some(format!("{}{rest}", self.near.first()?)));
         plain.or(near).map(Mistake::Meant)
     }
 }
 
 /// Adds what a group has that is spelt nearly like what a test asks for.
-fn add_near(test: &Condition, entry: Entry<'_>, near: &mut BTreeSet<String>) {
+fn add_near(test: &Condition, entry: Entry<'_>, near: &mut Near) {
     match test {
         Condition::Tag(typed) => {
             let tag = entry.tag().filter(|tag| is_near(tag, typed));
-            near.extend(tag.map(|tag| format!("tag:{tag}")));
+            near.values.extend(tag.map(|tag| format!("tag:{tag}")));
         }
         Condition::By(typed) => {
             let by = entry.operators().filter(|by| is_near(by, typed));
-            near.extend(by.map(|by| format!("by:{by}")));
+            near.values.extend(by.map(|by| format!("by:{by}")));
         }
         Condition::Map(typed) => {
             let ids = entry
                 .mapping()
                 .flat_map(|(schema, source)| [schema, source]);
             let ids = ids.filter(|id| is_near(id, typed));
-            near.extend(ids.map(|id| format!("map:{id}")));
+            near.values.extend(ids.map(|id| format!("map:{id}")));
         }
         Condition::MapRow(schema, source) => {
-            let rows = entry
-                .mapping()
-                .filter(|row| is_near_pair(*row, (schema, source)));
-            near.extend(rows.map(|(schema, source)| format!("map:{schema}={source}")));
+            for row in entry.mapping() {
+                add_near_pair("map", row, (schema, source), near);
+            }
         }
         Condition::Property(typed, None) | Condition::PropertyNumber(typed, ..) => {
-            let keys = entry.property_keys().filter(|key| is_near(key, typed));
-            near.extend(keys.map(|key| format!("prop:{key}")));
+            for key in entry.property_keys() {
+                if is_same(key, typed) {
+                    near.has_key = true;
+                } else if is_near(key, typed) {
+                    near.keys.insert(format!("prop:{key}"));
+                }
+            }
         }
         Condition::Property(typed, Some(value)) => {
-            for (key, known) in entry.properties() {
-                if is_near_pair((key, known), (typed, value)) {
-                    near.insert(format!("prop:{key}={known}"));
-                } else if is_near(key, typed) {
-                    near.insert(format!("prop:{key}={value}"));
-                }
+            for property in entry.properties() {
+                add_near_pair("prop", property, (typed, value), near);
             }
         }
         _ => {}
     }
 }
 
-fn is_near_pair((key, value): (&str, &str), (typed, asked): (&str, &str)) -> bool {
-    let near_value = || is_near(value, asked);
-    let near_key = || is_near(key, typed);
-    is_same(key, typed) && near_value() || near_key() && (is_same(value, asked) || near_value())
+fn add_near_pair(
+    test: &str,
+    (key, value): (&str, &str),
+    (typed, asked): (&str, &str),
+    near: &mut Near,
+) {
+    if is_same(key, typed) {
+        near.has_key = true;
+        if is_near(value, asked) {
+            near.values.insert(format!("{test}:{key}={value}"));
+        }
+    } else if is_near(key, typed) {
+        near.keys.insert(format!("{test}:{key}={asked}"));
+    }
 }
 
 /// Whether a text is probably what was meant by another one in lower case. Texts that differ only in a number are often
-/// both meant: `eu-1` and `eu-2`.
+/// both meant: `eu-1` and `eu-2`, `21` and `213`.
 fn is_near(known: &str, typed: &str) -> bool {
     let number = Number::parse(known);
     if number.is_some() && number == Number::parse(typed) {
@@ -238,6 +272,12 @@ fn is_near(known: &str, typed: &str) -> bool {
     if one.abs_diff(other) > 2 || one.min(other) < 2 {
         return false;
     }
+    let names = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let name = names(&known);
+    if name == names(typed) {
+        let plain = |text: &str| text.trim_start_matches('0').to_owned();
+        return name.is_empty() && plain(&known) == plain(typed);
+    }
     let sorted = |text: &str| {
         let mut letters: Vec<_> = text.chars().collect();
         letters.sort_unstable();
@@ -245,17 +285,15 @@ fn is_near(known: &str, typed: &str) -> bool {
     };
     let mistakes = strsim::damerau_levenshtein(&known, typed);
     let is_swapped = mistakes == 1 && sorted(&known) == sorted(typed);
-    let names = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
-    let name = names(&known);
-    if name == names(typed) {
-        return is_swapped || name.is_empty() && mistakes == 1 && one != other;
-    }
     let begins_alike = known.chars().next() == typed.chars().next();
     let is_long = one.min(other) >= 8;
+    // `region-eu` and `region-us` are two.
+    let end = |text: &str| text.rsplit(['-', '_', '.']).next().map(str::to_owned);
+    let ends_alike = end(&known) == end(typed);
     one.min(other) >= 3
         && (is_swapped
             || mistakes == 1 && (begins_alike || one.min(other) > 4)
-            || mistakes == 2 && is_long
+            || mistakes == 2 && is_long && ends_alike
             || skeleton(&known) == skeleton(typed))
 }
 

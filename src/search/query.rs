@@ -208,7 +208,11 @@ impl Query {
             // Scattered letters match too much for an exclusion.
             part.words.iter_mut().for_each(|word| word.quoted = true);
             self.without.push(part);
-            self.excluded.push(piece.text.clone());
+            // In quotes it is a word and no view.
+            let is_word = piece.quoted && piece.text.starts_with('@');
+            let text = &piece.text;
+            let typed = is_word.then(|| format!("\"{text}\""));
+            self.excluded.push(typed.unwrap_or_else(|| text.clone()));
         }
     }
 

@@ -169,16 +169,27 @@ fn state(batch: &Batch) -> String {
             }
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
-        Some(_) if batch.unwritten > 0 => format!("done: {} {NOT_IN_FILE}", batch.unwritten),
-        Some(_) => match (counts.planned() - counts.succeeded(), batch.not_handed_off) {
-            (0, 0) => "done".into(),
-            (left, 0) => format!("done: {left} not applied"),
-            // The token of an abandoned rotation may be such a one.
-            (left, waiting) => match left.saturating_sub(counts.abandoned) {
-                0 => format!("done: {waiting} not handed off"),
-                left => format!("done: {left} not applied, {waiting} not handed off"),
-            },
-        },
+        Some(_) => {
+            let waiting = batch.not_handed_off;
+            let mut left = counts.planned() - counts.succeeded();
+            if waiting > 0 {
+                // The token of an abandoned rotation may be such a one.
+                left = left.saturating_sub(counts.abandoned);
+            }
+            let parts = [
+                (left, "not applied"),
+                (waiting, "not handed off"),
+                (batch.unwritten, NOT_IN_FILE),
+            ];
+            let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+            let parts: Vec<_> = parts
+                .map(|(count, what)| format!("{count} {what}"))
+                .collect();
+            match parts.join(", ") {
+                none if none.is_empty() => "done".into(),
+                parts => format!("done: {parts}"),
+            }
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn answer(
     let unwritten = write_token(done, file.as_deref_mut()).err();
     let has_token = file.is_some_and(|file| file.has_token());
     if has_token {
-        session.operations.note_written(&done.group.id).await;
+        session.operations.note_written(done).await;
     }
     // A rotation writes its token before it reads the group back.
     let is_doubtful = goes_to_file && done.withholds_token() && has_token;

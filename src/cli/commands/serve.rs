@@ -326,7 +326,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
         let line = format!("{begin}{}\n", escape_hidden(line));
         match output::chunk(&line) {
             Ok(is_read) => {
-                if fails.swap(false, Ordering::Relaxed) {
+                if is_read && fails.swap(false, Ordering::Relaxed) {
                     output::alarm("! the access log is written again");
                 }
                 if !is_read {

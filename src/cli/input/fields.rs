@@ -237,7 +237,9 @@ pub(crate) fn is_another_key(key: &str, known: &BTreeSet<&String>) -> bool {
     let plain = |key: &str| key.trim().trim_start_matches('0').to_owned();
     let is_same = |known: &&String| plain(known) == plain(key);
     let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
-    key.contains(BETWEEN)
+    let mut words = key.split(BETWEEN);
+    key.trim().is_empty()
+        || words.any(|word| known.contains(&word.to_owned()))
         || known.iter().any(is_same)
         || !is_number && !similar(key, known.iter().copied(), 1).is_empty()
 }

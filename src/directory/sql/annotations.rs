@@ -16,9 +16,15 @@ use crate::{
 
 macro_rules! all {
     () => {
-        "\
-SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
-FROM annotations WHERE place = $1"
+        all!("place")
+    };
+    ($place:literal) => {
+        concat!(
+            "SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
+FROM annotations WHERE ",
+            $place,
+            " = $1"
+        )
     };
 }
 
@@ -81,7 +87,8 @@ impl Directory {
 /// The number of the last write.
 pub(super) const LAST_CHANGE: &str = "SELECT COALESCE(MAX(change), 0) FROM annotations";
 
-const CHANGED: &str = concat!(all!(), " AND change > $2");
+/// The sign keeps SQLite from the index of the place, which has all rows of it.
+const CHANGED: &str = concat!(all!("+place"), " AND change > $2");
 
 /// As [`CHANGED`], for what a snapshot did not see. The oldest transaction of the snapshot only serves the index.
 const CHANGED_IN: &str = concat!(

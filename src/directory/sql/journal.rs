@@ -87,13 +87,18 @@ impl Directory {
         Ok(rows)
     }
 
-    /// Records that the token of a group is in a file.
-    pub async fn note_written(&self, place: PlaceId, group: UserGroupId) -> Result<()> {
+    /// Records that this token of a group is in a file. Of a rotation whose outcome is not known yet it says nothing.
+    pub async fn note_written(
+        &self,
+        place: PlaceId,
+        group: UserGroupId,
+        token: Fingerprint,
+    ) -> Result<()> {
         let text =
             "SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 AND unwritten LIMIT 1";
         let marked = self.one::<()>(text, values![place, &group]).await?;
         if marked.is_some() {
-            self.changes(WRITTEN, values![place, &group]).await?;
+            self.changes(WRITTEN, values![place, &group, token]).await?;
         }
         Ok(())
     }
@@ -229,8 +234,10 @@ SELECT * FROM rotations WHERE place = $1 AND revived AND EXISTS (SELECT 1 FROM u
   WHERE g.place = rotations.place AND g.user_group_id = rotations.user_group_id AND g.fingerprint = rotations.previous) \
 ORDER BY id DESC";
 
-const WRITTEN: &str =
-    "UPDATE rotations SET unwritten = FALSE WHERE place = $1 AND user_group_id = $2 AND unwritten";
+/// A superseded token is of no use any more.
+const WRITTEN: &str = "\
+UPDATE rotations SET unwritten = FALSE WHERE place = $1 AND user_group_id = $2 AND unwritten \
+AND (fingerprint = $3 OR state = 'superseded')";
 
 const TAKER: &str = "\
 SELECT * FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)";

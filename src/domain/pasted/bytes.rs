@@ -74,7 +74,7 @@ fn next_escaped(text: &str, _: bool) -> Next {
 
 /// A number of a list.
 fn next_decimal(text: &str, is_begin: bool) -> Next {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = text.bytes().take(4).take_while(u8::is_ascii_digit).count();
     if digits == 0 {
         let c = text.chars().next()?;
         return matches!(c, ' ' | ',' | ';' | '-').then_some((None, 1));

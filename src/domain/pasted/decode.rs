@@ -180,7 +180,7 @@ pub(super) fn byte_escape(text: &str) -> Option<(u8, usize)> {
         }
     } else {
         let rest = text.strip_prefix("&#")?;
-        let end = rest.find(';').filter(|end| *end <= 5)?;
+        let end = rest.bytes().take(6).position(|byte| byte == b';')?;
         let code = match rest[..end].strip_prefix(['x', 'X']) {
             Some(digits) => number(digits, digits.len(), 16)?,
             None => number(&rest[..end], end, 10)?,

@@ -328,9 +328,6 @@ impl Operations {
     ) -> Done {
         let mut done = rotated;
         let (id, exists) = (&done.group.id, UnknownIdPolicy::Exists);
-        let written = before
-            .as_ref()
-            .and_then(|before| before.open_before.written);
         let answer = match before {
             Some(before) => Box::pin(self.look_up_with_snapshot(before, id, exists, None)).await,
             None => Box::pin(self.look_up_in_detail(id, exists)).await,
@@ -347,12 +344,6 @@ impl Operations {
             Some(row) => self.state_of(row, &lookup).await,
             None => None,
         };
-        // Another process has confirmed it.
-        if let Some(row) = written
-            && lookup.state_of(row).is_none()
-        {
-            self.note_written(id).await;
-        }
         let read = lookup.done;
         done.ending = state.and_then(ending).unwrap_or(done.ending);
         let news = read.warnings.into_iter().filter(is_news);

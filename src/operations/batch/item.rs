@@ -372,8 +372,8 @@ impl ItemContext {
         if fatal.is_none() && done.returned_token != token {
             fatal = self.keep(&done).await;
         }
-        // A read that confirms it has recorded this already.
-        if fatal.is_none() && done.ending != Ending::Confirmed {
+        // The read that confirmed it has mostly recorded this already.
+        if fatal.is_none() {
             self.note_written(&done).await;
         }
         // A failed hand-off stays recorded with its rotation, and is offered again.
@@ -541,8 +541,8 @@ impl ItemContext {
 
     /// Records that the token is in the file, if there is one. If that fails, the token counts as missing there.
     async fn note_written(&self, done: &Done) {
-        if self.keep.is_some() && done.token().is_some() {
-            self.operations.note_written(&done.group.id).await;
+        if self.keep.is_some() {
+            self.operations.note_written(done).await;
         }
     }
 

@@ -249,7 +249,8 @@ impl Operations {
         let mut end = loop {
             let settling = self.send_row_once(row, base, permit, &mut is_counted, &mut slot);
             let settled = settling.await;
-            if repeats > 0 && is_lost_create(&settled) {
+            let is_lost = matches!(&settled, Err(failure) if failure.is_lost_create());
+            if repeats > 0 && is_lost {
                 repeats -= 1;
                 if control.may_send().await {
                     unknown = settled.err();
@@ -405,9 +406,4 @@ fn difference_text(differs: &Difference) -> String {
         visible(&differs.asked),
         visible(&differs.kept)
     )
-}
-
-/// Whether the answer to a create was lost: the same create again finds out what became of it.
-fn is_lost_create(settled: &Result<RowEnd, Failure>) -> bool {
-    matches!(settled, Err(Failure::Unknown { operation, .. }) if *operation == "create")
 }

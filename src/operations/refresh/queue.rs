@@ -189,7 +189,7 @@ impl ReadContext {
             };
             // Under the claim of a first read, whose answer was lost: the same read finds out what became of it.
             let is_first = seen.as_ref().is_none_or(|seen| !seen.is_seen());
-            let is_lost = matches!(&answer, Err(Failure::Unreachable(error)) if error.is_lost());
+            let is_lost = matches!(&answer, Err(failure) if failure.is_lost_create());
             if repeats > 0 && is_first && is_lost {
                 repeats -= 1;
                 let none = FromHere::default();
@@ -232,7 +232,7 @@ impl ReadContext {
             if done.token().is_some() {
                 read.not_kept = run::keep(keep.clone(), done).await.err();
                 if read.not_kept.is_none() {
-                    self.operations.note_written(&done.group.id).await;
+                    self.operations.note_written(done).await;
                 }
             } else {
                 let why = "the response has no token; read it again";

@@ -216,7 +216,7 @@ impl Operations {
         };
         if matches!(rotation.state, State::Rotated | State::Unknown) {
             let after = self.step(row, rotation, event, evidence, settled);
-            let step = settled.steps.last_mut();
+            let step = settled.steps.last_mut().filter(|_| after != rotation);
             if let Some(step) = step.and_then(|record| record.rotation.as_mut()) {
                 step.written = before.written == Some(row.id) && after.state == State::Confirmed;
             }

@@ -226,7 +226,7 @@ impl View for NotePane {
         if self.saving.is_waiting() {
             return;
         }
-        if now.note != self.before.note {
+        if now.note != self.before.note && !self.has_typed_note() {
             self.take_note(&now, "", context);
         }
         // What was typed of the labels adds and removes some, whatever else there is.

@@ -194,7 +194,11 @@ impl View for Review {
             return;
         }
         match action {
-            Action::Unchanged => self.unchanged_too = !self.unchanged_too,
+            Action::Unchanged => {
+                self.unchanged_too = !self.unchanged_too;
+                // The lines are others now.
+                self.seen = 0;
+            }
             Action::OtherView => {
                 self.page = self.page.next();
                 self.scroll.at = 0;

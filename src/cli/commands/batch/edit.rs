@@ -161,8 +161,10 @@ pub(super) async fn again(
 async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliError> {
     let (plan, mutation, all_named) = (&request.plan, &request.mutation, request.all_named);
     session.say_where();
-    fields::say_cells(&DesiredFields::default(), &plan.change.typed());
     let operations = &session.operations;
+    let (none, typed) = (DesiredFields::default(), plan.change.typed());
+    operations.no_secret_in(&none, &typed).await?;
+    fields::say_cells(&none, &typed);
     let (changing, _, skipped) = plan.counts();
     if mutation.dry_run {
         say(session, plan)?;

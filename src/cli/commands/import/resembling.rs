@@ -212,7 +212,7 @@ fn property<'f>(fields: Option<&'f DesiredFields>, key: &str) -> Option<&'f Valu
 /// What is odd about the cell of a single property, given its known and its new value.
 fn changed_type(values: (Option<&Value>, Option<&Value>), cell: &str) -> Option<&'static str> {
     match values {
-        _ if cell.is_empty() => None,
+        _ if cell.is_empty() || values.0 == values.1 => None,
         (_, Some(Value::Null)) => None,
         (Some(Value::Bool(_)), Some(new)) if !new.is_boolean() => {
             Some("neither true nor false, unlike the known value")

@@ -43,19 +43,21 @@ impl Review {
         format!("{verb} {id} in {}{sent}", context.profile_name())
     }
 
-    /// Shows the end of the changes if it has not been on the screen yet; returns whether it did.
+    /// Shows more of the changes, up to their end, if that has not been on the screen yet; returns whether it did.
     pub(super) fn shows_the_rest(&mut self, context: &mut Context) -> bool {
         let (at, end) = view::end_of_changes(self, context);
         if self.seen >= end {
             return false;
         }
         self.page = Page::Difference;
-        self.scroll.at = at;
-        self.seen = end;
+        self.scroll.at = self.seen.saturating_sub(1).min(at);
+        let which = if self.scroll.at == at {
+            "these are the last changes"
+        } else {
+            "there are more changes"
+        };
         let key = context.keys.key(self.focus(), Action::Confirm);
-        context.refuse(format!(
-            "Not sent: these are the last changes; {key} again continues"
-        ));
+        context.refuse(format!("Not sent: {which}; {key} again continues"));
         true
     }
 

@@ -139,18 +139,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
     let mut page = TextPage::new(width, theme);
     let mut rows = Vec::new();
     let mut end = 0;
-    if let Stage::Failed(error) = &review.stage {
-        let style = if error.ending == Some(Ending::Unknown) {
-            theme.unknown()
-        } else {
-            theme.error()
-        };
-        page.text(&error.text, style);
-        let key = context.keys.key(review.focus(), Action::Back);
-        let text = format!("Your text is kept: {key} leads to the form.");
-        page.dim(&text);
-        page.blank();
-    }
+    write_failure(review, &mut page, context);
     match review.page {
         Page::Difference => {
             end = difference(review, &mut page, &mut rows, context);
@@ -181,8 +170,25 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
 
 fn all_of_difference(review: &Review, width: u16, context: &Context) -> (TextPage, usize) {
     let mut page = TextPage::new(width, context.theme);
+    write_failure(review, &mut page, context);
     let end = difference(review, &mut page, &mut Vec::new(), context);
     (page, end)
+}
+
+fn write_failure(review: &Review, page: &mut TextPage, context: &Context) {
+    let theme = context.theme;
+    if let Stage::Failed(error) = &review.stage {
+        let style = if error.ending == Some(Ending::Unknown) {
+            theme.unknown()
+        } else {
+            theme.error()
+        };
+        page.text(&error.text, style);
+        let key = context.keys.key(review.focus(), Action::Back);
+        let text = format!("Your text is kept: {key} leads to the form.");
+        page.dim(&text);
+        page.blank();
+    }
 }
 
 /// Writes what is decided and what changes; returns the line on which that ends. What is sent along follows.
