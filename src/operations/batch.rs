@@ -17,7 +17,7 @@ pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};
 use super::{
-    Failure, Guarded, NextStep, Operations, Warning,
+    Done, Failure, Guarded, NextStep, Operations, Warning,
     run::{self, Context},
 };
 use crate::{

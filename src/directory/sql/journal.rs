@@ -25,6 +25,7 @@ use crate::{
         handoff::{HandOff, HandOffState},
         history::Entry,
         rotation::{Event, State},
+        token::Fingerprint,
     },
     platform::process,
 };

@@ -35,6 +35,8 @@ pub struct NotePane {
     saving: Pending,
     /// Somebody else has written a note meanwhile; the input is kept.
     is_overtaken: bool,
+    /// Since the last action.
+    is_unseen: bool,
     /// Labels of all groups, for completion.
     known: BTreeSet<Label>,
 }
@@ -64,6 +66,7 @@ impl NotePane {
                 .text(NoteRow::Labels, "Labels", TextField::new("", labels)),
             saving: Pending::default(),
             is_overtaken: false,
+            is_unseen: false,
             known: context.annotations.known_labels(),
             before,
         }
@@ -191,7 +194,14 @@ impl View for NotePane {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
+        let is_unseen = std::mem::take(&mut self.is_unseen);
         match action {
+            Action::Enter if is_unseen => {
+                let key = context.keys.key(Focus::Note, action);
+                context.refuse(format!(
+                    "Not saved: the note has just changed; {key} again saves yours"
+                ));
+            }
             Action::Enter => self.save(context),
             Action::Back if self.saving.is_waiting() => context.close_pane(),
             Action::NextField if self.is_on_labels() && self.complete() => {}
@@ -226,8 +236,10 @@ impl View for NotePane {
         if self.saving.is_waiting() {
             return;
         }
-        if now.note != self.before.note && !self.has_typed_note() {
+        if now.note != self.before.note {
             self.take_note(&now, "", context);
+            // It may have come just before the key that saves.
+            self.is_unseen = self.is_overtaken;
         }
         // What was typed of the labels adds and removes some, whatever else there is.
         if now.labels != self.before.labels && !self.has_typed_labels() {

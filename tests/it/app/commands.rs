@@ -152,6 +152,9 @@ fn a_note_begins_with_what_is_stored_now() {
         "Enter replaces theirs: call li first,",
         "with the customer",
     ]);
+    // The key may be meant for what was on the screen before.
+    assert_eq!(scene.keys("<enter>"), []);
+    scene.says("Not saved: the note has just changed");
     scene.keys("<enter>");
     assert_writes(&scene, "acme-eu", notes("mine", theirs.note.as_deref()));
     // So what somebody writes while it is open.
