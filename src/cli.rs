@@ -221,32 +221,44 @@ const VALUED: [(&str, Option<char>); 4] = [
 /// A global option that is given before a command and behind it. The parser sees only that each stands once at its place,
 /// and would take the last.
 fn given_twice() -> Option<&'static str> {
-    twice(
-        &words_given()
-            .filter_map(|word| word.into_string().ok())
-            .collect::<Vec<_>>(),
-    )
+    let words = words_given().filter_map(|word| word.into_string().ok());
+    twice(&words.collect::<Vec<_>>())
 }
 
 fn twice(words: &[String]) -> Option<&'static str> {
+    // What follows such an option is the command of another program.
+    let of_program = words.iter().position(|word| word.ends_with("-command"));
+    let words = &words[..of_program.unwrap_or(words.len())];
     let is_it = |word: &str, long: &str, short: Option<char>| {
         let rest = word.strip_prefix(long);
         let is_long = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-        let letters = word
-            .strip_prefix('-')
-            .filter(|letters| !letters.starts_with('-'));
+        let letters = word.strip_prefix('-');
         is_long
             || letters.is_some_and(|letters| short.is_some_and(|short| letters.starts_with(short)))
     };
+    // A value may look like one: `--filter -old`.
+    let is_value = |at: usize| {
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| words[at].strip_prefix("--"));
+        before.is_some_and(|long| takes_value(&tree::command(), long))
+    };
     let mut all = VALUED.into_iter();
     let found = all.find(|(long, short)| {
-        words
-            .iter()
-            .filter(|word| is_it(word, long, *short))
-            .count()
-            > 1
+        let given = (0..words.len()).filter(|at| is_it(&words[*at], long, *short));
+        let given: Vec<_> = given.collect();
+        given.len() > 1 && given.into_iter().filter(|at| !is_value(*at)).count() > 1
     });
     found.map(|(long, _)| long)
+}
+
+/// Whether an option of this name, of any command, has a value.
+fn takes_value(command: &clap::Command, long: &str) -> bool {
+    let is_it = |arg: &clap::Arg| arg.get_long() == Some(long) && arg.get_action().takes_values();
+    command.get_arguments().any(is_it)
+        || command
+            .get_subcommands()
+            .any(|below| takes_value(below, long))
 }
 
 /// Whether `option` is on the command line, for use when parsing failed.
@@ -295,6 +307,9 @@ mod tests {
             "-P live rotate t-1",
             "list --profiles x -P a",
             "-o json list -q",
+            "list --filter -old -o json",
+            "-P live rotate --filter -Prod",
+            "-o json profile add x --api-key-command pass -o raw",
         ] {
             assert_eq!(twice(line), None, "{line}");
         }

@@ -34,7 +34,7 @@ fn in_hex(run: &[u8]) -> Zeroizing<String> {
     text
 }
 
-/// A byte at the beginning of a text, if one stands there, and the length of what was read.
+/// A byte at the beginning of a text, or none for a sign between bytes, and the length of what was read.
 type Next = Option<(Option<u8>, usize)>;
 
 /// The longest run of bytes in a line. `next` returns a byte at the beginning of a text and its length there; what has no

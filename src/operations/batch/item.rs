@@ -109,7 +109,7 @@ impl Outcome {
         self
     }
 
-    /// Its new token is in no file, for this reason: it is named with what writes it, and the next one would be missing, too.
+    /// Its new token is in no file, for this reason. A message names the command that writes it. The next token would be missing, too.
     fn not_kept(mut self, why: Option<String>) -> Self {
         if why.is_some() {
             let get = self.ended.user_group_id.command("get", "--token-out FILE");

@@ -35,7 +35,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The key that does the same, or the like: what keeps that key from acting keeps this, too.
+    /// The key that does the same, or nearly the same: where that key is refused, this is refused, too.
     pub fn key(&self) -> Option<Action> {
         match self {
             Self::Invert => Some(Action::MarkAll),

@@ -191,7 +191,7 @@ fn write_failure(review: &Review, page: &mut TextPage, context: &Context) {
     }
 }
 
-/// Writes what is decided and what changes; returns the line on which that ends. What is sent along follows.
+/// Writes what is decided and what changes; returns the line on which that ends. Unchanged values that are also sent follow.
 fn difference(
     review: &Review,
     page: &mut TextPage,
