@@ -41,6 +41,11 @@ pub(crate) trait Database: Send + 'static {
     /// Opens it, also again after a failure.
     fn open(&self) -> Result<Connection, Self::Error>;
 
+    /// Whether the next work uses the connection again.
+    fn is_kept(&self, _connection: &Connection) -> bool {
+        true
+    }
+
     /// Begins a transaction that holds the write lock from the start.
     fn begin<'c>(&self, connection: &'c mut Connection) -> Result<Transaction<'c>, Self::Error> {
         Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)

@@ -141,11 +141,12 @@ impl Directory {
         ))
     }
 
-    /// Refuses what needs a higher role, and every write if the directory was moved or has newer tables, before anything
-    /// is read or sent.
+    /// Refuses what needs a higher role, and every write if the directory was moved, has newer tables or can only be read,
+    /// before anything is read or sent.
     pub fn may(&self, needs: Role) -> Result<()> {
         let (Location::Team(team), Some(membership)) = (self.location(), &self.0.membership) else {
-            return Ok(());
+            let unwritable = self.0.engine.unwritable();
+            return unwritable.map_or(Ok(()), Err);
         };
         let has = membership.role;
         if has < needs {

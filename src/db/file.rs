@@ -2,7 +2,7 @@
 //! and copied while it is in use. Each user knows its own schema.
 
 use std::{
-    fmt::Display,
+    fmt::{Display, Write},
     fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::MetadataExt,
@@ -14,6 +14,7 @@ use std::{
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
     backup::{Backup, StepResult},
+    ffi,
 };
 
 use crate::platform::private_files::{self, with_suffix};
@@ -94,10 +95,57 @@ pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Connecti
     Ok(connection)
 }
 
-/// The same, to change nothing.
+/// The same, to change nothing. Even then SQLite creates a log and its index; where that is not possible (the disk is
+/// full or read-only), the file is read as it is.
 pub(crate) fn read_only(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    connect(path, flags, patience)
+    let connection = connect(path, flags, patience)?;
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    match connection.query_row(tables, [], |_| Ok(())) {
+        Err(error) if is_unwritable(&error) => as_is(path, patience)?.ok_or(error),
+        _ => Ok(connection),
+    }
+}
+
+/// The same, without creating anything and without a lock that would block a writer. `None` if a log contains changes
+/// and its index is missing. Not for long: if there is no log, a writer that comes later is not noticed.
+pub(crate) fn as_is(path: &Path, patience: Duration) -> rusqlite::Result<Option<Connection>> {
+    let log = with_suffix(path, "-wal").metadata().ok();
+    let how = match log {
+        Some(_) if with_suffix(path, "-shm").exists() => "readonly_shm",
+        Some(log) if log.len() > 0 => return Ok(None),
+        _ => "immutable",
+    };
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        let _ = write!(uri, "%{byte:02x}");
+    }
+    let _ = write!(uri, "?{how}=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    connect(Path::new(&uri), flags, patience).map(Some)
+}
+
+/// Whether the file, its log or the index of the log cannot be written: there is no room, or it is not allowed.
+pub(crate) fn is_unwritable(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    let refused = [
+        ErrorCode::DiskFull,
+        ErrorCode::ReadOnly,
+        ErrorCode::CannotOpen,
+        ErrorCode::PermissionDenied,
+    ];
+    code.is_some_and(|code| refused.contains(&code)) || is_without_room(error)
+}
+
+/// Whether the index of the log, a file that all processes share, had no room: that happens before anything is written.
+pub(crate) fn is_without_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_SHMOPEN | ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_SHMMAP)
+    )
 }
 
 fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
@@ -259,16 +307,16 @@ pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<Part, C
     match step.map_err(CopyFault::Writing)? {
         StepResult::Done => {}
         // More, or the lock of another connection.
-        _ => return Err(CopyFault::Reading(busy())),
+        _ => return Err(CopyFault::Reading(error_of(ffi::SQLITE_BUSY))),
     }
     let synced = part.file.sync_all();
     synced.map_err(|error| CopyFault::Writing(named(to, &private_files::explained(&error))))?;
     Ok(part)
 }
 
-fn busy() -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-    rusqlite::Error::SqliteFailure(code, None)
+/// An error as SQLite would report it.
+pub(crate) fn error_of(code: i32) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
 #[cfg(test)]
@@ -281,9 +329,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let part = Part::create(&root.path().join("p")).expect("created");
         std::fs::remove_file(root.path().join("p")).expect("removed");
-        let io = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
-        let error = rusqlite::Error::SqliteFailure(io, None);
-        let CopyFault::Writing(said) = part.fault(error) else {
+        let CopyFault::Writing(said) = part.fault(error_of(ffi::SQLITE_IOERR)) else {
             panic!("not of the copy");
         };
         assert!(said.to_string().contains("another copy"), "{said}");

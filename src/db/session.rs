@@ -55,6 +55,8 @@ impl<D: Database> Session<D> {
                 vec![Err(error); batch.len()]
             }
         };
+        let database = &self.database;
+        self.connection = self.connection.take().filter(|open| database.is_kept(open));
         for (work, outcome) in batch.into_iter().zip(outcomes) {
             work.reply(outcome);
         }

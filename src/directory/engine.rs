@@ -29,6 +29,7 @@ pub(super) struct Engine {
     /// More than one only for a server.
     requests: Vec<Thread>,
     lanes: Lanes,
+    unwritable: sql::Unwritable,
     /// For a server: where the hints of other writers arrive.
     pub(super) server: Option<Server>,
 }
@@ -38,20 +39,22 @@ impl Engine {
     pub(super) fn of_file(path: &Path, is_ephemeral: bool) -> Result<(Self, Fingerprinter)> {
         // Absolute, because SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(DirectoryError::unusable(path))?;
-        let (session, fingerprinter) = sql::File::open(&path)?;
+        let unwritable = sql::Unwritable::default();
+        let (session, fingerprinter) = sql::File::open(&path, &unwritable)?;
         if is_ephemeral && let Some(connection) = &session.connection {
             let done = connection.execute_batch(EPHEMERAL).map_err(Fault::from);
             done.map_err(|fault| fault.explain(&path))?;
         }
         let unusable = DirectoryError::unusable(&path);
         let requests = Worker::start("directory", session, mpsc::channel()).map_err(&unusable)?;
-        let (session, _) = sql::File::open(&path)?;
+        let (session, _) = sql::File::open(&path, &unwritable)?;
         let reads = Worker::start("directory-reads", session, mpsc::channel());
         let engine = Self {
             reads: reads.map_err(&unusable)?,
             location: Location::File(path.clone()),
             requests: vec![requests],
             lanes: Lanes::new(1),
+            unwritable,
             server: None,
         };
         Ok((engine, fingerprinter))
@@ -70,9 +73,16 @@ impl Engine {
             location,
             reads,
             lanes: Lanes::new(requests.len()),
+            unwritable: sql::Unwritable::default(),
             requests,
             server: Some(server),
         })
+    }
+
+    /// Why nothing can be written to the file, although it can be read.
+    pub(super) fn unwritable(&self) -> Option<DirectoryError> {
+        let fault = sql::lock(&self.unwritable).clone()?;
+        Some(fault.explain(&self.location.shown()))
     }
 
     /// Does the work and blocks until it is done; the threads are no tasks of an async runtime.
@@ -89,8 +99,9 @@ impl Engine {
 
     fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<()> {
         let thread = match work.access() {
-            Access::Short => &self.reads,
-            Access::Long | Access::Write | Access::WriteOnce => &self.requests[lane],
+            Access::Short if sql::lock(&self.unwritable).is_none() => &self.reads,
+            // What can only be read is opened by one thread at a time.
+            _ => &self.requests[lane],
         };
         let queue = thread.queue().ok_or_else(|| self.stopped())?;
         queue.send(work).map_err(|_| self.stopped())

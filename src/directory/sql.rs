@@ -29,6 +29,7 @@ pub(super) mod under_way;
 use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 pub(super) use rusqlite::Connection;
@@ -48,28 +49,42 @@ pub use inspect::{
     preview_binding_in,
 };
 
+/// Why the file could only be opened to read the last time, on whichever of its connections.
+pub(super) type Unwritable = Arc<Mutex<Option<Fault>>>;
+
 /// An open directory file.
 pub(super) struct File {
     path: PathBuf,
     /// Device and inode: a file that was swapped must not be mistaken for this one.
     identity: (u64, u64),
+    unwritable: Unwritable,
     /// Replaceable so that tests can make it fail.
     commit: fn(Transaction<'_>) -> rusqlite::Result<()>,
 }
 
 impl File {
-    pub(super) fn open(path: &Path) -> Result<(Session<Self>, Fingerprinter)> {
-        let (connection, fingerprinter) = open::open(path)?;
+    pub(super) fn open(
+        path: &Path,
+        unwritable: &Unwritable,
+    ) -> Result<(Session<Self>, Fingerprinter)> {
+        let opened = open::open(path)?;
         let database = Self {
             path: path.to_owned(),
             identity: identity(path)?,
+            unwritable: Arc::clone(unwritable),
             commit: |tx| tx.commit(),
         };
+        database.note(opened.unwritable);
+        let connection = Some(opened.connection).filter(|open| database.is_kept(open));
         let session = Session {
             database,
-            connection: Some(connection),
+            connection,
         };
-        Ok((session, fingerprinter))
+        Ok((session, opened.fingerprinter))
+    }
+
+    fn note(&self, unwritable: Option<Fault>) {
+        *lock(&self.unwritable) = unwritable;
     }
 
     /// Writes into a file that was moved or deleted would be lost.
@@ -88,11 +103,22 @@ impl Database for File {
 
     fn open(&self) -> Result<Connection, Fault> {
         self.is_the_same()?;
-        Ok(open::open(&self.path)?.0)
+        let opened = open::open(&self.path)?;
+        self.note(opened.unwritable);
+        Ok(opened.connection)
+    }
+
+    /// What can only be read is opened again each time: it may be writable by then, and others may write into it. SQLite
+    /// shares the index of the log within a process, so while it is open here, it could not be opened to write.
+    fn is_kept(&self, connection: &Connection) -> bool {
+        connection.is_readonly("main") == Ok(false)
     }
 
     fn begin<'c>(&self, connection: &'c mut Connection) -> Result<Transaction<'c>, Fault> {
         self.is_the_same()?;
+        if let (true, Some(fault)) = (!self.is_kept(connection), &*lock(&self.unwritable)) {
+            return Err(fault.clone());
+        }
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         open::check_version(&tx)?;
         Ok(tx)
@@ -105,6 +131,10 @@ impl Database for File {
     fn ends_the_connection(fault: &Fault) -> bool {
         fault.ends_the_connection()
     }
+}
+
+pub(super) fn lock(unwritable: &Unwritable) -> MutexGuard<'_, Option<Fault>> {
+    unwritable.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn identity(path: &Path) -> Result<(u64, u64)> {

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::{
-    db::{self, ServerFault, Tx, file::is_busy},
+    db::{self, ServerFault, Tx, file::{is_busy, is_unwritable, is_without_room}},
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 
@@ -85,6 +85,11 @@ impl Fault {
         Self::Commit(error.into())
     }
 
+    /// Whether the file can perhaps still be read: nothing was written, because there is no room or it is not allowed.
+    pub(super) fn is_unwritable(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if is_unwritable(error))
+    }
+
     /// Whether the connection must be closed and opened again.
     pub(super) fn ends_the_connection(&self) -> bool {
         match self {
@@ -147,11 +152,8 @@ impl Fault {
                     DirectoryError::Locked { path }
                 }
                 Some(ErrorCode::DiskFull) => DirectoryError::Full { path },
-                // The index of the log, which is in a file of its own, could not grow.
                 _ if is_without_room(&error) => DirectoryError::Full { path },
-                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                    DirectoryError::ReadOnly { path }
-                }
+                _ if is_unwritable(&error) => DirectoryError::ReadOnly { path },
                 Some(ErrorCode::SystemIoFailure) => DirectoryError::Failed { path },
                 Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                     DirectoryError::NotADirectory { path }
@@ -173,15 +175,6 @@ fn other(path: std::path::PathBuf, error: &rusqlite::Error) -> DirectoryError {
         code,
         what: ffi::code_to_str(code),
     }
-}
-
-/// Whether the file that all processes share had no room: that happens before anything is written.
-fn is_without_room(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    matches!(
-        code,
-        Some(ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_SHMMAP)
-    )
 }
 
 /// Whether a column contains another type than the schema says.

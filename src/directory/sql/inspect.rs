@@ -3,14 +3,13 @@
 
 use std::{
     collections::HashMap,
-    fmt::Write,
     fs::Metadata,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use secrecy::SecretString;
 
 use super::{
@@ -27,7 +26,7 @@ use crate::{
         rotation::settle_window,
         token::{Fingerprint, Fingerprinter},
     },
-    platform::{boot_time::BootTime, clock::Clock, private_files::with_suffix, process},
+    platform::{boot_time::BootTime, clock::Clock, process},
 };
 
 /// The state of a directory file.
@@ -249,16 +248,18 @@ pub struct CompletedProfile<'a> {
 
 /// The ids with this prefix in the place of this profile; none if they cannot be read, or if the place does not know
 /// the API key. If there are many, the first ones and the last one, which have the same common prefix as all of them.
-pub fn ids_beginning(file: &Path, profile: CompletedProfile<'_>, begin: &str) -> Vec<String> {
-    beginning(file, profile, begin).unwrap_or_default()
+pub fn ids_beginning(path: &Path, profile: CompletedProfile<'_>, begin: &str) -> Vec<String> {
+    beginning(path, profile, begin).unwrap_or_default()
 }
 
 fn beginning(
-    file: &Path,
+    path: &Path,
     profile: CompletedProfile<'_>,
     begin: &str,
 ) -> Result<Vec<String>, Fault> {
-    let connection = open_as_is(file)?;
+    let Some(connection) = file::as_is(path, Duration::ZERO)? else {
+        return Ok(Vec::new());
+    };
     let tx = Tx::of(&connection);
     let place = match profile.key {
         Some(key) => {
@@ -284,20 +285,4 @@ fn beginning(
         ids.dedup();
     }
     Ok(ids)
-}
-
-/// If nobody has the file open, a reader would create the log files; then it is opened as immutable.
-fn open_as_is(file: &Path) -> Result<Connection, Fault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = if with_suffix(file, "-shm").exists() {
-        Connection::open_with_flags(file, flags)?
-    } else {
-        let mut uri = "file:".to_owned();
-        for byte in file.as_os_str().as_encoded_bytes() {
-            let _ = write!(uri, "%{byte:02x}");
-        }
-        uri.push_str("?immutable=1");
-        Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
-    };
-    Ok(connection)
 }

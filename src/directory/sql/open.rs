@@ -9,7 +9,7 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig,
+    Connection, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig, ffi,
     functions::FunctionFlags,
 };
 use zeroize::Zeroizing;
@@ -61,11 +61,22 @@ pub(super) fn writes_shared_by_consoles() -> u64 {
     SHARED.get()
 }
 
-pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter)> {
+/// A connection, and why it can only read: the disk is full, or the file must not be written.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    pub(super) fingerprinter: Fingerprinter,
+    pub(super) unwritable: Option<Fault>,
+}
+
+pub(super) fn open(path: &Path) -> Result<Opened> {
     let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     OPENED.set(OPENED.get() + 1);
     file::make_private(path).map_err(|why| unfit(path, why))?;
-    connect(path).map_err(|fault| fault.explain(path))
+    let opened = match connect(path) {
+        Err(fault) if fault.is_unwritable() => connect_to_read(path, fault),
+        opened => opened,
+    };
+    opened.map_err(|fault| fault.explain(path))
 }
 
 /// The error for a file that was left as it is.
@@ -78,8 +89,32 @@ pub(super) fn unfit(path: &Path, why: Unfit) -> DirectoryError {
     }
 }
 
-fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
+fn connect(path: &Path) -> Result<Opened, Fault> {
     let mut connection = file::open(path, BUSY_TIMEOUT)?;
+    // SQLite opens a file that must not be written only to read.
+    if connection.is_readonly("main")? {
+        return Err(file::error_of(ffi::SQLITE_READONLY).into());
+    }
+    if version(&connection)? < NEWEST {
+        // Before switching to the write-ahead log, so that the application id reaches the file itself with the first
+        // transaction.
+        migrate(&mut connection, path)?;
+    }
+    if !file::enable_wal(&connection, BUSY_TIMEOUT)? {
+        return Err(Fault::NotShareable);
+    }
+    prepared(connection, None)
+}
+
+/// An older file would have to be upgraded first.
+fn connect_to_read(path: &Path, unwritable: Fault) -> Result<Opened, Fault> {
+    match file::read_only(path, BUSY_TIMEOUT) {
+        Ok(connection) if version(&connection)? == NEWEST => prepared(connection, Some(unwritable)),
+        _ => Err(unwritable),
+    }
+}
+
+fn prepared(connection: Connection, unwritable: Option<Fault>) -> Result<Opened, Fault> {
     connection.set_prepared_statement_cache_capacity(64);
     // On a server `since` uses the clock of the database; here it returns the machine's time as stored.
     let of_the_machine = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -89,16 +124,11 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     // Query plans must not depend on parameters: because of the partial indexes, every binding would otherwise reparse
     // the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    if version(&connection)? < NEWEST {
-        // Before switching to the write-ahead log, so that the application id reaches the file itself with the first
-        // transaction.
-        migrate(&mut connection, path)?;
-    }
-    if !file::enable_wal(&connection, BUSY_TIMEOUT)? {
-        return Err(Fault::NotShareable);
-    }
-    let fingerprinter = key(&connection)?;
-    Ok((connection, fingerprinter))
+    Ok(Opened {
+        fingerprinter: key(&connection)?,
+        connection,
+        unwritable,
+    })
 }
 
 /// Mark, schema version and number of tables.

@@ -55,7 +55,7 @@ fn is_failed(error: &DirectoryError) -> bool {
 fn scene() -> Scene {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
-    let (session, _) = File::open(&path).expect("a directory");
+    let (session, _) = File::open(&path, &Unwritable::default()).expect("a directory");
     let scene = Scene {
         _folder: folder,
         path,
@@ -194,7 +194,7 @@ fn opened_from_an_earlier_version(state: &str) -> Result<i64, DirectoryError> {
     );
     raw.execute_batch(&text).expect("a directory");
     drop(raw);
-    let (session, _) = File::open(&path)?;
+    let (session, _) = File::open(&path, &Unwritable::default())?;
     let connection = session.connection.expect("open");
     Ok(open::version(&connection).expect("readable"))
 }

@@ -156,8 +156,8 @@ impl Watch {
         let seen = self.cursor.clone();
         // On a server nobody needs to wait.
         let access = match self.directory.location() {
-            Location::File(_) => Access::Write,
-            Location::Team(_) => Access::Long,
+            Location::File(_) if self.directory.0.engine.unwritable().is_none() => Access::Write,
+            _ => Access::Long,
         };
         let read_changes = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
         let read = self.directory.execute(access, read_changes).await?;
@@ -167,8 +167,11 @@ impl Watch {
     }
 
     /// Why the directory could not be written at the last call although it could be read: rights or tables have
-    /// changed.
+    /// changed, or the disk of a file is full or read-only.
     pub fn write_refusal(&self) -> Option<DirectoryError> {
-        Some(self.directory.refused(self.refused.clone()?))
+        match &self.refused {
+            Some(fault) => Some(self.directory.refused(fault.clone())),
+            None => self.directory.0.engine.unwritable(),
+        }
     }
 }

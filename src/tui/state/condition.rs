@@ -83,6 +83,8 @@ impl Context {
             OutageReason::OtherVersion => "directory: update groupdesk".to_owned(),
             OutageReason::NotWritable => "directory is read-only: update groupdesk".to_owned(),
             OutageReason::Moved => "directory was moved: read-only".to_owned(),
+            OutageReason::Full => "directory is read-only: disk full".to_owned(),
+            OutageReason::ReadOnly => "directory is read-only".to_owned(),
         })
     }
 
@@ -107,6 +109,13 @@ impl Context {
             }
             OutageReason::NotWritable => {
                 "The directory has newer tables: you can read it, nothing is sent. Update groupdesk".to_owned()
+            }
+            OutageReason::Full => {
+                "The disk of the directory is full: you can read it, nothing is sent. Free some space".to_owned()
+            }
+            OutageReason::ReadOnly => {
+                "The directory cannot be written: you can read it, nothing is sent. Make its file and folder writable"
+                    .to_owned()
             }
             OutageReason::Moved => {
                 "The directory was moved: you can read it, nothing is sent. To see where, run `groupdesk directory status`".to_owned()
@@ -139,6 +148,12 @@ impl Context {
                 "The directory has newer tables, which this groupdesk only reads; nothing was sent. Update groupdesk"
                     .to_owned()
             }
+            OutageReason::Full => {
+                "The disk of the directory is full; nothing was sent. Free some space".to_owned()
+            }
+            OutageReason::ReadOnly => {
+                "The directory cannot be written; nothing was sent. Make its file and folder writable".to_owned()
+            }
             OutageReason::Moved => {
                 "The directory was moved; nothing was sent. To see where, run `groupdesk directory status`".to_owned()
             }
@@ -147,12 +162,14 @@ impl Context {
     }
 
     /// Why the directory can be read but not written, so that neither a change nor a read from the service is possible;
-    /// waiting does not help.
+    /// waiting alone does not help.
     pub fn view_only_reason(&self) -> Option<&'static str> {
         match self.outage?.why {
             OutageReason::Viewer => Some("you are a viewer of this directory"),
             OutageReason::NotWritable => Some("a newer groupdesk changed the directory"),
             OutageReason::Moved => Some("the directory was moved"),
+            OutageReason::Full => Some("the disk of the directory is full"),
+            OutageReason::ReadOnly => Some("the directory is read-only"),
             OutageReason::Away
             | OutageReason::Standby
             | OutageReason::NotAllowed
@@ -193,7 +210,8 @@ impl Context {
     /// Why the groups of a token cannot be found: fingerprints need a key, which a viewer does not have, and a directory
     /// that was moved does not give.
     pub fn why_no_token_lookup(&self) -> Option<&'static str> {
-        let has_key = matches!(self.outage?.why, OutageReason::NotWritable);
+        let why = self.outage?.why;
+        let has_key = why == OutageReason::NotWritable || why.is_of_file();
         self.view_only_reason().filter(|_| !has_key)
     }
 

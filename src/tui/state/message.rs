@@ -392,6 +392,10 @@ pub enum OutageReason {
     NotWritable,
     /// The directory was moved elsewhere.
     Moved,
+    /// The disk of its file is full.
+    Full,
+    /// Its file must not be written.
+    ReadOnly,
 }
 
 /// Since when, and why.
@@ -404,13 +408,20 @@ pub struct Outage {
 impl OutageReason {
     /// Whether changes by others can still be read.
     pub fn can_be_read(self) -> bool {
-        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved)
+        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved) || self.is_of_file()
+    }
+
+    /// Whether it is a matter of the disk or of permissions, which reports nothing when it is over.
+    pub fn is_of_file(self) -> bool {
+        matches!(self, Self::Full | Self::ReadOnly)
     }
 
     /// `None` if waiting a moment helps, because another process holds a lock for a while.
     pub fn of(error: &DirectoryError) -> Option<Self> {
         match error {
             DirectoryError::Locked { .. } => None,
+            DirectoryError::Full { .. } => Some(Self::Full),
+            DirectoryError::ReadOnly { .. } => Some(Self::ReadOnly),
             DirectoryError::Team { fault, .. } => match fault {
                 TeamFault::Server(ServerFault::Busy) => None,
                 TeamFault::Server(ServerFault::ReadOnly) => Some(Self::Standby),

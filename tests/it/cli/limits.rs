@@ -5,6 +5,7 @@ use std::{
     process::Output,
 };
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::{
@@ -12,6 +13,8 @@ use super::{
     program::{DEADLINE, Home},
 };
 use crate::support::{bare::bare, faults::Fault};
+
+const DIRECTORY: &str = ".local/share/groupdesk/directory.db";
 
 async fn after(home: &Home, limit: &str, arguments: &[&str]) -> Output {
     let mut command = home.command_after(limit, arguments);
@@ -30,12 +33,67 @@ async fn the_file_size_limit_is_reported_like_a_full_disk() {
         let ran = after(&home, "ulimit -f 0", arguments).await;
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(2), "{:?}: {said}", ran.status);
-        assert!(said.contains("the disk failed while writing"), "{said}");
+        let full = "nothing was sent: the disk of";
+        assert!(said.contains(full) && said.contains("is full"), "{said}");
     }
-    assert!(
-        !methods(&service).contains(&"POST".into()),
-        "nothing rotated"
-    );
+    assert_eq!(methods(&service), ["GET"], "only the meeting");
+}
+
+/// Without room for a log the file is read as it is. The log itself may be there already, or not.
+#[tokio::test]
+async fn what_the_directory_knows_is_read_on_a_full_disk() {
+    let (home, service) = knowing_acme(vec![]).await;
+    let before = service.connections();
+    let with_log = Connection::open(home.path(DIRECTORY)).expect("opened");
+    let row = "UPDATE user_groups SET name = 'in the log'";
+    for held in [None, Some(with_log)] {
+        let is_held = held.is_some();
+        let changed = held.map(|held| held.execute(row, []).map(|_| held));
+        for words in [&["list"][..], &["show", "acme"], &["export"]] {
+            let ran = after(&home, "ulimit -f 0", words).await;
+            let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
+            assert_eq!(ran.status.code(), Some(0), "{words:?}: {out}{err}");
+            assert_eq!(out.contains("in the log"), is_held, "{words:?}: {out}");
+        }
+        for words in ["attention", "history", "rotations", "batches"] {
+            let ran = after(&home, "ulimit -f 0", &[words]).await;
+            let err = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(0), "{words}: {err}");
+        }
+        drop(changed);
+    }
+    assert_eq!(service.connections(), before, "nothing was sent");
+}
+
+/// A file system that cannot be written, where a test may mount one; otherwise a file and a folder that this user may not write.
+#[tokio::test]
+async fn what_the_directory_knows_is_read_where_nothing_can_be_written() {
+    let (home, _service) = knowing_acme(vec![]).await;
+    let folder = home.path("fixed");
+    std::fs::create_dir(&folder).expect("created");
+    std::fs::copy(home.path(DIRECTORY), folder.join("directory.db")).expect("copied");
+    let script = "if [ $(id -u) = 0 ]; then mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" || exit 99; \
+                  else chmod 400 \"$0\"/*; chmod 500 \"$0\"; fi; \
+                  for line in 'list' 'show acme' 'note acme hello' 'get acme'; do \
+                  \"$1\" --directory \"$0\"/directory.db $line; echo \"ended $?\"; done; ls -A \"$0\"; chmod 700 \"$0\"";
+    let is_root = rustix::process::geteuid().is_root();
+    let (program, words) = match is_root {
+        true => ("unshare", &["--mount", "/bin/sh", "-c", script][..]),
+        false => ("/bin/sh", &["-c", script][..]),
+    };
+    let folder = folder.display().to_string();
+    let words = [words, &[&*folder, env!("CARGO_BIN_EXE_groupdesk")]].concat();
+    let ran = home.command_of(program, &words).output().await.expect("it starts");
+    let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
+    if is_root && !out.contains("ended") {
+        println!("no mounting here: {err}");
+        return;
+    }
+    let ends: Vec<_> = out.lines().filter(|line| line.starts_with("ended")).collect();
+    assert_eq!(ends, ["ended 0", "ended 0", "ended 2", "ended 2"], "{out}{err}");
+    assert!(out.ends_with("ended 2\ndirectory.db\n"), "nothing was left: {out}");
+    assert_eq!(err.matches("cannot be written; make the file").count(), 2, "{err}");
+    assert!(err.contains("nothing was sent"), "{err}");
 }
 
 /// What is only written down here, in the directory or in the configuration: the failure decides, not the command.
@@ -65,8 +123,9 @@ async fn a_full_disk_ends_every_change_without_a_request_alike() {
         let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
         assert_eq!(ran.status.code(), Some(2), "{words:?}: {out}{err}");
         let causes = [
-            "the disk failed while writing",
+            "directory.db is full; free some space",
             "larger than the system allows",
+            "copy.db: it cannot be written",
         ];
         let is_told = causes.iter().any(|cause| err.contains(cause));
         assert!(is_told, "{words:?}: {err}");

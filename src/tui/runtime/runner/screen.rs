@@ -216,6 +216,7 @@ async fn follow(
         tokio::select! {
             () = feed.watch.maybe_written() => {}
             () = wake.notified(), if !has_events => {}
+            () = sleep(RETRY_INTERVAL), if reported.is_some_and(OutageReason::is_of_file) => {}
         }
         sleep_until(looked + GATHER_TIME).await;
     }
