@@ -42,6 +42,8 @@ pub enum ConcernKind {
     NotDone(Box<Batch>, usize),
     /// New tokens of this batch, which writes them to a file, are not in it.
     Unwritten(Box<Batch>),
+    /// So is the one of this rotation, which belongs to no batch.
+    UnwrittenToken(RotationId, UserGroupId),
     /// The current token is one that this rotation replaced: the service was restored from an older copy.
     Revived(RotationId, UserGroupId),
     /// The token has changed, and nobody here rotated it.
@@ -65,7 +67,7 @@ impl ConcernKind {
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 1,
             Self::Rotation(..) | Self::Change(..) | Self::Revived(..) => 2,
             Self::HandOff { .. } => 3,
-            Self::Batch(_) | Self::NotDone(..) | Self::Unwritten(_) => 4,
+            Self::Batch(_) | Self::NotDone(..) | Self::Unwritten(_) | Self::UnwrittenToken(..) => 4,
             Self::NoProfile(_) => 5,
             Self::ChangedElsewhere(_) => 6,
             Self::Over(..) => 7,
@@ -81,6 +83,7 @@ impl ConcernKind {
             | Self::Change(_, _, id)
             | Self::HandOff { id, .. }
             | Self::Revived(_, id)
+            | Self::UnwrittenToken(_, id)
             | Self::ChangedElsewhere(id)
             | Self::Draft(id, _) => Some(id),
             _ => None,
@@ -98,9 +101,10 @@ impl ConcernKind {
     /// The number of what it is about.
     fn number(&self) -> Option<i64> {
         match self {
-            Self::Rotation(id, ..) | Self::HandOff { rotation: id, .. } | Self::Revived(id, _) => {
-                Some(id.0)
-            }
+            Self::Rotation(id, ..)
+            | Self::HandOff { rotation: id, .. }
+            | Self::Revived(id, _)
+            | Self::UnwrittenToken(id, _) => Some(id.0),
             Self::Change(id, ..) => Some(id.0),
             _ => self.batch().map(|batch| batch.id.0),
         }
@@ -141,6 +145,7 @@ impl Concern {
             | ConcernKind::HandOff { .. }
             | ConcernKind::NotDone(..)
             | ConcernKind::Unwritten(_)
+            | ConcernKind::UnwrittenToken(..)
             | ConcernKind::Revived(..)
             | ConcernKind::NewKey(_) => true,
             // A paused batch may have been forgotten.
@@ -170,6 +175,7 @@ impl Concern {
             ConcernKind::Alarms(..)
             | ConcernKind::Rotation(..)
             | ConcernKind::Change(..)
+            | ConcernKind::UnwrittenToken(..)
             | ConcernKind::NewKey(_) => NextStep::Record,
             ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
             ConcernKind::Revived(..) => NextStep::Change(&[Guarded::Rotate]),

@@ -34,20 +34,17 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<Position> {
     let context = &app.context;
     if is_too_small((area.width, area.height)) {
         // The environment must be visible however small the window is.
-        let x = header::draw_environment(buffer, area, context) + 1;
-        let room = area.right().saturating_sub(x);
+        let (mut x, mut y) = (header::draw_environment(buffer, area, context) + 1, area.y);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
         let short = format!("{}x{}, needs 40x8", area.width, area.height);
-        let texts = [full.as_str(), short.as_str(), "needs 40x8", "too small"];
-        let text = texts.iter().find(|text| columns(text) <= room.into());
-        paint::text(
-            buffer,
-            x,
-            area.y,
-            room,
-            text.unwrap_or(&"small"),
-            Style::new(),
-        );
+        let least = "needs 40x8";
+        if usize::from(area.right().saturating_sub(x)) < columns(least) && area.height > 1 {
+            (x, y) = (area.x, y + 1);
+        }
+        let room = area.right().saturating_sub(x);
+        let mut texts = [&*full, &short, least].into_iter();
+        let text = texts.find(|text| columns(text) <= room.into());
+        paint::text(buffer, x, y, room, text.unwrap_or("40x8"), Style::new());
         return None;
     }
     header::draw(buffer, paint::row(area, 0), context);

@@ -4,7 +4,7 @@ use super::{batch::again_with, prelude::*};
 use crate::{
     cli::output::json::{PLACE, of_place},
     directory::{BatchOptions, Role},
-    domain::{batch::RunnerState, history::Operation},
+    domain::{batch::RunnerState, history::Operation, rotation::State},
     operations::attention::{Concern, ConcernKind},
 };
 
@@ -106,7 +106,7 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, tokens not in the file, replaced token valid, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
+        "what": text = what, "what waits: alarm, rotation unknown, rotation not confirmed, rotation conflict, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, tokens not in the file, token not in the file, replaced token valid, changed elsewhere, tokens overdue, tokens due soon, draft, new API key";
         "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -121,6 +121,8 @@ shape! {
 fn words(kind: &ConcernKind) -> (&'static str, String) {
     match kind {
         ConcernKind::Alarms(environment, _) => ("alarm", visible(environment).into_owned()),
+        ConcernKind::Rotation(_, State::Rotated, id) => ("rotation not confirmed", id.to_string()),
+        ConcernKind::Rotation(_, State::Conflict, id) => ("rotation conflict", id.to_string()),
         ConcernKind::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
         ConcernKind::Change(_, _, id) => ("change unknown", id.to_string()),
         ConcernKind::HandOff { id, .. } => ("hand-off not done", id.to_string()),
@@ -136,6 +138,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
         }
         ConcernKind::NotDone(batch, _) => ("batch partly done", batch.id.0.to_string()),
         ConcernKind::Unwritten(batch) => ("tokens not in the file", batch.id.0.to_string()),
+        ConcernKind::UnwrittenToken(_, id) => ("token not in the file", id.to_string()),
         ConcernKind::Revived(_, id) => ("replaced token valid", id.to_string()),
         ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
         ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
@@ -196,6 +199,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
             id.command("get", "--exists")
         }
         ConcernKind::Change(..) => "rotations check".into(),
+        ConcernKind::UnwrittenToken(_, id) => id.command("get", "--token-out FILE"),
         ConcernKind::Revived(_, id) => id.command("rotate", ""),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if !batch.is_run() => {

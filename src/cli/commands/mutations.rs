@@ -59,11 +59,9 @@ pub(crate) async fn answer(
 ) -> Result<Exit, CliError> {
     let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
     let goes_out = file.is_some() && !goes_to_file;
-    let unwritten = write_token(done, file.as_deref_mut()).err();
+    let unwritten = write_token(session, done, file.as_deref_mut()).await;
+    let unwritten = unwritten.err();
     let has_token = file.is_some_and(|file| file.has_token());
-    if has_token {
-        session.operations.note_written(done).await;
-    }
     // A rotation writes its token before it reads the group back.
     let is_doubtful = goes_to_file && done.withholds_token() && has_token;
     let revealed = done.token().filter(|_| token.reveal);
@@ -139,11 +137,20 @@ fn after_an_alarm(session: &Session, done: &Done) -> String {
     }
 }
 
-fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError> {
+/// Writes the token of the answer, and records that.
+async fn write_token(
+    session: &Session,
+    done: &Done,
+    file: Option<&mut TokenFile>,
+) -> Result<(), CliError> {
     let (Some(file), Some(token)) = (file, done.token()) else {
         return Ok(());
     };
-    file.write(token).map_err(|error| {
+    let written = file.write(token);
+    if file.has_token() {
+        session.operations.note_written(done).await;
+    }
+    written.map_err(|error| {
         CliError::Usage(format!(
             "{}, but the token was not written: {} {}; read it again with `{}`",
             done.ending.as_str(),

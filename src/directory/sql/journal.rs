@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use super::{
     batches,
     fault::{Fault, beside},
-    history, mutations, order, places,
+    history,
+    mutations::{self, holds},
+    order, places,
 };
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
@@ -86,6 +88,12 @@ impl Directory {
         let mut seen = HashSet::new();
         rows.retain(|row| seen.insert(row.user_group_id.clone()));
         Ok(rows)
+    }
+
+    /// Returns the rotations that belong to no batch and whose new token is not in the file that it was to be written to,
+    /// the latest first.
+    pub async fn unwritten(&self, place: PlaceId) -> Result<Vec<RotationRow>> {
+        self.all(Access::Long, UNWRITTEN, values![place]).await
     }
 
     /// Records that this token of a group is in a file. Of a rotation whose outcome is not known yet it says nothing.
@@ -188,25 +196,31 @@ pub(super) use open_states;
 /// The open states, as in the index `rotations_open`.
 pub(super) const OPEN: &str = open_states!();
 
-pub(super) const UNSETTLED: &str = "\
-SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 \
- AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1";
+pub(super) const UNSETTLED: &str = concat!(
+    "SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 AND ",
+    holds!(),
+    " ORDER BY id DESC LIMIT 1"
+);
 
 /// Returns no row if another rotation holds the token, if something holds the group, if the batch item is taken, or if
 /// a rotation that was recorded after the last one that the caller looked at has replaced the token.
-pub(super) const BEGIN_ROTATION: &str = "\
+pub(super) const BEGIN_ROTATION: &str = concat!(
+    "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
  boot_clock, profile, key, hands_off, process, settles_in, unwritten) \
 SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $15, $16 \
-WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
-  AND state IN ('intended', 'sent', 'unknown')) \
- AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
-  AND state IN ('intended', 'sent', 'unknown')) \
+WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 AND ",
+    holds!(),
+    ") \
+ AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
+    holds!(),
+    ") \
  AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $12 AND position = $13 \
   AND (rotation_id IS NOT NULL OR outcome IS NOT NULL)) \
  AND NOT EXISTS (SELECT 1 FROM last_changes WHERE place = $1 AND user_group_id = $2 AND part = 'token' \
   AND rotation IS NOT NULL AND number > $14) \
-ON CONFLICT DO NOTHING RETURNING id";
+ON CONFLICT DO NOTHING RETURNING id"
+);
 
 pub(super) const HOLDER: &str = "\
 SELECT * FROM rotations WHERE place = $1 AND user_group_id = $2 AND previous = $3 \
@@ -234,6 +248,12 @@ const REVIVED: &str = "\
 SELECT * FROM rotations WHERE place = $1 AND revived AND EXISTS (SELECT 1 FROM user_groups g \
   WHERE g.place = rotations.place AND g.user_group_id = rotations.user_group_id AND g.fingerprint = rotations.previous) \
 ORDER BY id DESC";
+
+const UNWRITTEN: &str = concat!(
+    "SELECT * FROM rotations r WHERE place = $1 AND ",
+    batches::unwritten!(),
+    " AND NOT EXISTS (SELECT 1 FROM batch_items WHERE rotation_id = r.id) ORDER BY id DESC"
+);
 
 /// A superseded token is of no use any more.
 const WRITTEN: &str = "\

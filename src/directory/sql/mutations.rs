@@ -46,12 +46,14 @@ macro_rules! holds {
         "state IN ('intended', 'sent', 'unknown')"
     };
 }
+pub(super) use holds;
 
 macro_rules! is_open {
     () => {
         "state IN ('intended', 'sent', 'unknown', 'open')"
     };
 }
+pub(super) use is_open;
 
 /// The open states, as in the index `mutations_open`.
 #[cfg(test)]

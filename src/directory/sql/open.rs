@@ -90,7 +90,7 @@ pub(super) fn unfit(path: &Path, why: Unfit) -> DirectoryError {
 }
 
 fn connect(path: &Path) -> Result<Opened, Fault> {
-    let mut connection = file::open(path, BUSY_TIMEOUT)?;
+    let mut connection = equipped(file::open(path, BUSY_TIMEOUT)?)?;
     // SQLite opens a file that must not be written only to read.
     if connection.is_readonly("main")? {
         return Err(file::error_of(ffi::SQLITE_READONLY).into());
@@ -103,18 +103,28 @@ fn connect(path: &Path) -> Result<Opened, Fault> {
     if !file::enable_wal(&connection, BUSY_TIMEOUT)? {
         return Err(Fault::NotShareable);
     }
-    prepared(connection, None)
+    opened(connection, None)
 }
 
 /// An older file would have to be upgraded first.
 fn connect_to_read(path: &Path, unwritable: Fault) -> Result<Opened, Fault> {
     match file::read_only(path, BUSY_TIMEOUT) {
-        Ok(connection) if version(&connection)? == NEWEST => prepared(connection, Some(unwritable)),
+        Ok(connection) if version(&connection)? == NEWEST => {
+            opened(equipped(connection)?, Some(unwritable))
+        }
         _ => Err(unwritable),
     }
 }
 
-fn prepared(connection: Connection, unwritable: Option<Fault>) -> Result<Opened, Fault> {
+fn opened(connection: Connection, unwritable: Option<Fault>) -> Result<Opened, Fault> {
+    Ok(Opened {
+        fingerprinter: key(&connection)?,
+        connection,
+        unwritable,
+    })
+}
+
+fn equipped(connection: Connection) -> Result<Connection, Fault> {
     connection.set_prepared_statement_cache_capacity(64);
     // On a server `since` uses the clock of the database; here it returns the machine's time as stored.
     let of_the_machine = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -124,11 +134,7 @@ fn prepared(connection: Connection, unwritable: Option<Fault>) -> Result<Opened,
     // Query plans must not depend on parameters: because of the partial indexes, every binding would otherwise reparse
     // the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    Ok(Opened {
-        fingerprinter: key(&connection)?,
-        connection,
-        unwritable,
-    })
+    Ok(connection)
 }
 
 /// Mark, schema version and number of tables.

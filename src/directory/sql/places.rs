@@ -13,7 +13,7 @@ pub(crate) use binding::{preview_binding, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 
-use super::{fault::Fault, groups, history};
+use super::{fault::Fault, groups, history, journal::open_states, mutations::is_open};
 use crate::{
     db::{Access, Asked, Tx, Value, placeholders, record, row, values},
     directory::{
@@ -84,12 +84,13 @@ impl Directory {
         let (to, by) = (name.to_owned(), by.to_owned());
         self.write(move |tx| {
             let was = self::name(tx, place)?;
-            let changed = tx.write(RENAME, values![&to, place])?;
-            if changed == 1 {
-                let note = format!("{was} is {to} from here on");
-                add_event(tx, place, (at, &by, ""), "renamed", Some(&note))?;
+            if was == to || names_beside(tx, place)?.contains(&to.to_lowercase()) {
+                return Ok(false);
             }
-            Ok(changed == 1)
+            tx.put(RENAME, values![&to, place])?;
+            let note = format!("{was} is {to} from here on");
+            add_event(tx, place, (at, &by, ""), "renamed", Some(&note))?;
+            Ok(true)
         })
         .await
     }
@@ -204,10 +205,10 @@ static SECRETS: LazyLock<String> = LazyLock::new(|| {
 record!(Place, "places" {
     id = "p.number", name = "p.name", tag = "p.tag",
     groups = "(SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number)",
-    open = "(SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
-        AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed'))) \
-        + (SELECT COUNT(*) FROM mutations m WHERE m.place = p.number AND m.operation <> 'rotate' \
-        AND m.state IN ('intended', 'sent', 'unknown', 'open'))",
+    open = (concat!(
+        "(SELECT COUNT(*) FROM rotations WHERE place = p.number AND (", open_states!(), " OR handoff IN ('pending', 'failed'))) \
+        + (SELECT COUNT(*) FROM mutations WHERE place = p.number AND operation <> 'rotate' AND ", is_open!(), ")"
+    )),
     last_used = "(SELECT MAX(h.at) FROM history h WHERE h.place = p.number)" or None,
 } with { urls: Vec::new(), keys: Vec::new(), profiles: Vec::new(), alarms: Vec::new() });
 
@@ -270,6 +271,13 @@ fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
     Ok(tx.one::<()>(HAS_TOKEN, values![place])?.is_none())
 }
 
-const RENAME: &str = "\
-UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1 \
-OR lower(name) = lower($1) AND number <> $2)";
+const RENAME: &str = "UPDATE places SET name = $1 WHERE number = $2";
+
+const NAMES: &str = "SELECT name FROM places WHERE number <> $1";
+
+/// The names of all other places, in lower case: two that differ only in case would be taken for each other. Databases do
+/// not agree on the case of letters.
+fn names_beside(tx: &Tx<'_>, place: PlaceId) -> Result<HashSet<String>, Fault> {
+    let names: Vec<String> = tx.all(NAMES, values![place])?;
+    Ok(names.iter().map(|name| name.to_lowercase()).collect())
+}

@@ -51,7 +51,9 @@ impl Operations {
             for place in any.places().await? {
                 if places.iter().all(|(.., known)| *known != place.id) {
                     let bound = bound_with_another_key(all, place.id).await?;
-                    attention.concerns.extend(without_profile(&place, bound));
+                    let open = place.open as usize + left_open(any, place.id).await?;
+                    let concerns = without_profile(&place, open, bound);
+                    attention.concerns.extend(concerns);
                 }
             }
         }
@@ -76,8 +78,23 @@ async fn bound_with_another_key(
     Ok(None)
 }
 
+/// How many batches of a place are unfinished, and new tokens in no file.
+async fn left_open(any: &Operations, place: PlaceId) -> Result<usize, DirectoryError> {
+    let batches = any.closed_batches_in(place).await?;
+    let open = batches.iter().map(|batch| match batch.ended_at {
+        Some(_) => batch.unwritten,
+        None => usize::from(batch.is_anything_left()),
+    });
+    let tokens = any.directory().unwritten(place).await?;
+    Ok(open.sum::<usize>() + tokens.len())
+}
+
 /// What needs attention in a place that no profile is bound to, at least not with its present key.
-fn without_profile(place: &Place, bound: Option<(usize, &Operations)>) -> Vec<Concern> {
+fn without_profile(
+    place: &Place,
+    open: usize,
+    bound: Option<(usize, &Operations)>,
+) -> Vec<Concern> {
     let concern = |kind, since, by| Concern {
         profile: None,
         place: place.name.clone(),
@@ -90,8 +107,7 @@ fn without_profile(place: &Place, bound: Option<(usize, &Operations)>) -> Vec<Co
         let kind = ConcernKind::Alarms(place.name.clone(), place.alarms.clone());
         concern(kind, Some(first.at), Some(first.by.clone()))
     });
-    let open = (place.open > 0).then(|| {
-        let open = place.open as usize;
+    let open = (open > 0).then(|| {
         let Some((index, operations)) = bound else {
             return concern(ConcernKind::NoProfile(open), place.last_used, None);
         };
@@ -151,6 +167,11 @@ impl Gathering<'_> {
             let at = row.sent_at.unwrap_or(row.started_at);
             revived.insert(row.user_group_id.clone());
             let kind = ConcernKind::Revived(row.id, row.user_group_id);
+            self.push(kind, Some(at), Some(&row.by));
+        }
+        for row in directory.unwritten(self.place).await? {
+            let at = row.sent_at.unwrap_or(row.started_at);
+            let kind = ConcernKind::UnwrittenToken(row.id, row.user_group_id);
             self.push(kind, Some(at), Some(&row.by));
         }
         let mut batches = self.operations.closed_batches_in(self.place).await?;

@@ -265,11 +265,11 @@ impl ItemContext {
                 since: Some(self.noted),
                 ..Spare::default()
             },
+            to_file: self.keep.is_some(),
         });
         let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
         let of = Some(OfItem {
             key: item.key,
-            to_file: self.keep.is_some(),
             before,
             unsent,
             then,

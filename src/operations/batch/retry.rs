@@ -22,12 +22,11 @@ const LOOKED_AT: usize = 10;
 impl Operations {
     /// Notes why a retry of these batches would take none of their groups, as it does if a later batch took them all. Looks
     /// at the newest that ended with failures, because each costs several reads; an error there spoils no list.
-    pub(in crate::operations) async fn look_at_retries<'b>(
+    pub(crate) async fn look_at_retries<'b>(
         &self,
-        batches: impl Iterator<Item = &'b mut Batch>,
+        batches: impl IntoIterator<Item = &'b mut Batch>,
     ) {
-        let failed =
-            batches.filter(|batch| batch.ended_at.is_some() && batch.counts.not_applied > 0);
+        let failed = batches.into_iter().filter(|batch| batch.ended_at.is_some() && batch.counts.not_applied > 0);
         let mut failed: Vec<_> = failed.collect();
         failed.sort_by_key(|batch| Reverse(batch.id));
         for batch in failed.into_iter().take(LOOKED_AT) {

@@ -48,6 +48,8 @@ pub struct Target {
     /// The token that the operator was shown; anything else counts as changed. `None`: whatever the group has.
     pub seen: Option<Fingerprint>,
     pub spare: Spare,
+    /// Whether its new token goes to a file.
+    pub to_file: bool,
 }
 
 /// The token that was shown, with nothing spared.
@@ -85,8 +87,6 @@ pub(crate) struct WithStep {
 /// The item of a batch whose rotation it is.
 pub(crate) struct OfItem<'a> {
     pub key: ItemKey,
-    /// Whether its new token goes to a file.
-    pub to_file: bool,
     /// The snapshot of the group, if that was just read.
     pub before: Option<BeforeGet>,
     /// Set if its sending may be recorded although nothing was sent.
@@ -155,7 +155,7 @@ impl Operations {
     ) -> Result<Done, Failure> {
         let (item, before, unsent, then) = item.map_or((None, None, None, None), |item| {
             (
-                Some((item.key, item.to_file)),
+                Some(item.key),
                 item.before,
                 Some(item.unsent),
                 Some(item.then),
@@ -183,7 +183,7 @@ impl Operations {
         self.not_cancelled(id, "rotated")?;
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
-        let begun = self.begin(id, previous, reason.clone(), item, target.spare);
+        let begun = self.begin(id, previous, reason.clone(), item, target);
         let (row, gate) = begun.await?;
         let under_way = UnderWay {
             id,
@@ -289,12 +289,12 @@ impl Operations {
         id: &UserGroupId,
         previous: Fingerprint,
         reason: Option<String>,
-        item: Option<(ItemKey, bool)>,
-        spare: Spare,
+        item: Option<ItemKey>,
+        target: Target,
     ) -> Result<(RotationId, Option<GateSnapshot>), Failure> {
         let intent = RotationIntent {
-            noted: spare.since,
-            spares: spare.younger_than,
+            noted: target.spare.since,
+            spares: target.spare.younger_than,
             user_group_id: id.clone(),
             previous,
             by: self.operator().to_owned(),
@@ -303,9 +303,9 @@ impl Operations {
             profile: self.profile().name.clone(),
             hands_off: self.profile().handoff.is_some(),
             settles_in: self.settle_window(),
-            to_file: item.is_some_and(|(_, to_file)| to_file),
+            to_file: target.to_file,
             key: self.key_id(),
-            item: item.map(|(key, _)| key),
+            item,
         };
         let mut wait = self.patience();
         loop {

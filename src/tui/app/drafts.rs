@@ -258,13 +258,14 @@ impl App {
             if self.stack.len() > 1 && !self.cancel_awaited() {
                 self.act(Action::Back);
             }
-            let key = self.shown(Action::Cancel);
-            let text = match (self.losses(), self.unsent()) {
-                (Some(losses), _) => format!("{losses}: {key} again quits"),
-                (None, Some(kept)) => format!("{key} again quits; {kept}"),
-                (None, None) => format!("{key} again quits"),
+            let again = format!("{} again quits", self.shown(Action::Cancel));
+            let losses = self.losses();
+            let is_loss = losses.is_some();
+            let text = match (losses, self.unsent()) {
+                (Some(losses), _) => format!("{losses}: {again}"),
+                (None, Some(kept)) => format!("{again}; {kept}"),
+                (None, None) => again,
             };
-            let is_loss = self.losses().is_some();
             self.context.messages.ask(self.context.now, text, is_loss);
         }
     }
@@ -322,9 +323,10 @@ impl App {
     /// What was asked about quitting says what is so now.
     pub(super) fn follow_losses(&mut self) {
         let losses = self.losses();
-        if losses.is_none() {
-            self.context.messages.drop_losses();
-        }
+        let again = self.shown(Action::Cancel);
+        let text = losses.as_ref();
+        let text = text.map(|losses| format!("{losses}: {again} again quits"));
+        self.context.messages.follow_losses(text);
         if let Some(Pane::Question(question)) = self.stack.last_mut() {
             question.follow_losses(losses);
         }

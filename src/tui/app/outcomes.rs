@@ -379,11 +379,11 @@ impl App {
             }
             Outcome::NoteChanged(_, now, typed) => {
                 let text = InvalidAnnotation::NoteChanged(now.clone());
-                let typed = visible(typed);
-                (
-                    Severity::Error,
-                    format!("{text}{place}. You typed: {typed}"),
-                )
+                let typed = match &*visible(typed) {
+                    "" => String::new(),
+                    typed => format!(". You typed: {typed}"),
+                };
+                (Severity::Error, format!("{text}{place}{typed}"))
             }
             Outcome::SavedViews(_, done) => done.clone(),
             Outcome::ViewChanged(_, other) => (Severity::Warning, not_saved(other)),

@@ -365,6 +365,7 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
         | ConcernKind::Change(_, _, id)
         | ConcernKind::HandOff { id, .. }
         | ConcernKind::Revived(_, id)
+        | ConcernKind::UnwrittenToken(_, id)
         | ConcernKind::ChangedElsewhere(id) => {
             open_in(profile, PaneRequest::Group(id.clone()), context);
         }

@@ -81,6 +81,8 @@ pub struct Review {
     scroll: Cursor,
     /// The lines of the difference that have been on the screen: what is not seen is not confirmed.
     seen: usize,
+    /// The width at which those lines were: at another one they hold another part of it.
+    seen_at: u16,
 }
 
 fn operation(creating: bool) -> Guarded {
@@ -133,6 +135,7 @@ impl Review {
             page: Page::Difference,
             scroll: Cursor::default(),
             seen: 0,
+            seen_at: 0,
             asked,
         };
         review.ask(context);
@@ -279,7 +282,9 @@ impl View for Review {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        self.seen = self.seen.max(view::seen(self, context));
+        let (width, seen) = view::seen(self, context);
+        let is_same = std::mem::replace(&mut self.seen_at, width) == width;
+        self.seen = if is_same { self.seen.max(seen) } else { seen };
     }
 
     fn carry_out(&mut self, context: &mut Context) {

@@ -178,9 +178,13 @@ impl Notices {
         self.remove(|one| one.severity == Severity::Refused);
     }
 
-    /// Nothing would be lost any more: the question that says so leaves.
-    pub fn drop_losses(&mut self) {
-        self.remove(|one| one.is_loss);
+    /// The question that names what would be lost names what would be lost now; without anything it leaves.
+    pub fn follow_losses(&mut self, text: Option<String>) {
+        match (&mut self.line, text) {
+            (Some(line), Some(text)) if line.is_loss => line.text = text,
+            (_, Some(_)) => {}
+            (_, None) => self.remove(|one| one.is_loss),
+        }
     }
 
     /// Shows the message, unless the line holds another one, or reads it aloud. If the same text is shown already, counts it

@@ -1,7 +1,7 @@
 //! What waits for a person (concerns) over two profiles of one directory, found without reading an API key.
 
 use super::*;
-use groupdesk::domain::batch::Target;
+use groupdesk::domain::batch;
 
 fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
     let name = |matter: &ConcernKind| match matter {
@@ -136,7 +136,7 @@ async fn what_ended_batches_did_not_do_counts_until_it_is_done() {
 
     let change = BulkChange {
         row: Part::property("tier"),
-        to: Target::Value(Some("\"silver\"".into())),
+        to: batch::Target::Value(Some("\"silver\"".into())),
         only_where: OnlyWhere::Any,
     };
     let edit = BatchKind::Edit(change);
@@ -175,4 +175,35 @@ async fn resuming_asks_for_words_for_batches_of_others_and_of_another_day_in_pro
         let asked = operations.plan_resumption(batch, true).await;
         assert_eq!(asked.expect("readable").level, Level::Key, "{side:?} {by}");
     }
+}
+
+/// Nothing else tells of it once the command is gone, also if the answer was lost.
+#[tokio::test]
+async fn the_new_token_of_one_rotation_that_is_in_no_file_is_named_until_it_is() {
+    let scene = Scene::new().await;
+    let target = Target {
+        to_file: true,
+        ..Target::default()
+    };
+    let rotated = scene.ana.rotate_seen(&id(ACME), target, None, KNOWN).await;
+    let done = scene.ana.confirm(rotated.expect("rotated")).await;
+    let alone = std::slice::from_ref(&scene.ana);
+    let found = concerns(alone, 0).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_is!(&found[0].kind, ConcernKind::UnwrittenToken(_, group) if *group == id(ACME));
+    assert!(found[0].is_counted());
+    scene.ana.note_written(&done).await;
+    assert_eq!(concerns(alone, 0).await, []);
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_batch_is_open_in_an_environment_without_a_profile() {
+    let scene = Scene::new().await;
+    let side = Side::Production;
+    unfinished_batch(&scene.world, side, ANA, Timestamp::now()).await;
+    let alone = std::slice::from_ref(&scene.ana);
+    let found = concerns(alone, 0).await;
+    let [Concern { kind: ConcernKind::NoProfile(1), .. }] = &found[..] else {
+        panic!("{found:?}");
+    };
 }

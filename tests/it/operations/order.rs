@@ -338,7 +338,7 @@ async fn a_token_that_somebody_just_got_is_not_rotated_again() {
         };
         for spare in [began, young] {
             let seen = Some(scene.current());
-            let target = Target { seen, spare };
+            let target = Target { seen, spare, ..Target::default() };
             let again = ana.rotate_seen(&id(ACME), target, None, KNOWN).await;
             let Err(Failure::JustRotated { by, ago, .. }) = &again else {
                 panic!("{again:?}");
@@ -349,6 +349,7 @@ async fn a_token_that_somebody_just_got_is_not_rotated_again() {
     let target = Target {
         seen: Some(scene.current()),
         spare: since().await,
+        to_file: false,
     };
     let rotated = ana.rotate_seen(&id(ACME), target, None, KNOWN).await;
     rotated.expect("rotated before this one began");

@@ -7,7 +7,7 @@ use crate::{
         commands::{batch, handoff, prelude::*, whose},
         output::{
             json::{ONE_REQUEST, one_request},
-            token_file,
+            token_file::{self, TokenFile},
         },
     },
     config::guard::Weight,
@@ -188,6 +188,7 @@ async fn rotate(
                 younger_than: JUST_ROTATED,
             }
         },
+        to_file: file.as_ref().is_some_and(TokenFile::is_file),
     };
     let (operations, in_flight) = (&session.operations, &session.in_flight);
     let rotating = Box::pin(operations.rotate_seen(&id, target, arguments.reason, assurance));
@@ -196,7 +197,7 @@ async fn rotate(
     // Write the token before the confirming get, so that the person has it whatever happens next. A failure is reported
     // below. Standard output has to wait, because what was written there cannot be taken back.
     let early = file.as_mut().filter(|file| file.is_file());
-    drop(write_token(&rotated, early));
+    drop(write_token(session, &rotated, early).await);
     let done = if rotated.ending == Ending::Rotated {
         in_flight
             .during(Box::pin(operations.confirm(rotated)))

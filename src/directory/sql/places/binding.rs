@@ -1,11 +1,12 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, add_event, all, who};
+use super::{SET_TAG, TABLE, add_event, all, names_beside, who};
 use crate::{
     db::{Access, Tx, Value, record, row, values},
     directory::{
         Binding, BindingPreview, Bound, Caller, Directory, KeyState, OtherPlace, PlaceId, Question,
-        QuestionReason, Result, sql::fault::Fault,
+        QuestionReason, Result,
+        sql::{fault::Fault, journal::open_states},
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -197,14 +198,16 @@ record!(Bound, "places" {
 record!(OtherPlace, "places" { name, groups, open });
 
 /// Places of this address that are not empty.
-const OTHERS: &str = "\
-SELECT name, groups, open FROM ( \
+const OTHERS: &str = concat!(
+    "SELECT name, groups, open FROM ( \
  SELECT p.name, \
   (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number) AS groups, \
-  (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
-   AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
+  (SELECT COUNT(*) FROM rotations WHERE place = p.number AND ",
+    open_states!(),
+    ") AS open \
  FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1) AND p.number <> $2) others \
-WHERE groups > 0 OR open > 0 ORDER BY name";
+WHERE groups > 0 OR open > 0 ORDER BY name"
+);
 
 /// What address, key and name determine, before anything is written.
 enum Verdict {
@@ -296,10 +299,7 @@ pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
         1 => caller.profile.clone(),
         n => format!("{}-{n}", caller.profile),
     });
-    let known: Vec<_> = all(tx)?
-        .iter()
-        .map(|place| place.name.to_lowercase())
-        .collect();
+    let known = names_beside(tx, PlaceId::NONE)?;
     let names = names.filter(|name| !known.contains(&name.to_lowercase()));
     for name in names {
         let made = tx.one(ADD_PLACE, values![name, caller.at, &caller.by])?;

@@ -8,7 +8,7 @@ use crate::{
     db::{Tx, values},
     directory::{
         Directory, PlaceId, Refusal, Result, Role,
-        sql::{fault::Fault, groups},
+        sql::{fault::Fault, groups, journal::open_states},
     },
     domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,
@@ -195,6 +195,8 @@ const RENAME_PROFILE: [&str; 4] = [
 ];
 
 /// Rotations whose new token this profile is still to hand off, started by the same person.
-const HAND_OFFS: &str = "\
-UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 \
- AND (handoff IN ('pending', 'failed') OR state IN ('intended', 'sent', 'rotated', 'unknown'))";
+const HAND_OFFS: &str = concat!(
+    "UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 AND (handoff IN ('pending', 'failed') OR ",
+    open_states!(),
+    ")"
+);

@@ -86,6 +86,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
         },
         ConcernKind::NotDone(..) => ("!", "batch partly done".into(), theme.warning()),
         ConcernKind::Unwritten(_) => ("!", "tokens not in file".into(), theme.warning()),
+        ConcernKind::UnwrittenToken(..) => ("!", "token not in file".into(), theme.warning()),
         ConcernKind::Revived(..) => ("x", "replaced token valid".into(), theme.error()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
         ConcernKind::Over(count, _) => {
@@ -166,6 +167,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
             let (count, number) = (batch.unwritten, batch.id.0);
             format!("{count}: groupdesk batches resume {number} --token-out FILE")
         }
+        (ConcernKind::UnwrittenToken(_, id), None) => id.command("get", "--token-out FILE"),
         (ConcernKind::Revived(..), None) => format!("{enter}: rotate it again"),
         (ConcernKind::ChangedElsewhere(_), _) => format!("{enter}: compare the token"),
         // Listing them is allowed whatever forbids rotating them.

@@ -98,17 +98,18 @@ pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize>
     rows.get(choices.at).copied()
 }
 
-/// How many lines of the difference have been on the screen when this is.
-pub(super) fn seen(review: &Review, context: &Context) -> usize {
+/// The width of the lines, and how many lines of the difference have been on the screen when this is.
+pub(super) fn seen(review: &Review, context: &Context) -> (u16, usize) {
     let (width, rows) = room(review, context);
     if review.page != Page::Difference {
-        return 0;
+        return (width, 0);
     }
     let (page, ..) = page(review, width, context);
     let at = review.scroll.at.min(page.last_scroll(rows));
     // The last row of a page that goes on says how much more there is.
     let own_row = usize::from(at < page.last_scroll(rows));
-    at + usize::from(rows) - own_row.min(usize::from(rows))
+    let seen = at + usize::from(rows) - own_row.min(usize::from(rows));
+    (width, seen)
 }
 
 /// The position that shows the end of the changes, and the line on which they end.

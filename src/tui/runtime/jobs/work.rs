@@ -268,7 +268,7 @@ pub(super) async fn read_batch(
     id: BatchId,
 ) -> Result<Outcome, DirectoryError> {
     let mut batch = operations.batch(id).await?;
-    batch.no_retry = operations.why_no_retry(&batch).await.unwrap_or_default();
+    operations.look_at_retries([&mut batch]).await;
     let items = operations.batch_items(id).await?;
     Ok(Outcome::Batch(Box::new((batch, items))))
 }
