@@ -182,7 +182,9 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
             let _ = std::fs::remove_file(with_suffix(&path, suffix));
         }
     };
-    sql::File::open(&path, &Default::default()).map(drop).inspect_err(|_| remove())?;
+    sql::File::open(&path, &Default::default())
+        .map(drop)
+        .inspect_err(|_| remove())?;
     let is_whole = Arc::new(AtomicBool::new(false));
     let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
     let access = if is_moved {

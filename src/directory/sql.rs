@@ -24,6 +24,7 @@ pub(super) mod places;
 mod record;
 mod rows;
 mod schema;
+mod states;
 pub(super) mod under_way;
 
 use std::{

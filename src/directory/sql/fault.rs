@@ -5,7 +5,10 @@ use std::{path::Path, sync::Arc};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::{
-    db::{self, ServerFault, Tx, file::{is_busy, is_unwritable, is_without_room}},
+    db::{
+        self, ServerFault, Tx,
+        file::{is_busy, is_unwritable, is_without_room},
+    },
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 

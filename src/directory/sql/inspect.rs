@@ -14,10 +14,10 @@ use secrecy::SecretString;
 
 use super::{
     fault::Fault,
-    journal::open_states,
     open::{key, unfit, version},
     places,
     schema::{BUSY_TIMEOUT, NEWEST},
+    states::open_states,
 };
 use crate::{
     db::{Access, Tx, file, record, values},

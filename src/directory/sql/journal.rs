@@ -8,9 +8,8 @@ use jiff::Timestamp;
 use super::{
     batches,
     fault::{Fault, beside},
-    history,
-    mutations::{self, holds},
-    order, places,
+    history, mutations, order, places,
+    states::{holds, open_states},
 };
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
@@ -185,13 +184,6 @@ impl Directory {
 }
 
 const TABLE: &str = "rotations";
-
-macro_rules! open_states {
-    () => {
-        "state IN ('intended', 'sent', 'rotated', 'unknown')"
-    };
-}
-pub(super) use open_states;
 
 /// The open states, as in the index `rotations_open`.
 pub(super) const OPEN: &str = open_states!();

@@ -1,6 +1,10 @@
 //! The journal of mutations: who holds a group, and the outcomes.
 
-use super::{batches, fault::Fault};
+use super::{
+    batches,
+    fault::Fault,
+    states::{holds, is_open},
+};
 use crate::{
     db::{self, Access, Asked, Tx, row, values},
     directory::{
@@ -40,20 +44,6 @@ impl Directory {
         self.one(text, values![place, id]).await
     }
 }
-
-macro_rules! holds {
-    () => {
-        "state IN ('intended', 'sent', 'unknown')"
-    };
-}
-pub(super) use holds;
-
-macro_rules! is_open {
-    () => {
-        "state IN ('intended', 'sent', 'unknown', 'open')"
-    };
-}
-pub(super) use is_open;
 
 /// The open states, as in the index `mutations_open`.
 #[cfg(test)]

@@ -13,7 +13,11 @@ pub(crate) use binding::{preview_binding, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 
-use super::{fault::Fault, groups, history, journal::open_states, mutations::is_open};
+use super::{
+    fault::Fault,
+    groups, history,
+    states::{is_open, open_states},
+};
 use crate::{
     db::{Access, Asked, Tx, Value, placeholders, record, row, values},
     directory::{

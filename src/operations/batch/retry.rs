@@ -26,7 +26,9 @@ impl Operations {
         &self,
         batches: impl IntoIterator<Item = &'b mut Batch>,
     ) {
-        let failed = batches.into_iter().filter(|batch| batch.ended_at.is_some() && batch.counts.not_applied > 0);
+        let failed = batches
+            .into_iter()
+            .filter(|batch| batch.ended_at.is_some() && batch.counts.not_applied > 0);
         let mut failed: Vec<_> = failed.collect();
         failed.sort_by_key(|batch| Reverse(batch.id));
         for batch in failed.into_iter().take(LOOKED_AT) {

@@ -11,7 +11,7 @@ use crate::{
     operations::PlaceProblem,
     tui::{
         keymap::Action,
-        panes::{is_page, open::Open, place::PlacePane},
+        panes::{help::why_no_command, is_page, open::Open, place::PlacePane},
         state::{BatchAim, Command, PaneRequest},
     },
 };
@@ -19,12 +19,7 @@ use crate::{
 impl App {
     pub(super) fn run(&mut self, command: Command) {
         if let Some(key) = command.key() {
-            // What a label is put on need not be the row under the cursor.
-            let why = match key {
-                Action::Favourite => self.context.view_only_reason().map(str::to_owned),
-                key => self.top().why_not(key, &self.context),
-            };
-            if let Some(why) = why {
+            if let Some(why) = why_no_command(&command, self.top(), &self.context) {
                 return self.refuse(format!("Not available: {why}"));
             }
             if self.refuses_blind(key) {

@@ -76,10 +76,20 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
     });
     let mut shown: Vec<(Hint, bool)> = shown.collect();
     let width = |(hint, _): &(Hint, bool)| hint.width() + 2;
-    // The first key and then the way out matter most: of the others, the last ones leave.
-    while !shown.is_empty() && x + shown.iter().map(width).sum::<u16>() > end + 2 {
-        let last = (1..shown.len()).rev().find(|at| !shown[*at].1);
-        shown.remove(last.unwrap_or(shown.len() - 1));
+    // The first key and then the way out matter most: of the others, the last ones leave, then what explains it.
+    while x + shown.iter().map(width).sum::<u16>() > end + 2 {
+        let others = (1..shown.len()).rev().find(|at| !shown[*at].1);
+        match (others, shown.pop()) {
+            (None, None) => break,
+            (None, Some((hint, true))) if let Some((word, _)) = hint.word.split_once(" (") => {
+                shown.push((Hint { word, ..hint }, true));
+            }
+            (None, Some(_)) => {}
+            (Some(at), last) => {
+                shown.extend(last);
+                shown.remove(at);
+            }
+        }
     }
     let placed = shown.into_iter().map(|(hint, _)| {
         let at = x;

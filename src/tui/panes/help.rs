@@ -3,6 +3,8 @@
 
 mod palette;
 
+pub use palette::why_no_command;
+
 use super::prelude::*;
 use crate::tui::{
     keymap::Bound,

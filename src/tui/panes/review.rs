@@ -81,7 +81,7 @@ pub struct Review {
     scroll: Cursor,
     /// The lines of the difference that have been on the screen: what is not seen is not confirmed.
     seen: usize,
-    /// The width at which those lines were: at another one they hold another part of it.
+    /// Their width: at another one, lines hold another part of it.
     seen_at: u16,
 }
 
@@ -282,9 +282,10 @@ impl View for Review {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        let (width, seen) = view::seen(self, context);
-        let is_same = std::mem::replace(&mut self.seen_at, width) == width;
-        self.seen = if is_same { self.seen.max(seen) } else { seen };
+        if let Some((width, seen)) = view::seen(self, context) {
+            let is_same = std::mem::replace(&mut self.seen_at, width) == width;
+            self.seen = if is_same { self.seen.max(seen) } else { seen };
+        }
     }
 
     fn carry_out(&mut self, context: &mut Context) {

@@ -172,10 +172,16 @@ fn a_note_begins_with_what_is_stored_now() {
     scene.keys("amine<enter><esc>");
     scene.answer_with(Outcome::NoteChanged(
         id("acme-eu"),
-        Box::new(theirs),
+        Box::new(theirs.clone()),
         "mine".into(),
     ));
     scene.walk("m").shows("You typed: mine");
+    let mut scene = three();
+    scene.keys("a<enter><esc>");
+    let changed = Outcome::NoteChanged(id("acme-eu"), Box::new(theirs), String::new());
+    scene.answer_with(changed);
+    scene.says("Note not saved: it was changed to");
+    scene.walk("m").hides("You typed");
 }
 
 #[test]
@@ -465,6 +471,17 @@ fn labels_go_to_the_group_of_the_page_and_nowhere_else() {
     scene.keys(":remove label vip<enter>");
     assert_writes(&scene, "acme-eu", removes("vip"));
     scene.answer();
+    // What is marked is labelled, although the filter hides it.
+    scene.walk("<esc><esc><space>/zzz<enter>");
+    scene.keys(":add label vip<enter>");
+    assert_writes(&scene, "acme-eu", adds("vip"));
+    scene.answer();
+    // Without a mark there is nothing to label.
+    scene
+        .walk("<esc><esc>/zzz<enter>")
+        .keys(":add label vip<enter>");
+    scene.says("no group here");
+    assert_eq!(changes(&scene), []);
     // The list of rotations is about no group.
     scene.walk("<esc><esc>3").keys(":add label vip<enter>");
     scene.says("it acts on a group");

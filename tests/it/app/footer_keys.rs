@@ -10,6 +10,13 @@ use super::{
     prelude::*,
 };
 
+#[test]
+fn the_way_out_of_a_rotation_is_offered_in_the_smallest_window() {
+    let mut scene = Scene::walked(TESTING, "tT");
+    scene.msg(Msg::Resize(40, 10));
+    scene.shows_all(["y ROTATE NOW", "Esc cancel"]);
+}
+
 /// The name of a state, and how to reach it.
 type Reached = (String, Box<dyn Fn() -> Scene>);
 

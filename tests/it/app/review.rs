@@ -142,6 +142,29 @@ fn the_choice_under_the_cursor_is_always_visible() {
     scene.shows_all(["group          acme-eu", "> mapping 7"]);
 }
 
+/// In a window of another width the lines are others, so that none of them counts as seen.
+#[test]
+fn what_was_seen_is_shown_again_after_a_resize() {
+    let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+    let rows: Vec<(&str, &str)> = many.iter().map(|n| (n.as_str(), "1")).collect();
+    let many = wanted("Name of acme-eu", &rows, r#"{"tier":"gold"}"#);
+    let mut scene = Scene::walked(TESTING, "e<end> 2");
+    scene.msg(Msg::Resize(60, 16));
+    scene.open("<ctrl-s>", found(&many));
+    scene.walk("<end>");
+    scene.msg(Msg::Resize(80, 16));
+    scene.walk("<home>").keys("y");
+    scene.says("Not sent: ");
+    assert_eq!(scene.writes(), Vec::<&Job>::new());
+    // A message that covers a line changes nothing.
+    for _ in 0..60 {
+        if scene.writes().is_empty() {
+            scene.keys("y");
+        }
+    }
+    assert!(scene.write().is_write());
+}
+
 #[test]
 fn what_was_changed_since_the_review_is_read_again_at_once() {
     let mut scene = Scene::walked(TESTING, "e<end> 2<ctrl-s>");

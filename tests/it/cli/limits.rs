@@ -83,16 +83,34 @@ async fn what_the_directory_knows_is_read_where_nothing_can_be_written() {
     };
     let folder = folder.display().to_string();
     let words = [words, &[&*folder, env!("CARGO_BIN_EXE_groupdesk")]].concat();
-    let ran = home.command_of(program, &words).output().await.expect("it starts");
+    let ran = home
+        .command_of(program, &words)
+        .output()
+        .await
+        .expect("it starts");
     let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
     if is_root && !out.contains("ended") {
         println!("no mounting here: {err}");
         return;
     }
-    let ends: Vec<_> = out.lines().filter(|line| line.starts_with("ended")).collect();
-    assert_eq!(ends, ["ended 0", "ended 0", "ended 2", "ended 2"], "{out}{err}");
-    assert!(out.ends_with("ended 2\ndirectory.db\n"), "nothing was left: {out}");
-    assert_eq!(err.matches("cannot be written; make the file").count(), 2, "{err}");
+    let ends: Vec<_> = out
+        .lines()
+        .filter(|line| line.starts_with("ended"))
+        .collect();
+    assert_eq!(
+        ends,
+        ["ended 0", "ended 0", "ended 2", "ended 2"],
+        "{out}{err}"
+    );
+    assert!(
+        out.ends_with("ended 2\ndirectory.db\n"),
+        "nothing was left: {out}"
+    );
+    assert_eq!(
+        err.matches("cannot be written; make the file").count(),
+        2,
+        "{err}"
+    );
     assert!(err.contains("nothing was sent"), "{err}");
 }
 

@@ -93,7 +93,10 @@ fn footer(
         };
         let hint = format!("{} {word}", keymap::shown(binding.keys[0]));
         let is_way_out = binding.action == Action::Back;
-        match rest.strip_prefix(&hint) {
+        // Where it is short of room, the way out leaves its explanation.
+        let short = hint.split(" (").next().filter(|_| is_way_out);
+        let short = short.and_then(|short| rest.strip_prefix(short));
+        match rest.strip_prefix(&hint).or(short) {
             Some(left) if is_way_out || !is_full => rest = left.trim_start(),
             // From here on there is no room, except for the way out.
             _ => is_full = true,
@@ -259,6 +262,9 @@ async fn a_window_that_is_too_small_confirms_nothing() {
     let before = token();
     console.resize((39, 24)).keys("y").await;
     console.resize((80, 7)).keys("y<enter>").await;
+    for size in [(15, 4), (20, 2)] {
+        console.resize(size).shows("needs 40x8");
+    }
     console.resize(USUAL).shows("too small to show it");
     assert_eq!(token(), before);
     // The check is still there, and a key that is seen acts.

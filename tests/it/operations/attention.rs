@@ -203,7 +203,13 @@ async fn what_is_left_of_a_batch_is_open_in_an_environment_without_a_profile() {
     unfinished_batch(&scene.world, side, ANA, Timestamp::now()).await;
     let alone = std::slice::from_ref(&scene.ana);
     let found = concerns(alone, 0).await;
-    let [Concern { kind: ConcernKind::NoProfile(1), .. }] = &found[..] else {
+    let [
+        Concern {
+            kind: ConcernKind::NoProfile(1),
+            ..
+        },
+    ] = &found[..]
+    else {
         panic!("{found:?}");
     };
 }

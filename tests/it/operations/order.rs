@@ -338,7 +338,11 @@ async fn a_token_that_somebody_just_got_is_not_rotated_again() {
         };
         for spare in [began, young] {
             let seen = Some(scene.current());
-            let target = Target { seen, spare, ..Target::default() };
+            let target = Target {
+                seen,
+                spare,
+                ..Target::default()
+            };
             let again = ana.rotate_seen(&id(ACME), target, None, KNOWN).await;
             let Err(Failure::JustRotated { by, ago, .. }) = &again else {
                 panic!("{again:?}");

@@ -93,6 +93,26 @@ pub(super) async fn place_of(scene: &Scene, name: &str) -> Place {
     place.expect("it is there")
 }
 
+/// In any letters: of the database's own rules none is asked for.
+#[tokio::test]
+async fn two_environments_never_differ_in_case_alone() {
+    let scene = Scene::new().await;
+    let places = scene.ana.places().await.expect("readable");
+    let [one, other] = &places[..] else {
+        panic!("{places:?}");
+    };
+    for (place, name, is_free) in [
+        (one, "Größe-É", true),
+        (other, "größe-é", false),
+        (other, "GRÖSSE-É", true),
+        (one, "größe-é", true),
+        (one, "größe-é", false),
+    ] {
+        let renamed = scene.ana.rename_place(place, name).await;
+        assert_eq!(renamed.is_ok(), is_free, "{name}: {renamed:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_alarm_of_a_wrong_tag_stays_until_a_person_resolves_it() {
     let scene = Scene::new().await;

@@ -6,7 +6,7 @@ use crate::{
     directory::{
         Binding, BindingPreview, Bound, Caller, Directory, KeyState, OtherPlace, PlaceId, Question,
         QuestionReason, Result,
-        sql::{fault::Fault, journal::open_states},
+        sql::{fault::Fault, states::open_states},
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };

@@ -8,7 +8,7 @@ use crate::{
     db::{Tx, values},
     directory::{
         Directory, PlaceId, Refusal, Result, Role,
-        sql::{fault::Fault, groups, journal::open_states},
+        sql::{fault::Fault, groups, states::open_states},
     },
     domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,

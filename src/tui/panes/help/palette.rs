@@ -99,12 +99,24 @@ pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
             ..line
         },
         LineAction::Run(command) => Line {
-            disabled_reason: command.key().and_then(|key| view.why_not(key, context)),
+            disabled_reason: why_no_command(command, view, context),
             ..line
         },
         _ => line,
     })
     .collect()
+}
+
+/// Why a command that a key stands for is not possible.
+pub fn why_no_command(command: &Command, view: &dyn View, context: &Context) -> Option<String> {
+    match command {
+        // Needs no row under the cursor: the name of a view, or a label for what is marked, even if a filter hides it.
+        Command::Save(..) => context.view_only_reason().map(str::to_owned),
+        Command::AddLabel(_) | Command::RemoveLabel(_) if view.marked().is_some() => {
+            context.view_only_reason().map(str::to_owned)
+        }
+        command => view.why_not(command.key()?, context),
+    }
 }
 
 /// Whether the entry can be carried out from here. What is marked has to be on the screen.

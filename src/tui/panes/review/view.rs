@@ -98,24 +98,24 @@ pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize>
     rows.get(choices.at).copied()
 }
 
-/// The width of the lines, and how many lines of the difference have been on the screen when this is.
-pub(super) fn seen(review: &Review, context: &Context) -> (u16, usize) {
+/// If the difference is on the screen, the width of its lines, and how many have been on the screen when this is.
+pub(super) fn seen(review: &Review, context: &Context) -> Option<(u16, usize)> {
     let (width, rows) = room(review, context);
     if review.page != Page::Difference {
-        return (width, 0);
+        return None;
     }
     let (page, ..) = page(review, width, context);
     let at = review.scroll.at.min(page.last_scroll(rows));
     // The last row of a page that goes on says how much more there is.
     let own_row = usize::from(at < page.last_scroll(rows));
     let seen = at + usize::from(rows) - own_row.min(usize::from(rows));
-    (width, seen)
+    Some((width, seen))
 }
 
 /// The position that shows the end of the changes, and the line on which they end.
 pub(super) fn end_of_changes(review: &Review, context: &Context) -> (usize, usize) {
-    let (width, rows) = room(review, context);
-    let (page, end) = all_of_difference(review, width, context);
+    let rows = room(review, context).1;
+    let (page, end) = all_of_difference(review, review.seen_at, context);
     let at = (end + 1).saturating_sub(usize::from(rows));
     (at.min(page.last_scroll(rows)), end)
 }

@@ -153,6 +153,22 @@ fn a_question_about_the_next_key_is_seen_before_it_and_before_what_comes_after_i
 }
 
 #[test]
+fn a_question_about_losses_names_what_is_so_now() {
+    let mut messages = Notices::default();
+    messages.ask(at(0), "2 sent: Ctrl-C again quits".into(), true);
+    messages.follow_losses(Some("1 sent: Ctrl-C again quits".into()));
+    assert_eq!(
+        shown(&messages).as_deref(),
+        Some("1 sent: Ctrl-C again quits")
+    );
+    messages.follow_losses(None);
+    assert_eq!(shown(&messages), None);
+    messages.ask(at(1), "Ctrl-C again quits".into(), false);
+    messages.follow_losses(Some("1 sent: Ctrl-C again quits".into()));
+    assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
+}
+
+#[test]
 fn what_is_read_or_resolved_is_unread_no_more() {
     let mut messages = Notices::default();
     say(&mut messages, 0, Severity::Error, "first");

@@ -1,0 +1,24 @@
+//! The sets of states that several requests ask for, each spelled once.
+
+/// Open rotations, as in the index `rotations_open`.
+macro_rules! open_states {
+    () => {
+        "state IN ('intended', 'sent', 'rotated', 'unknown')"
+    };
+}
+
+/// What holds its group, a rotation or another mutation, as in the index `mutations_one_per_group`.
+macro_rules! holds {
+    () => {
+        "state IN ('intended', 'sent', 'unknown')"
+    };
+}
+
+/// Open mutations, as in the index `mutations_open`.
+macro_rules! is_open {
+    () => {
+        "state IN ('intended', 'sent', 'unknown', 'open')"
+    };
+}
+
+pub(super) use {holds, is_open, open_states};
