@@ -104,7 +104,7 @@ pub type Copied = Vec<(&'static str, u64)>;
 /// meanwhile. A failure leaves nothing behind. With `is_moved`, groupdesk refuses to open the file from then on.
 pub fn copy_to_team(from: &Path, to: &TeamLocation, is_moved: bool) -> Result<Copied> {
     // Opening the file checks it and brings it to the newest schema.
-    drop(sql::File::open(from, &Default::default())?);
+    drop(sql::File::open(from, &sql::Unwritable::default())?);
     let engine = Engine::of_team(to)?;
     let (path, schema) = (from.to_owned(), to.schema().to_owned());
     let (copied, file) = engine.block(Access::WriteOnce, move |tx| {
@@ -182,7 +182,7 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
             let _ = std::fs::remove_file(with_suffix(&path, suffix));
         }
     };
-    sql::File::open(&path, &Default::default())
+    sql::File::open(&path, &sql::Unwritable::default())
         .map(drop)
         .inspect_err(|_| remove())?;
     let is_whole = Arc::new(AtomicBool::new(false));
