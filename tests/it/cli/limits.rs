@@ -77,9 +77,10 @@ async fn what_the_directory_knows_is_read_where_nothing_can_be_written() {
                   for line in 'list' 'show acme' 'note acme hello' 'get acme'; do \
                   \"$1\" --directory \"$0\"/directory.db $line; echo \"ended $?\"; done; ls -A \"$0\"; chmod 700 \"$0\"";
     let is_root = rustix::process::geteuid().is_root();
-    let (program, words) = match is_root {
-        true => ("unshare", &["--mount", "/bin/sh", "-c", script][..]),
-        false => ("/bin/sh", &["-c", script][..]),
+    let (program, words) = if is_root {
+        ("unshare", &["--mount", "/bin/sh", "-c", script][..])
+    } else {
+        ("/bin/sh", &["-c", script][..])
     };
     let folder = folder.display().to_string();
     let words = [words, &[&*folder, env!("CARGO_BIN_EXE_groupdesk")]].concat();
