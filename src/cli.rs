@@ -86,7 +86,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
             });
         }
     };
-    if let Some(option) = given_twice() {
+    if let Some(option) = given_twice(&command) {
         let text = format!("{option} is given twice; give it once");
         return Ok(report(&CliError::Usage(text), wants_json(words_given())).into());
     }
@@ -106,7 +106,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         if let Err(error) = contract::refuse_form(&words, form) {
             return Ok(report(&error, wants_json(words_given())).into());
         }
-        form::choose(form);
+        form::choose(form, contract::columns(&words, has_option));
         cli.global.json = form.is_for_programs();
     }
     // An error is not a result: forms that have no place for it get it on standard error only.
@@ -161,7 +161,11 @@ fn report(error: &CliError, as_json: bool) -> Exit {
 }
 
 /// What the standard library says of a number, and the words for it.
-const PARSE_ERRORS: [(&str, &str); 4] = [
+const PARSE_ERRORS: [(&str, &str); 5] = [
+    (
+        "number would be zero for non-zero type",
+        "expected a number above zero",
+    ),
     ("invalid digit found in string", "expected a whole number"),
     (
         "cannot parse integer from empty string",
@@ -210,46 +214,39 @@ fn words_given() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(1).take_while(|word| word != "--")
 }
 
-/// Global options that have a value, with their short form.
-const VALUED: [(&str, Option<char>); 4] = [
-    ("--profile", Some('P')),
-    ("--directory", None),
-    ("--config", None),
-    ("--output", Some('o')),
-];
-
 /// A global option that is given before a command and behind it. The parser sees only that each stands once at its place,
 /// and would take the last.
-fn given_twice() -> Option<&'static str> {
+fn given_twice(root: &clap::Command) -> Option<String> {
     let words = words_given().filter_map(|word| word.into_string().ok());
-    twice(&words.collect::<Vec<_>>())
+    twice(&words.collect::<Vec<_>>(), root)
 }
 
-fn twice(words: &[String]) -> Option<&'static str> {
-    // What follows such an option is the command of another program.
-    let of_program = words.iter().position(|word| word.ends_with("-command"));
-    let words = &words[..of_program.unwrap_or(words.len())];
-    let is_it = |word: &str, long: &str, short: Option<char>| {
-        let rest = word.strip_prefix(long);
+fn twice(words: &[String], root: &clap::Command) -> Option<String> {
+    let is_it = |word: &str, option: &clap::Arg| {
+        let long = word.strip_prefix("--").zip(option.get_long());
+        let rest = long.and_then(|(word, long)| word.strip_prefix(long));
         let is_long = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-        let letters = word.strip_prefix('-');
-        is_long
-            || letters.is_some_and(|letters| short.is_some_and(|short| letters.starts_with(short)))
+        let letters = word.strip_prefix('-').zip(option.get_short());
+        is_long || letters.is_some_and(|(letters, short)| letters.starts_with(short))
     };
     // A value may look like one: `--filter -old`.
     let is_value = |at: usize| {
         let before = at
             .checked_sub(1)
             .and_then(|at| words[at].strip_prefix("--"));
-        before.is_some_and(|long| takes_value(&tree::command(), long))
+        before.is_some_and(|long| takes_value(root, long))
     };
-    let mut all = VALUED.into_iter();
-    let found = all.find(|(long, short)| {
-        let given = (0..words.len()).filter(|at| is_it(&words[*at], long, *short));
+    let mut all = root
+        .get_arguments()
+        .filter(|option| option.is_global_set() && option.get_action().takes_values());
+    let found = all.find(|option| {
+        let given = (0..words.len()).filter(|at| is_it(&words[*at], option));
         let given: Vec<_> = given.collect();
         given.len() > 1 && given.into_iter().filter(|at| !is_value(*at)).count() > 1
     });
-    found.map(|(long, _)| long)
+    found
+        .and_then(clap::Arg::get_long)
+        .map(|long| format!("--{long}"))
 }
 
 /// Whether an option of this name, of any command, has a value.
@@ -292,7 +289,7 @@ mod tests {
     fn an_option_before_a_command_and_behind_it_is_found() {
         let twice = |line: &str| {
             let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
-            super::twice(&words)
+            super::twice(&words, &tree::command())
         };
         for (line, option) in [
             ("-P testing rotate t-1 -P live", "--profile"),
@@ -300,8 +297,13 @@ mod tests {
             ("--directory a.db list --directory=b.db", "--directory"),
             ("-o json list --output csv", "--output"),
             ("--config a list --config b", "--config"),
+            ("--color=never list --color always", "--color"),
+            (
+                "-P a profile add x --api-key-command pass -P b",
+                "--profile",
+            ),
         ] {
-            assert_eq!(twice(line), Some(option), "{line}");
+            assert_eq!(twice(line).as_deref(), Some(option), "{line}");
         }
         for line in [
             "-P live rotate t-1",
@@ -309,7 +311,7 @@ mod tests {
             "-o json list -q",
             "list --filter -old -o json",
             "-P live rotate --filter -Prod",
-            "-o json profile add x --api-key-command pass -o raw",
+            "-o json rotate my-command -P live",
         ] {
             assert_eq!(twice(line), None, "{line}");
         }

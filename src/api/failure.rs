@@ -143,6 +143,11 @@ pub enum Lost {
     Broken,
     #[error("the response was damaged in transit")]
     Damaged,
+    /// To a request over plain HTTP.
+    #[error(
+        "the response was not HTTP; if the service speaks TLS on this port, write https:// in `base_url`"
+    )]
+    NotHttp,
 }
 
 fn seconds(time: Duration) -> String {
@@ -269,10 +274,22 @@ impl Route {
             && !chain(error).any(<dyn std::error::Error>::is::<hyper::Error>)
         {
             Lost::Damaged
+        } else if error.url().is_some_and(|url| url.scheme() == "http")
+            && chain(error).any(is_not_http)
+        {
+            Lost::NotHttp
         } else {
             Lost::Broken
         }
     }
+}
+
+/// Whether what came back has not even the first line of HTTP, as the alert of a server that expects TLS.
+fn is_not_http(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = cause.downcast_ref::<hyper::Error>();
+    error.is_some_and(|error| {
+        error.is_parse() && !error.is_parse_status() && !error.is_parse_too_large()
+    })
 }
 
 /// What the proxy did; `None` if it is not the culprit.

@@ -118,7 +118,9 @@ impl TlsError {
                 "have a certificate issued for the name in `base_url`, and set this one as `ca_file` in the profile"
             }
             Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask its administrator",
-            Self::NoTls => "check `base_url` and its port; http:// is for this machine only",
+            Self::NoTls => {
+                "check `base_url` and its port: a service without TLS needs http:// there, which is for this machine only"
+            }
             Self::Other(_) => "check `base_url`, the certificate of the service and the clock",
         }
     }

@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use super::{
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
+    api::sent,
     config::{
         DirectoryAt, Environment, NewDirectory, Overrides, Settings, directory_of, new_directory,
         profile::{KeySource, Profile},
@@ -55,6 +57,9 @@ impl InFlight {
     }
 }
 
+/// How long a response may take before it is said that it is waited for; at most twice as long.
+const UNTOLD: Duration = Duration::from_secs(2);
+
 /// Runs work that may change something. The first signal ends it, unless a change is in flight: then it
 /// only cancels what is not sent yet, and the second signal ends it.
 pub(super) async fn interruptible(
@@ -64,10 +69,21 @@ pub(super) async fn interruptible(
 ) -> Result<Exit, CliError> {
     let mut work = std::pin::pin!(work);
     let mut warned = false;
+    // Only on a terminal, and once.
+    let (mut is_told, mut waited_for) = (!std::io::stderr().is_terminal(), None);
     loop {
         tokio::select! {
             biased;
             ended = &mut work => return ended,
+            () = tokio::time::sleep(UNTOLD), if !is_told => {
+                let waits = sent::waiting();
+                is_told = waits.is_some() && waits == waited_for;
+                waited_for = waits;
+                if is_told {
+                    let stop = if changes.is_on() { "a second Ctrl-C stops" } else { "Ctrl-C stops" };
+                    output::say(&format!("waiting for the service ({stop})"));
+                }
+            }
             () = signals.next() => {
                 let in_flight = changes.is_on();
                 if !in_flight || warned {

@@ -3,7 +3,13 @@
 
 use url::{Host, Url};
 
-use crate::domain::text::is_hidden;
+use crate::{
+    domain::{
+        dash::is_quote,
+        text::{has_variable, is_hidden, visible},
+    },
+    intake::signs,
+};
 
 /// The path of the interface if a profile names none (docs/design/service.md, "The interface").
 pub const DEFAULT_PATH: &str = "/api/user";
@@ -13,6 +19,12 @@ pub const DEFAULT_PATH: &str = "/api/user";
 pub enum InvalidAddress {
     #[error("is not a URL; write for example \"https://api.example.com\"")]
     NotAUrl,
+    #[error("contains {}", sign(*.0))]
+    Sign(char),
+    #[error("has a port that is no number up to 65535; correct it")]
+    Port,
+    #[error("has a variable that only a shell or a template replaces; write the address itself")]
+    Variable,
     #[error("must begin with https:// (or http:// for this machine)")]
     Scheme,
     #[error("contains a user name or password; remove it, and set api_key instead")]
@@ -35,13 +47,21 @@ pub enum InvalidAddress {
 /// `allow_plain_http` is set.
 pub fn base_url(text: &str, allow_plain_http: bool) -> Result<String, InvalidAddress> {
     // The URL standard drops tabs and line breaks silently; refuse them so that the person sees them.
-    if text.chars().any(|c| is_hidden(c) || c.is_whitespace()) {
-        return Err(InvalidAddress::NotAUrl);
+    let is_wrong =
+        |c: &char| is_hidden(*c) || c.is_whitespace() || is_quote(*c) || signs::named(*c).is_some();
+    if let Some(sign) = text.chars().find(is_wrong) {
+        return Err(InvalidAddress::Sign(sign));
+    }
+    if has_variable(text) {
+        return Err(InvalidAddress::Variable);
     }
     if !text.contains("://") {
         return Err(InvalidAddress::Scheme);
     }
-    let url = Url::parse(text).map_err(|_| InvalidAddress::NotAUrl)?;
+    let url = Url::parse(text).map_err(|error| match error {
+        url::ParseError::InvalidPort => InvalidAddress::Port,
+        _ => InvalidAddress::NotAUrl,
+    })?;
     if !matches!(url.scheme(), "https" | "http") {
         return Err(InvalidAddress::Scheme);
     }
@@ -73,6 +93,15 @@ pub fn path(text: &str) -> Result<String, InvalidAddress> {
     }
 }
 
+/// The sign in words; a single one repeats no password.
+fn sign(sign: char) -> String {
+    match signs::named(sign) {
+        Some(named) => format!("a wrong sign: {named}"),
+        None if sign.is_whitespace() => "a blank, a tab or a line break; remove it".into(),
+        None => format!("the sign {}; remove it", visible(&sign.to_string())),
+    }
+}
+
 fn is_of_a_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/%!$&'()*+,;=:@".contains(&byte)
 }
@@ -93,7 +122,9 @@ mod tests {
 
     #[test]
     fn an_address_gets_its_normal_form_or_is_refused_without_quoting_it() {
-        use InvalidAddress::{Credentials, Fragment, NotAUrl, PlainHttp, Query, Scheme};
+        use InvalidAddress::{
+            Credentials, Fragment, NotAUrl, PlainHttp, Port, Query, Scheme, Sign, Variable,
+        };
         #[rustfmt::skip] // A table: one address per line.
         let table = [
             ("https://API.example.com/", Ok("https://api.example.com")),
@@ -107,7 +138,13 @@ mod tests {
             ("localhost:8474", Err(Scheme)),
             ("ftp://api.example.com", Err(Scheme)),
             ("https://", Err(NotAUrl)),
-            ("https://api.\texample.com", Err(NotAUrl)),
+            ("https://api.\texample.com", Err(Sign('\t'))),
+            ("https://api.example.com ", Err(Sign(' '))),
+            ("https://api\u{200b}.example.com", Err(Sign('\u{200b}'))),
+            ("“https://api.example.com”", Err(Sign('“'))),
+            ("https://api.example.com:99999", Err(Port)),
+            ("https://api.example.com:４４３", Err(Port)),
+            ("https://${HOST}", Err(Variable)),
             ("https://ana:canary@api.example.com", Err(Credentials)),
             ("https://api.example.com?key=canary", Err(Query)),
             ("https://api.example.com#canary", Err(Fragment)),

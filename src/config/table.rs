@@ -344,6 +344,11 @@ fn unknown(entry: &Entry, settings: &[Setting], others: Others) -> String {
     let mut listed = HashSet::new();
     known.retain(|key| listed.insert(*key));
     let near = nearest(entry.key, known.iter().copied());
+    let near = near.or_else(|| {
+        is_age(entry)
+            .then_some(AGE_LIMIT)
+            .filter(|key| known.contains(key))
+    });
     let is_of_colours = settings.iter().any(|setting| setting.table == "theme");
     if !is_of_colours && is_secret(entry, near) {
         return format!(
@@ -357,6 +362,15 @@ fn unknown(entry: &Entry, settings: &[Setting], others: Others) -> String {
     format!("unknown key \"{}\"{choice}", shown(entry.key))
 }
 
+/// The setting whose name has "token" and whose value is an age.
+const AGE_LIMIT: &str = "max_token_age";
+
+/// Whether the value is an age such as `90d`, and so no secret.
+fn is_age(entry: &Entry) -> bool {
+    let text = entry.value.get_ref().as_str();
+    text.is_some_and(|text| age::parse(text).is_ok())
+}
+
 /// Whether an unknown key has, or seems to have, an API key as its value.
 fn is_secret(entry: &Entry, near: Option<&str>) -> bool {
     const WORDS: [&str; 7] = [
@@ -368,10 +382,10 @@ fn is_secret(entry: &Entry, near: Option<&str>) -> bool {
         "bearer",
         "credential",
     ];
-    let text = entry.value.get_ref().as_str();
-    if near == Some("max_token_age") && text.is_some_and(|text| age::parse(text).is_ok()) {
-        return false;
+    if is_age(entry) {
+        return looks_like_a_key(entry.key);
     }
+    let text = entry.value.get_ref().as_str();
     let plain = entry.key.to_lowercase();
     let is_named_so = WORDS.iter().any(|word| plain.contains(word)) || near == Some("api_key");
     text.is_some() && is_named_so || looks_like_a_key(entry.key)

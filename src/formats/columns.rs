@@ -58,6 +58,9 @@ impl Columns {
     /// `name,note` selects these and the id; `+note,+labels` adds to the default ones; an empty text is the default
     /// ones.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
         let columns = chosen(words, vec![Column::Id], Self::default().0, |name| {
             let none = || no_such_columns(&[name.to_owned()], "").unwrap_or_default();
@@ -87,6 +90,7 @@ pub fn chosen<C: PartialEq>(
     let words: Vec<_> = words.into_iter().collect();
     let added = words.iter().filter(|word| word.as_ref().starts_with('+'));
     let mut columns = match added.count() {
+        _ if words.is_empty() => return Err("no column is named; write for example id,name".into()),
         count if count == words.len() => usual,
         0 => always,
         _ => return Err("prefix all of them with +, or none".into()),

@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{fs::OFlags, io::Errno};
+use rustix::{
+    fs::{Access, OFlags},
+    io::Errno,
+};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -81,8 +84,8 @@ fn put(mut file: File, path: &Path, contents: &[u8]) -> io::Result<()> {
     written.map_err(|error| named(path, &error))
 }
 
-/// Opens a new file with mode 0600 for a token. Fails inside a git work tree, where it would be committed some day.
-pub fn new_token_file(path: &Path) -> io::Result<File> {
+/// Fails where [`new_token_file`] would, and creates nothing.
+pub fn can_be_token_file(path: &Path) -> io::Result<()> {
     if path == Path::new("-") {
         return Err(refused(
             path,
@@ -98,6 +101,22 @@ pub fn new_token_file(path: &Path) -> io::Result<File> {
             ),
         ));
     }
+    let in_the_way = match path.symlink_metadata() {
+        _ if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+            Err(ErrorKind::IsADirectory.into())
+        }
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => {
+            let folder = folder_of(path).unwrap_or(Path::new("."));
+            rustix::fs::access(folder, Access::WRITE_OK).map_err(io::Error::from)
+        }
+    };
+    in_the_way.map_err(|error| named(path, &error))
+}
+
+/// Opens a new file with mode 0600 for a token. Fails inside a git work tree, where it would be committed some day.
+pub fn new_token_file(path: &Path) -> io::Result<File> {
+    can_be_token_file(path)?;
     new_private(path)
 }
 
@@ -217,6 +236,26 @@ mod tests {
         assert!(write_new_token(&token, b"x").is_err());
         assert!(!token.exists());
         write_new_token(&root.path().join("acme.token"), b"x").expect("beside it");
+    }
+
+    #[test]
+    fn a_token_file_is_refused_before_it_is_created() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| root.path().join(name);
+        std::fs::write(at("old"), "precious").expect("written");
+        for (name, why) in [
+            ("old", "already exists"),
+            (".", "is a folder"),
+            ("new/", "is a folder"),
+            ("none/new", "folder that does not exist"),
+        ] {
+            let error = can_be_token_file(&at(name)).expect_err(name).to_string();
+            assert!(error.contains(why), "{name}: {error}");
+            let created = new_token_file(&at(name)).expect_err(name).to_string();
+            assert_eq!(created, error);
+        }
+        can_be_token_file(&at("new")).expect("free");
+        assert!(!at("new").exists());
     }
 
     #[test]

@@ -9,9 +9,10 @@ use std::{
 };
 
 use rustls::{
-    ServerConfig,
+    CertificateError, Error, RootCertStore, ServerConfig,
+    client::{WebPkiServerVerifier, danger::ServerCertVerifier as _},
     crypto::ring::default_provider,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject},
 };
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
@@ -79,6 +80,9 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
         read.map_err(|_| format!("{cert_file}: {}", pem::broken(at + 1, count)))
     });
     let chain = sections.collect::<Result<Vec<_>, _>>()?;
+    if let Some(why) = useless(&chain[0], UnixTime::now()) {
+        return Err(format!("the first certificate in {cert_file} {why}"));
+    }
     let unreadable = |error| format!("{key_file} cannot be read: {error}");
     // Read access for a group may be intended.
     if fs::metadata(key).map_err(unreadable)?.mode() & 0o007 != 0 {
@@ -102,4 +106,90 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     let mut config = builder.with_single_cert(chain, secret).map_err(unusable)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// Why no client would accept the certificate of a server, whoever signed it.
+fn useless(leaf: &CertificateDer<'static>, now: UnixTime) -> Option<&'static str> {
+    // As its own authority: who signed it is another question, and so is its name.
+    let mut itself = RootCertStore::empty();
+    itself.add(leaf.clone()).ok()?;
+    let provider = Arc::new(default_provider());
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(itself), provider);
+    let verifier = verifier.build().ok()?;
+    let name = ServerName::try_from("localhost").expect("a name");
+    let refused = verifier.verify_server_cert(leaf, &[], &name, &[], now);
+    match refused.err()? {
+        Error::InvalidCertificate(why) => match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                Some("has expired; renew it, and check the clock of this machine")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                Some("is not valid yet; use a valid one, and check the clock of this machine")
+            }
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                Some("is not for servers; use one with the extended key usage serverAuth")
+            }
+            // The underlying cause is a type of a crate that is not a dependency here.
+            CertificateError::Other(cause) if cause.to_string().contains("CaUsedAsEndEntity") => {
+                Some("is a CA certificate; use a server certificate that this CA signed")
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rcgen::{
+        BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair, date_time_ymd,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_no_client_accepts_is_refused_in_words() {
+        type Change = fn(&mut CertificateParams);
+        let table: [(Change, Option<&str>); 6] = [
+            (|_| {}, None),
+            (
+                |params| params.not_after = date_time_ymd(2019, 1, 1),
+                Some("expired"),
+            ),
+            (
+                |params| params.not_before = date_time_ymd(2021, 1, 1),
+                Some("not valid yet"),
+            ),
+            (
+                |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth],
+                Some("not for servers"),
+            ),
+            (
+                |params| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained),
+                Some("CA certificate"),
+            ),
+            (
+                |params| {
+                    params.extended_key_usages = vec![
+                        ExtendedKeyUsagePurpose::ClientAuth,
+                        ExtendedKeyUsagePurpose::ServerAuth,
+                    ];
+                },
+                None,
+            ),
+        ];
+        // In September 2020.
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(1_600_000_000));
+        for (change, why) in table {
+            let mut params = CertificateParams::new(["api.example.com".to_owned()]).expect("good");
+            change(&mut params);
+            let key = KeyPair::generate().expect("a key");
+            let signed = params.self_signed(&key).expect("signed");
+            let found = useless(signed.der(), now);
+            assert_eq!(found.is_some(), why.is_some(), "{found:?}");
+            assert!(why.is_none_or(|why| found.is_some_and(|found| found.contains(why))));
+        }
+    }
 }

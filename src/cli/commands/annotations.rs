@@ -12,7 +12,7 @@ pub(crate) struct Note {
     /// The group
     id: UserGroupId,
     /// Note text, one line; omit to show the current note
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", value_parser = text)]
     text: Option<String>,
     /// Change the note only if it is this text; '' means no note
     #[arg(long = "if-note", value_name = "TEXT")]
@@ -20,6 +20,15 @@ pub(crate) struct Note {
     /// Remove the note
     #[arg(long, conflicts_with = "text")]
     remove: bool,
+}
+
+/// An empty variable of a script removes nothing, and no note is read from standard input.
+fn text(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("the note is empty; to remove the note: groupdesk note ID --remove"),
+        "-" => Err("a note is not read from standard input; write its text"),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 impl Run for Note {
@@ -142,6 +151,14 @@ impl Run for Labels {
 }
 
 async fn label(session: &Session, arguments: Labels) -> Result<Exit, CliError> {
+    let mut added = arguments.add.iter();
+    if let Some(both) = added.find(|label| arguments.remove.contains(label)) {
+        let text = format!(
+            "--add and --remove both have {}; nothing was saved",
+            both.as_str()
+        );
+        return Err(CliError::Usage(text));
+    }
     let change = AnnotationChange {
         add: arguments.add.into_iter().collect(),
         remove: arguments.remove.into_iter().collect(),

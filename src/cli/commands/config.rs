@@ -67,10 +67,14 @@ impl Run for Config {
                 let file = config_file(&overrides)?;
                 let settings = Settings::load(&overrides)?;
                 // A profile may come from variables alone.
-                let is_nothing = match file.metadata() {
-                    Ok(found) if found.len() == 0 => Some("an empty configuration file"),
-                    Ok(_) => None,
-                    Err(_) => Some("no configuration file"),
+                let is_comment =
+                    |line: &str| line.trim().is_empty() || line.trim().starts_with('#');
+                let is_nothing = match Opened::read(&overrides)?.text {
+                    Some(text) if text.split('\n').all(is_comment) => {
+                        Some("an empty configuration file")
+                    }
+                    Some(_) => None,
+                    None => Some("no configuration file"),
                 };
                 if let Some(what) = is_nothing.filter(|_| settings.profiles.is_empty()) {
                     return Err(CliError::Usage(format!(

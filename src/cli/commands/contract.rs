@@ -187,6 +187,24 @@ pub(crate) fn refuse_form(command: &str, form: Form) -> Result<(), CliError> {
     }))
 }
 
+/// The columns of the list that the command prints as CSV; `given` says whether an option is on the command line.
+pub(crate) fn columns(command: &str, given: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_list = |printed: &Printed| printed.layout == Layout::Array;
+    let lists = printed().filter(|(words, printed)| *words == command && is_list(printed));
+    let option = |printed: &'static Printed| {
+        let mut words = printed.rest.split(' ');
+        words.find(|word| word.starts_with("--"))
+    };
+    // The one with an option that is given, else the one without.
+    let list = lists
+        .filter(|(_, printed)| option(printed).is_none_or(&given))
+        .max_by_key(|(_, printed)| option(printed).is_some());
+    let shape = list.and_then(|(_, printed)| printed.shapes.first());
+    let fields = shape.map_or_else(Vec::new, |shape| shape.described());
+    let paths = fields.into_iter().map(|field| field.path);
+    paths.filter(|path| !path.contains('.')).collect()
+}
+
 /// `json, jsonl or csv`.
 pub(crate) fn in_words(forms: &[Form]) -> String {
     let names: Vec<_> = forms.iter().map(|form| form.as_str()).collect();

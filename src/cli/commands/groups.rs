@@ -153,10 +153,14 @@ impl Lines {
         let table = human::List::new(columns.clone(), is_wide, now, of_people);
         Ok(Self {
             has_annotations: columns.has_annotations(),
+            items: if columns.is_chosen() {
+                Items::with_columns(columns.chosen_words())
+            } else {
+                Items::default()
+            },
             columns,
             place,
             max_age,
-            items: Items::default(),
             table: (!session.json).then_some(table),
         })
     }

@@ -111,9 +111,7 @@ async fn chosen(session: &Session, which: HandOff) -> Result<Chosen, CliError> {
     let operations = &session.operations;
     let mut chosen = Chosen::default();
     if !which.ids.is_empty() {
-        if which.ids.len() > 1 {
-            selection::rotations(session, &which.ids).await?;
-        }
+        selection::rotations(session, &which.ids).await?;
         chosen.ids = which.ids.into_iter().map(RotationId).collect();
         return Ok(chosen);
     }

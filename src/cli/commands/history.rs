@@ -20,6 +20,7 @@ use crate::{
     domain::{
         history::{Entry, Operation},
         operation_record::{OperationRecord, RecordGrouper},
+        text::person,
         when::Time,
     },
     operations::Mutation as OpenChange,
@@ -49,7 +50,7 @@ pub(crate) struct History {
     #[arg(long, value_name = "TIME")]
     until: Option<Time>,
     /// Show only entries by this user: ana, or ana@bastion2
-    #[arg(long, value_name = "WHO")]
+    #[arg(long, value_name = "WHO", value_parser = who)]
     by: Option<String>,
     /// Show only get, create, update, rotate or handoff; repeatable
     #[arg(long, value_name = "WHAT")]
@@ -126,17 +127,31 @@ impl Run for History {
     }
 }
 
+/// A user with or without a machine; of a machine alone nothing would be found.
+fn who(text: &str) -> Result<String, &'static str> {
+    let name = person(text).trim();
+    let who = (!name.is_empty()).then(|| text.to_owned());
+    who.ok_or("expected a user, such as ana or ana@bastion2")
+}
+
 impl History {
-    fn wanted(&self, now: Timestamp) -> HistoryFilter {
+    fn wanted(&self, now: Timestamp) -> Result<HistoryFilter, CliError> {
         let at = |when: Option<Time>| when.map(|when| when.at(now));
-        HistoryFilter {
+        let (since, until) = (at(self.since), at(self.until));
+        if let (Some(since), Some(until)) = (since, until)
+            && since >= until
+        {
+            let text = format!("--since must be before --until; {UNSHOWN}");
+            return Err(CliError::Usage(text));
+        }
+        Ok(HistoryFilter {
             user_group_id: self.id.clone(),
-            since: at(self.since),
-            until: at(self.until),
+            since,
+            until,
             by: self.by.clone(),
             operations: self.operation.clone(),
             ..HistoryFilter::default()
-        }
+        })
     }
 }
 
@@ -246,7 +261,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
             UNDONE,
         )
         .await?;
-    let wanted = arguments.wanted(operations.now());
+    let wanted = arguments.wanted(operations.now())?;
     let is_narrowed = wanted
         != HistoryFilter {
             user_group_id: arguments.id.clone(),
@@ -298,7 +313,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
 async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let mut feed = operations.history_feed().await?;
-    let wanted = arguments.wanted(operations.now());
+    let wanted = arguments.wanted(operations.now())?;
     let filter = arguments.filter.filter.as_deref();
     let limit = arguments.limit.unwrap_or(FIRST_ENTRIES) as usize;
     let of = session

@@ -8,7 +8,13 @@ use super::{
     run::{RunReport, Summary, follow},
 };
 use crate::{
-    cli::{input::selection, output::progress::Progress},
+    cli::{
+        input::selection,
+        output::{
+            form::{self, Form},
+            progress::Progress,
+        },
+    },
     domain::{
         batch::Halt,
         history::Ending,
@@ -91,7 +97,7 @@ impl Run for Rotations {
             r#"groupdesk rotations --json | jq '.[] | select(.state == "unknown")'"#,
             "groupdesk rotations check",
         ], &[array("", &[&json::ROTATION])]),
-        page("rotations check", &["groupdesk rotations check", "groupdesk rotations check 12 13"], &[array("[ID]", &[&json::SETTLED])]),
+        page("rotations check", &["groupdesk rotations check", "groupdesk rotations check 12 13"], &[array("[ID]", &[&json::SETTLED, &json::CHANGE])]),
         page("rotations abandon", &[
             "groupdesk rotations abandon 12 --reason 'the customer left'",
             "groupdesk rotations abandon 12 --reason 'confirmed by phone' --yes --json",
@@ -169,12 +175,27 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
     };
     let exit = follow(session, signals, run, report).await?;
     let place = operations.bound_place_name();
-    let value = |one: &Recovered| json::recovered(one, place.as_deref());
-    let text = || human::rotations(rotations.iter().map(Recovered::row), operations.now());
-    output::list(session.json, &rotations, value, "no open rotations", text)?;
     // The rest is said, also if this cannot be read.
-    let ended = operations.ended_since(&open).await;
-    for change in ended.unwrap_or_default() {
+    let ended = operations.ended_since(&open).await.unwrap_or_default();
+    if session.json {
+        let mut found: Vec<_> = rotations
+            .iter()
+            .map(|one| json::recovered(one, place.as_deref()))
+            .collect();
+        // A table has the columns of its first line.
+        if form::chosen() != Some(Form::Csv) {
+            let left = changes.iter().flatten();
+            let all = ended.iter().chain(left);
+            found.extend(all.map(|change| json::change(change, place.as_deref())));
+        }
+        output::json(&found)?;
+    } else if rotations.is_empty() {
+        output::say("no open rotations");
+    } else {
+        let rows = rotations.iter().map(Recovered::row);
+        output::result(&human::rotations(rows, operations.now()))?;
+    }
+    for change in ended {
         let ending = change.ending.map_or("ended", Ending::as_str);
         output::say(&format!(
             "{} m{} of \"{}\" by {}: {}",

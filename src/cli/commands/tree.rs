@@ -7,7 +7,7 @@ use std::{any::TypeId, ffi::OsStr, fmt::Write};
 
 use clap::{
     Arg, ArgMatches, Command, CommandFactory,
-    builder::{PathBufValueParser, TypedValueParser},
+    builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser, ValueParser},
     error::ErrorKind,
 };
 
@@ -90,7 +90,7 @@ pub(crate) fn command() -> Command {
     }
     let (root, globals) = root();
     let hidden = globals.iter().map(|arg| arg.clone().hide(true));
-    with_home(
+    with_values(
         with_examples(root, "").mut_subcommands(|below| with_line(below, "").args(hidden.clone())),
     )
 }
@@ -131,7 +131,7 @@ pub(crate) fn full_command() -> Command {
             .filter(|arg| names.contains(&arg.get_id().as_str()));
         unused.map(|arg| arg.clone().hide(true)).collect()
     };
-    with_home(root.mut_subcommands(|below| match below.get_name() {
+    with_values(root.mut_subcommands(|below| match below.get_name() {
         "demo" => below,
         "doctor" => below.args(hidden(&LOOKS[1..])),
         name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
@@ -151,18 +151,33 @@ fn root() -> (Command, Vec<Arg>) {
     (root.help_template(template), globals)
 }
 
-/// Gives each option and argument that is a path its parser; also those that are added later.
-fn with_home(command: Command) -> Command {
+/// Texts that may be empty: an empty name is one, and `--if-note ''` is no note.
+const MAY_BE_EMPTY: [&str; 2] = ["name", "seen"];
+
+/// Gives each option and argument that is a path or a text its parser; also those that are added later. An empty text is
+/// the empty variable of a script, so it is refused.
+fn with_values(command: Command) -> Command {
     let is_path = |arg: &Arg| arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
     command
         .mut_args(|arg| {
             if is_path(&arg) {
                 arg.value_parser(HomePath)
+            } else if is_text(&arg) && !MAY_BE_EMPTY.contains(&arg.get_id().as_str()) {
+                arg.value_parser(NonEmptyStringValueParser::new())
             } else {
                 arg
             }
         })
-        .mut_subcommands(with_home)
+        .mut_subcommands(with_values)
+}
+
+/// Whether a value is any text, without a parser of its own. An option whose value may be missing stands for itself.
+fn is_text(arg: &Arg) -> bool {
+    let may_be_missing = arg
+        .get_num_args()
+        .is_some_and(|count| count.min_values() == 0);
+    !may_be_missing
+        && format!("{:?}", arg.get_value_parser()) == format!("{:?}", ValueParser::string())
 }
 
 /// A path; `~` at its beginning is the home folder, also where no shell replaces it.

@@ -45,7 +45,7 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 24] = [
+const MEANT: [(&str, &str); 27] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
@@ -59,7 +59,7 @@ const MEANT: [(&str, &str); 24] = [
         "to create a group: groupdesk create ID; to add a profile: groupdesk profile add NAME",
     ),
     (
-        "set change modify put rename mapping property properties",
+        "set change modify put rename map mapping property properties",
         "to change a group: groupdesk update ID --name NAME, --map or --property; the service cannot change an ID",
     ),
     (
@@ -136,12 +136,27 @@ const MEANT: [(&str, &str); 24] = [
          NAME operator",
     ),
     (
-        "read",
-        "to show a group from the directory: groupdesk show ID; to read it from the service: groupdesk get ID",
+        "read refresh",
+        "to show a group from the directory: groupdesk show ID; to read it from the service: groupdesk get ID; all \
+         groups: groupdesk get --refresh-all",
     ),
     (
         "whoami",
         "to show the profile: groupdesk profile show; its environment: groupdesk environment list",
+    ),
+    (
+        "alarm alarms ack acknowledge",
+        "to list alarms: groupdesk attention; to acknowledge the alarm of an environment: groupdesk environment acknowledge \
+         NAME --reason 'TEXT'",
+    ),
+    (
+        "watch tail follow",
+        "to print each group that changes: groupdesk list --watch; each new entry of the history: groupdesk history --follow",
+    ),
+    (
+        "merge migrate sync",
+        "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory migrate; to make \
+         groups like a file: groupdesk apply FILE",
     ),
     (
         "status todo check",
@@ -472,6 +487,11 @@ mod tests {
             ("", "lock", "cannot lock or disable"),
             ("", "disable", "cannot lock or disable"),
             ("", "filter", "list --filter"),
+            ("", "alarms", "attention"),
+            ("", "tail", "history --follow"),
+            ("", "sync", "apply FILE"),
+            ("", "refresh", "--refresh-all"),
+            ("", "map", "update ID"),
             ("", "views", "--filter @NAME"),
             ("list", "jq", "| jq"),
             ("profile", "edit", "config edit"),

@@ -31,6 +31,8 @@ pub(crate) const EVERY: &[Form] = &[
 pub(crate) const FOR_PROGRAMS: &[Form] = &[Form::Json, Form::Jsonl];
 
 static FORM: OnceLock<Form> = OnceLock::new();
+/// The columns of the result as CSV, if it is a list.
+static COLUMNS: OnceLock<Vec<String>> = OnceLock::new();
 /// Whether a part of an array was printed, but not its end.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
@@ -69,9 +71,10 @@ impl Form {
     }
 }
 
-/// Sets the form from now on.
-pub(crate) fn choose(form: Form) {
+/// Sets the form from now on, and the columns that a list without lines has as CSV.
+pub(crate) fn choose(form: Form, columns: Vec<String>) {
     FORM.get_or_init(|| form);
+    COLUMNS.get_or_init(|| columns);
 }
 
 pub(crate) fn chosen() -> Option<Form> {
@@ -92,9 +95,19 @@ pub(crate) fn is_open() -> bool {
 #[derive(Default)]
 pub(crate) struct Items {
     is_begun: bool,
+    /// The columns as CSV, if the person chose them.
+    columns: Option<Vec<String>>,
 }
 
 impl Items {
+    /// With the columns that the person chose.
+    pub(crate) fn with_columns(columns: Vec<String>) -> Self {
+        Self {
+            columns: Some(columns),
+            ..Self::default()
+        }
+    }
+
     /// The text of more items, continuing the text of those before.
     pub(crate) fn text(
         &mut self,
@@ -150,12 +163,19 @@ impl Items {
     /// The text after the last item.
     pub(crate) fn end(&mut self) -> String {
         IS_OPEN.store(false, Ordering::SeqCst);
-        let end = match (chosen(), self.is_begun) {
-            (Some(Form::Jsonl | Form::Csv | Form::Name), _) => "",
-            (_, true) => "\n]\n",
-            (_, false) => "[]\n",
-        };
-        end.to_owned()
+        match (chosen(), self.is_begun) {
+            // Whoever reads it needs the header, also above no lines.
+            (Some(Form::Csv), false) => {
+                let columns = self.columns.take().or_else(|| COLUMNS.get().cloned());
+                let columns = columns.filter(|columns| !columns.is_empty());
+                columns.map_or_else(String::new, |columns| {
+                    csv_line(columns.into_iter().map(Some))
+                })
+            }
+            (Some(Form::Jsonl | Form::Csv | Form::Name), _) => String::new(),
+            (_, true) => "\n]\n".into(),
+            (_, false) => "[]\n".into(),
+        }
     }
 }
 
@@ -165,11 +185,12 @@ pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError>
         Some(Form::Jsonl | Form::Csv | Form::Name) => {
             let result = serde_json::to_value(result)
                 .map_err(CliError::unexpected("the result is no JSON"))?;
+            let mut all = Items::default();
             let text = match result {
-                Value::Array(items) => Items::default().text(items.into_iter())?,
-                one => Items::default().text(std::iter::once(one))?,
+                Value::Array(items) => all.text(items.into_iter())?,
+                one => all.text(std::iter::once(one))?,
             };
-            Ok(Some(text))
+            Ok(Some(text + &all.end()))
         }
         _ => Ok(None),
     }

@@ -26,10 +26,13 @@ pub(crate) fn is_output(path: &Path) -> bool {
 }
 
 /// Reserves standard output for tokens if they go there. Fails if a person would see them, or if the result, which
-/// `is_shared` tells, would go there as well.
+/// `is_shared` tells, would go there as well; and if the file could not be created, also for a dry run.
 pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliError> {
-    if !out.is_some_and(is_output) {
+    let Some(out) = out else {
         return Ok(());
+    };
+    if !is_output(out) {
+        return private_files::can_be_token_file(out).map_err(|error| not_created(&error));
     }
     if io::stdout().is_terminal() {
         return Err(CliError::Usage(

@@ -79,7 +79,7 @@ impl Editor {
             let found = variables.iter().find(|(variable, _)| variable == name);
             found
                 .map(|(_, value)| value)
-                .filter(|value| !value.is_empty())
+                .filter(|value| !value.as_encoded_bytes().trim_ascii().is_empty())
         };
         let Some(line) = VARIABLES.into_iter().find_map(get).cloned() else {
             return Err(

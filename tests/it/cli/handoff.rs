@@ -116,12 +116,8 @@ async fn a_failed_hand_off_ends_with_6_and_can_be_repeated() {
     let history = home.json(0, "history acme").await;
     has!(history[0], {"operation": "handoff", "outcome": "handed_off"});
     assert_eq!(history[1]["outcome"], "not_handed_off");
-    let unknown = home.json(6, "rotations handoff 77").await;
-    assert!(
-        unknown[0]["error"]
-            .as_str()
-            .is_some_and(|error| error.contains("no rotation"))
-    );
+    let unknown = home.exits(2, "rotations handoff 77").await;
+    unknown.says("rotation 77 not found");
 }
 
 #[tokio::test]

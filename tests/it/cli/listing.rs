@@ -164,8 +164,21 @@ async fn a_result_has_the_requested_format() {
         let names = form("name").await;
         assert_eq!(names.lines().count(), items.len(), "{command}: {names}");
         let csv = form("csv").await;
-        let rows = if items.is_empty() { 0 } else { items.len() + 1 };
-        assert_eq!(csv.lines().count(), rows, "{command}: {csv}");
+        // A list without lines has its header, too.
+        assert_eq!(csv.lines().count(), items.len() + 1, "{command}: {csv}");
+    }
+    for (command, header) in [
+        (
+            "list --filter prop:nothing --columns id,prop:tier",
+            "id,prop:tier",
+        ),
+        ("history --by zoe", "number,at,by,"),
+        ("history --by zoe --by-operation", "number,at,by,"),
+        ("rotations --open", "rotation,user_group_id,"),
+    ] {
+        let csv = out(&format!("{command} -o csv")).await;
+        assert!(csv.starts_with(header), "{command}: {csv}");
+        assert_eq!(csv.lines().count(), 1, "{command}: {csv}");
     }
     let all = home.json(0, "list").await;
     let names = out("list -o name").await;

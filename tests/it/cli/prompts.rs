@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::program::{Home, Line};
-use crate::support::{assertions::assert_has, pty::Program};
+use super::{
+    guards::knowing_acme,
+    program::{Home, Line},
+};
+use crate::support::{assertions::assert_has, faults::Fault, pty::Program};
 
 /// A command that asks more than expected is not waited for longer.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -170,4 +173,14 @@ async fn a_read_that_may_create_a_mistyped_id_asks_first() {
         .hides(similar);
     let ran = home.run(&format!("{get} --yes")).await;
     ran.says(similar).says("CREATED");
+}
+
+/// As a run does, a command with one request says what it waits for; once, and not in a file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_wait_is_said_on_a_terminal() {
+    let (home, _service) = knowing_acme(vec![Fault::Hang]).await;
+    let steps = [("waiting for the service (Ctrl-C stops)", "\u{3}")];
+    let (shown, code) = dialogue(&home, "get acme", &steps);
+    assert_eq!(code, Some(130), "{shown}");
+    assert_eq!(shown.matches("waiting for").count(), 1, "{shown}");
 }

@@ -294,6 +294,11 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     scene.kill("create lost --yes", "GET", lost).await;
     let check = scene.home.exits(7, "rotations check").await;
     check.says("of \"lost\" is still unknown");
+    let told = scene.home.json(7, "rotations check").await;
+    let told = told.as_array().expect("an array").iter();
+    let told: Vec<_> = told.filter(|one| one["change"].is_string()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["user_group_id"], "lost");
     assert_lacks(&check.err, "not in the directory");
     // Where no process can have it in hand, the command that finds out is proposed.
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));

@@ -6,7 +6,7 @@ use super::{
     prompts::unasked,
 };
 use crate::support::{
-    assertions::{assert_has, in_one_line},
+    assertions::{assert_has, assert_lacks, in_one_line},
     faults::Fault,
 };
 
@@ -91,4 +91,77 @@ async fn the_folder_of_a_mistyped_directory_is_not_created() {
         assert!(!home.path("nope").exists(), "{line}");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");
+}
+
+#[tokio::test]
+async fn a_dry_run_refuses_the_token_file_that_the_real_run_refuses() {
+    let (home, service) = knowing_acme(vec![]).await;
+    home.write("old", "precious");
+    for line in [
+        "get acme",
+        "rotate acme --yes",
+        "create new-one --yes",
+        "update acme --name New --yes",
+        "rotate acme other --yes",
+    ] {
+        for (file, why) in [
+            ("old", "already exists"),
+            (".", "is a folder"),
+            ("none/new", "folder that does not exist"),
+        ] {
+            for more in ["--dry-run", ""] {
+                let line = format!("{line} --token-out {file} {more}");
+                home.exits(2, &line).await.says(why);
+            }
+        }
+    }
+    assert_eq!(methods(&service), ["GET"], "only the meeting");
+}
+
+#[tokio::test]
+async fn an_empty_value_and_a_contradiction_are_refused() {
+    let (home, service) = knowing_acme(vec![]).await;
+    home.exits(0, "note acme precious").await;
+    for (arguments, why) in [
+        (&["list", "--filter="][..], "a value is required"),
+        (&["list", "--columns", ","], "no column"),
+        (&["history", "--by", ""], "expected a user"),
+        (&["history", "--by", "@vm"], "expected a user"),
+        (
+            &["history", "--since", "1d", "--until", "7d"],
+            "--since must be before --until",
+        ),
+        (
+            &["rotate", "acme", "--reason", "", "--yes"],
+            "a value is required",
+        ),
+        (&["note", "acme", ""], "groupdesk note ID --remove"),
+        (&["note", "acme", "-"], "not read from standard input"),
+        (
+            &["label", "acme", "--add", "vip", "--remove", "vip"],
+            "both have vip",
+        ),
+        (
+            &["serve", "--rate-limit", "0"],
+            "expected a number above zero",
+        ),
+    ] {
+        let ran = home.exits(2, arguments).await;
+        ran.says(why);
+    }
+    home.exits(0, "note acme").await.prints("precious\n");
+    assert_eq!(methods(&service), ["GET"], "only the meeting");
+}
+
+#[tokio::test]
+async fn what_cannot_help_is_not_proposed() {
+    let (home, _service) = knowing_acme(vec![]).await;
+    home.write("rows.csv", "user_group_id,name\nnew-1,One\n");
+    let ran = home.exits(3, "import rows.csv --update --yes").await;
+    assert_lacks(&ran.err, "to resume");
+    // The alert of a server that expects TLS.
+    let alert = Fault::Answer(b"\x15\x03\x03\x00\x02\x02\x46".to_vec());
+    let (home, _service) = knowing_acme(vec![alert]).await;
+    let ran = home.run("get acme").await;
+    ran.says("write https:// in `base_url`");
 }

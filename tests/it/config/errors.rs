@@ -26,6 +26,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("max_token_age = \"90\"", (4, 17), "max_token_age has no unit; write 90d"),
         ("max_token_age = 90", (4, 17), "max_token_age must be a string"),
         ("max_token_age = \"0d\"", (4, 17), "max_token_age is zero"),
+        ("token_age_limit = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
         ("max_token_ag = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
         ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not be in this file"),
         ("handof = { command = [\"x\"] }", (4, 1), "did you mean \"handoff\"?"),
@@ -135,7 +136,7 @@ fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
         (format!("https://a.example?key={CANARY}"), "query"),
         (format!("https://a.example#{CANARY}"), "fragment"),
         (format!("{CANARY}://a.example"), "must begin with https://"),
-        (format!("https://a b/{CANARY}"), "is not a URL"),
+        (format!("https://a b/{CANARY}"), "contains a blank"),
         ("http://a.example".into(), "allow_plain_http = true"),
         ("https://a.example/api/user".into(), "remove \"/api/user\" from it"),
     ];

@@ -37,6 +37,8 @@ pub(crate) async fn run(
 #[derive(Default)]
 struct Sent {
     first_failure: Option<Exit>,
+    /// A row failed for another reason than the file and its options.
+    may_succeed: bool,
 }
 
 impl RunReport for Sent {
@@ -58,6 +60,7 @@ impl RunReport for Sent {
             RowEnd::Failed(failure) => Some(Exit::from(failure.class())),
         };
         self.first_failure = self.first_failure.or(failure);
+        self.may_succeed |= matches!(row.end, RowEnd::Failed(_)) || row.end.is_unknown();
         // Next to a progress bar nobody reads a line for each of a thousand rows.
         let only_odd = progress.beside_bar && !exchanges::are_printed();
         if session.json {
@@ -87,7 +90,7 @@ impl RunReport for Sent {
             } else {
                 counts.to_string()
             }),
-            is_left: counts.complete() < counts.planned() || halt.is_some(),
+            is_left: self.may_succeed || counts.not_started > 0 || halt.is_some(),
             ..Summary::of(exit)
         }
     }

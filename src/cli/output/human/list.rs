@@ -215,19 +215,24 @@ impl Columns {
     /// `id,prop:tier` selects these; `+prop:tier,+map:40` adds to the default ones; an empty text is the default ones.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let usual = NAMED[..USUAL].iter().map(|(column, ..)| column.clone());
-        let shown = chosen(
-            column_words(text),
-            Vec::new(),
-            usual.collect(),
-            Column::parse,
-        )?;
+        let usual = usual.collect();
         let is_chosen = !text.is_empty();
+        let shown = if is_chosen {
+            chosen(column_words(text), Vec::new(), usual, Column::parse)?
+        } else {
+            usual
+        };
         Ok(Self { shown, is_chosen })
     }
 
     /// The words that select columns; for keys and rows, the prefix.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> {
         offered().chain(["prop:", "map:"])
+    }
+
+    /// The words that select the shown columns.
+    pub(crate) fn chosen_words(&self) -> Vec<String> {
+        self.shown.iter().map(Column::word).collect()
     }
 
     pub(crate) fn is_chosen(&self) -> bool {

@@ -29,7 +29,7 @@ async fn exit(editor: &Editor, file: &EditFile) -> EditorExit {
 fn visual_comes_before_editor_and_none_says_what_to_do() {
     let both = variables(&[("EDITOR", "ed"), ("VISUAL", "code --wait")]);
     assert_eq!(Editor::find(both).expect("one").line, "code --wait");
-    let empty = variables(&[("VISUAL", ""), ("EDITOR", "ed")]);
+    let empty = variables(&[("VISUAL", " \t"), ("EDITOR", "ed")]);
     assert_eq!(Editor::find(empty).expect("one").line, "ed");
     let error = Editor::find(Vec::new()).expect_err("none");
     assert!(error.contains("EDITOR="), "{error}");

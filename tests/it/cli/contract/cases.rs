@@ -240,12 +240,15 @@ async fn rotations(c: &mut Contract) {
         (6, "rotate ID", "rotate acme --yes --include-recent"),
         (0, "rotations", "rotations"),
         (6, "rotations handoff [ID]", "rotations handoff 2"),
-        (6, "rotations handoff [ID]", "rotations handoff 99"),
     ]).await;
     let config = home.config();
     home.add_config(&config.replace("[profiles.live]", "[profiles.second]"));
     let elsewhere = "--profile second rotations handoff --failed";
     c.case(&home, 0, "rotations handoff [ID]", elsewhere).await;
+    let without = config.lines().filter(|line| !line.starts_with("handoff"));
+    home.write("config.toml", &without.collect::<Vec<_>>().join("\n"));
+    c.case(&home, 6, "rotations handoff [ID]", "rotations handoff 2")
+        .await;
     home.write("config.toml", &config);
     // In place of a process of another machine that is handing it off.
     let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));

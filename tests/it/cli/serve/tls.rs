@@ -20,6 +20,7 @@ use crate::{
 /// A certificate authority and what it has signed for this machine, in PEM.
 struct Signed {
     authority: String,
+    authority_key: String,
     cert: String,
     key: String,
 }
@@ -30,6 +31,7 @@ impl Signed {
         let served = authority.certify(&["127.0.0.1", "localhost"], |_| {});
         Self {
             authority: authority.pem,
+            authority_key: authority.key_pem,
             cert: served.pem,
             key: served.key_pem,
         }
@@ -104,6 +106,12 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     serving.says("does not match").await;
     serving.says("still use the old certificate").await;
     assert!(old.is_trusted(&url).await);
+    // So does one that no client would accept.
+    home.write("cert.pem", &new.authority);
+    write_key(&home, &new.authority_key);
+    serving.signal(Signal::HUP);
+    serving.says("is a CA certificate").await;
+    serving.says("still use the old certificate").await;
     new.put(&home);
     serving.signal(Signal::HUP);
     serving.says("certificate reloaded").await;
