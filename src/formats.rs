@@ -25,8 +25,8 @@ use serde_json::Value;
 
 use crate::{
     domain::{
-        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::check_size,
-        text::visible,
+        annotation::AnnotationChange, change::DesiredFields, facts::Field, group::UserGroupId,
+        size::check_size, text::visible, update::Edit,
     },
     intake::signs,
     search::suggest::similar,
@@ -47,6 +47,17 @@ pub struct GroupRow {
 }
 
 impl GroupRow {
+    /// What the row changes in a group with these values: columns of single rows and keys change only these.
+    pub fn edit(&self, base: &DesiredFields) -> Edit {
+        let mut edit = Edit::whole(base, &self.fields.over(base));
+        edit.whole.retain(|field| match field {
+            Field::Name => true,
+            Field::Mapping => self.parts.map.is_empty(),
+            Field::Properties => self.parts.properties.is_empty(),
+        });
+        edit
+    }
+
     /// Refuses values that no service accepts, NUL characters (most databases cannot store them), and rows that would
     /// not read back the same.
     fn checked(self) -> Result<Self, String> {

@@ -11,7 +11,7 @@ use crate::{
         change::Difference,
         facts::{Facts, Field},
         group::EnvironmentTag,
-        history::Ending,
+        history::{Ending, Operation},
         known::{Drift, KnownGroup},
         mutation::{self, fields_of},
         rotation::State,
@@ -73,30 +73,52 @@ impl Done {
         self.warnings.iter().any(Warning::is_alarm)
     }
 
-    /// What an edit would send, given the group as it was read.
-    pub fn plan(&self, edit: &Edit) -> Plan {
-        Plan::of(
-            edit,
-            &Baseline {
+    /// What an edit of this operator would send, given the group as it was read. To repeat an update of one's own that has
+    /// no result changes nothing twice, so such an update casts no doubt on its repetition.
+    pub fn plan(&self, edit: &Edit, operator: &str) -> Plan {
+        self.plan_in_doubt(edit, operator).0
+    }
+
+    /// The same with the fields that are in doubt.
+    pub(super) fn plan_in_doubt(&self, edit: &Edit, operator: &str) -> (Plan, Vec<Field>) {
+        let is_own = |open: &&Mutation| {
+            open.operation == Operation::Update
+                && open.state == mutation::State::Open
+                && open.by == operator
+        };
+        let plan = |uncertain: Vec<Field>| {
+            let baseline = Baseline {
                 group: &self.group,
                 read: &self.read,
-                uncertain: &uncertain(&self.open, &self.read),
+                uncertain: &uncertain,
                 facts: &self.facts,
-            },
-        )
+            };
+            (Plan::of(edit, &baseline), uncertain)
+        };
+        let others = self.open.iter().filter(|open| !is_own(open));
+        let repeated = plan(uncertain(others, &self.read));
+        let mut own = self.open.iter().filter(is_own);
+        if own.all(|own| own.sent.as_ref() == Some(&repeated.0.send)) {
+            return repeated;
+        }
+        plan(uncertain(&self.open, &self.read))
     }
 }
 
-/// The fields that earlier open changes may have changed and that were not read since.
-pub(super) fn uncertain(open: &[Mutation], read: &[Field]) -> Vec<Field> {
+/// The fields that earlier open changes may have changed, and that were neither read nor replaced since.
+fn uncertain<'m>(open: impl IntoIterator<Item = &'m Mutation>, read: &[Field]) -> Vec<Field> {
     let may_have_arrived = |other: &&Mutation| {
         matches!(
             other.state,
             mutation::State::Open | mutation::State::Unknown
         )
     };
-    let open = open.iter().filter(may_have_arrived);
-    let fields = open.flat_map(|other| fields_of(other.changes.as_ref()));
+    // What a later update replaced is no longer in what was sent.
+    let left = |other: &'m Mutation| {
+        let fields = fields_of(other.changes.as_ref()).into_iter();
+        fields.filter(|field| other.sent.as_ref().is_none_or(|sent| sent.has(*field)))
+    };
+    let fields = open.into_iter().filter(may_have_arrived).flat_map(left);
     fields.filter(|field| !read.contains(field)).collect()
 }
 

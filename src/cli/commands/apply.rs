@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cli::{
-        args::{Order, Speed},
+        args::{Order, Replace, Speed},
         input::listing::{ListedFor, Listing},
         output::json::{PLACE, of_place},
     },
@@ -64,6 +64,8 @@ pub(crate) struct Apply {
         requires = "prune_report"
     )]
     filter: Option<String>,
+    #[command(flatten)]
+    replace: Replace,
     #[command(flatten)]
     speed: Speed,
     #[command(flatten)]
@@ -123,6 +125,7 @@ pub(crate) async fn compare(
 ) -> Result<Exit, CliError> {
     let options = ImportOptions {
         sending: ALL,
+        replace: Replace::default(),
         refreshes,
         replaces: true,
     };
@@ -144,6 +147,7 @@ async fn prepare(
     session.say_other_places().await?;
     let options = ImportOptions {
         sending: ALL,
+        replace: arguments.replace,
         refreshes: arguments.refresh,
         replaces: true,
     };
@@ -165,6 +169,7 @@ async fn prepare(
         return Ok(Ok((Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
+    let permit = permit.replacing(arguments.replace.fields());
     review.can_ask()?;
     operations.ready().await?;
     let profile = &operations.profile().name;

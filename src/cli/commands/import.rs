@@ -18,7 +18,7 @@ use self::{
 };
 use super::prelude::*;
 use crate::{
-    cli::args::Speed,
+    cli::args::{Replace, Speed},
     domain::{annotation::AnnotationPlan, known::ImportResult},
     formats::{GroupRow, Plan},
     operations::{self, Imported, Sending},
@@ -53,6 +53,8 @@ pub(crate) struct Import {
     #[arg(long, alias = "again")]
     restart: bool,
     #[command(flatten)]
+    replace: Replace,
+    #[command(flatten)]
     speed: Speed,
     #[command(flatten)]
     mutation: Mutation,
@@ -81,6 +83,7 @@ impl Import {
         let options = [
             (self.refresh, "--refresh"),
             (self.restart, "--restart"),
+            (!self.replace.fields().is_empty(), "--replace-FIELD"),
             (self.mutation.curl, "--curl"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
@@ -111,6 +114,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let sends = sending.create || sending.update;
     let options = ImportOptions {
         sending,
+        replace: arguments.replace,
         refreshes: arguments.refresh,
         replaces: arguments.update || arguments.replace_notes,
     };
@@ -140,6 +144,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         let done = continued.map_or(&[][..], |import| &import.done);
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
+        let permit = permit.replacing(arguments.replace.fields());
         let mut shown = ShownPlan::default();
         if left > 0 {
             if let Some(import) = continued {

@@ -400,6 +400,9 @@ impl Operations {
             // The group is there now: that settles what earlier creates and first reads were about.
             records.extend(self.settle_mutations(others(), &observation, context));
         }
+        if context.ending == Ending::Updated && alarm.is_none() && !is_old {
+            records.extend(self.end_replaced(others(), &observation.sent));
+        }
 
         // The rotation may also be one of another process that has not recorded its own answer yet.
         let mut open = found.open.iter();

@@ -10,6 +10,7 @@ use crate::{
     directory::{Import, ImportId, Imported},
     domain::{
         change::{DesiredFields, Difference},
+        facts::Field,
         history::Ending,
         known::KnownGroup,
         size::check_size,
@@ -45,6 +46,8 @@ pub struct Sending {
 #[derive(Debug)]
 pub struct Permit {
     sending: Sending,
+    /// Fields whose last known values may be sent with changes of single rows.
+    replace: Vec<Field>,
     left: AtomicUsize,
 }
 
@@ -57,8 +60,16 @@ impl Permit {
                 update: false,
                 only_differences: true,
             },
+            replace: Vec::new(),
             left: AtomicUsize::new(0),
         }
+    }
+
+    /// Also permits to send the last known values of these fields with changes of single rows.
+    #[must_use]
+    pub fn replacing(mut self, fields: Vec<Field>) -> Self {
+        self.replace = fields;
+        self
     }
 
     /// Takes one row from the permit; false if none is left.
@@ -132,9 +143,7 @@ impl RowEnd {
                 failure.concerns_all()
                     || matches!(
                         failure,
-                        Failure::CreatedByGet { .. }
-                            | Failure::WrongEnvironment { .. }
-                            | Failure::NotKnownEnough(_)
+                        Failure::CreatedByGet { .. } | Failure::WrongEnvironment { .. }
                     )
             }
         }
@@ -218,6 +227,7 @@ impl Operations {
         }
         Ok(Permit {
             sending,
+            replace: Vec::new(),
             left: AtomicUsize::new(rows),
         })
     }
@@ -324,7 +334,8 @@ impl Operations {
         if sending.update && is_there {
             // The resulting group must be readable afterwards, including the fields that are not sent.
             check_size(&planned.wanted)?;
-            return self.update_row(before, row, base, slot).await;
+            let replace = &permit.replace;
+            return self.update_row(before, row, base, replace, slot).await;
         }
         let created = self.create_in_detail(before.gate, &row.id, &row.fields);
         let created = Box::pin(created).await?.done;
@@ -357,10 +368,13 @@ impl Operations {
         before: BeforeGet,
         row: &GroupRow,
         base: Option<&DesiredFields>,
+        replace: &[Field],
         slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
-        let base = base.unwrap_or(&row.fields);
-        let edit = Edit::whole(base, &row.fields.over(base));
+        let edit = Edit {
+            replace: replace.to_vec(),
+            ..row.edit(base.unwrap_or(&row.fields))
+        };
         let done = if edit.fields().is_empty() {
             let known = UnknownIdPolicy::KnownOnly;
             let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));

@@ -257,7 +257,10 @@ impl Work for Queue {
             // next row.
             RowEnd::NotStarted | RowEnd::NotThere => Consequence::Neutral,
             RowEnd::Done { .. } if row.end.leaves_annotations() => Consequence::Neutral,
-            RowEnd::Failed(failure @ Failure::NotKnownEnough(_)) => {
+            // The next row is in doubt for the same reason, unless it is an open change of this group.
+            RowEnd::Failed(failure @ Failure::NotKnownEnough(unknown))
+                if !unknown.is_of_one_group() =>
+            {
                 Consequence::Stop(Halt::Cannot(failure.to_string()))
             }
             RowEnd::Failed(failure) if !row.end.is_alarm() || failure.concerns_all() => {

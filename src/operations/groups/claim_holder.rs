@@ -57,9 +57,11 @@ impl fmt::Display for ClaimHolder {
                     Operation::Create | Operation::Get if self.is_own => {
                         write!(f, ": run `{}`, which repeats it", get("--exists"))
                     }
-                    // Only its owner may repeat it.
-                    Operation::Create | Operation::Get => f.write_str(": wait until then"),
-                    Operation::Update | Operation::Rotate | Operation::HandOff => {
+                    // Only its owner may repeat it; and the group was read just now, without a result.
+                    Operation::Create | Operation::Get | Operation::Update => {
+                        f.write_str(": wait until then, and run the command again")
+                    }
+                    Operation::Rotate | Operation::HandOff => {
                         write!(f, ": run `{}`, or wait until then", get(""))
                     }
                 }

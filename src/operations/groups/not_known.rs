@@ -33,6 +33,16 @@ impl UnknownFields {
         format!("{}; nothing was sent", self.parts().0)
     }
 
+    /// Whether it is only about earlier changes of this group.
+    pub fn is_of_one_group(&self) -> bool {
+        let of_one = |objection: &UnsafeUpdate| match objection {
+            UnsafeUpdate::PartialChange { uncertain, .. } => *uncertain,
+            UnsafeUpdate::Uncertain { .. } => true,
+            UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => false,
+        };
+        self.objections.iter().all(of_one)
+    }
+
     /// Why it is not sent, and the command that helps.
     fn parts(&self) -> (String, String) {
         let is_stated = |one: &&UnsafeUpdate| !matches!(one, UnsafeUpdate::NotStated { .. });
@@ -55,7 +65,10 @@ impl UnknownFields {
                 format!(
                     "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known value"
                 ),
-                format!("Repeat that change, or send all of {it}: add --{field} FILE. {look}"),
+                format!(
+                    "Repeat that change, or send all of {it}: {}. {look}",
+                    self.id.command("update", &format!("--{field} FILE"))
+                ),
             ),
             UnsafeUpdate::PartialChange { at: Some(at), .. } => (
                 format!(
@@ -68,7 +81,10 @@ impl UnknownFields {
                 format!(
                     "the {field} of \"{id}\" {is} unknown, and a single change would replace all of {it}"
                 ),
-                format!("To send all of {it}: add --{field} FILE"),
+                format!(
+                    "To send all of {it}: {}",
+                    self.id.command("update", &format!("--{field} FILE"))
+                ),
             ),
             UnsafeUpdate::NotStated { .. } => (
                 format!(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::{
     directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
     domain::{
+        change::DesiredFields,
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::Observation,
@@ -271,6 +272,30 @@ impl Operations {
             }],
             (State::Intended | State::Unknown | State::Open | State::Ended, None) => Vec::new(),
         }
+    }
+
+    /// Ends the updates without a result of which nothing is left: the accepted update with these fields replaced all that
+    /// they sent, whether they took effect or not, and they cannot take effect later.
+    pub(crate) fn end_replaced<'m>(
+        &self,
+        open: impl Iterator<Item = &'m Mutation>,
+        sent: &DesiredFields,
+    ) -> Vec<Record> {
+        let is_replaced = |other: &&Mutation| {
+            other.operation == Operation::Update
+                && other.state == State::Open
+                && (other.sent.clone())
+                    .is_some_and(|before| before.without(sent) == DesiredFields::default())
+        };
+        let end = |other: &Mutation| {
+            let note = format!(
+                "{SETTLED} {} at {}; an accepted update has since replaced all that it sent",
+                other.by,
+                when::second(other.since())
+            );
+            self.mutation_step(other, State::Ended, Some(Ending::Abandoned), Some(note))
+        };
+        open.filter(is_replaced).map(end).collect()
     }
 
     /// A step of a mutation of another process, with its history entry.

@@ -12,7 +12,6 @@ use crate::{
         group::{Properties, UserGroupId},
         history::{Ending, Entry, Operation},
         known::KnownGroup,
-        mutation,
         remote_changes::RemoteChanges,
         size::check_size,
         text::visible,
@@ -22,7 +21,6 @@ use crate::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
         Warning,
         answer::observe::{ObservationInput, is_being_changed},
-        outcome::uncertain,
         recording::changes_for_history,
         rotation::settle::BeforeGet,
     },
@@ -144,22 +142,11 @@ impl Operations {
         }
         add_new(&mut before.warnings, &earlier_warnings);
         before.open.retain(|other| other.id != claim.id());
-        // To repeat an update of one's own that has no result changes nothing twice.
-        let (own, others) = before
-            .open
-            .drain(..)
-            .partition(|open| self.is_own_update(open));
-        before.open = others;
-        let mut plan = before.plan(edit);
-        let own: Vec<Mutation> = own;
-        if own.iter().any(|own| own.sent.as_ref() != Some(&plan.send)) {
-            before.open.extend(own);
-            plan = before.plan(edit);
-        }
+        let (mut plan, uncertain) = before.plan_in_doubt(edit, self.operator());
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
             // The reviewer has not seen changes that were started since.
-            plan.reject_uncertain(&uncertain(&before.open, &before.read));
+            plan.reject_uncertain(&uncertain);
         }
         sendable(id, &self.profile().name, &plan, &before.open)?;
         if item.is_some() {
@@ -256,12 +243,6 @@ impl Operations {
             what.join(", "),
             id.command("show", "")
         )))
-    }
-
-    fn is_own_update(&self, open: &Mutation) -> bool {
-        open.operation == Operation::Update
-            && open.state == mutation::State::Open
-            && open.by == self.operator()
     }
 
     /// Checks that a field which was left out, and which both reads contain, is the same in both. Where others write to

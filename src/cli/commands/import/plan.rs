@@ -4,10 +4,13 @@ use std::{collections::HashSet, fmt::Write};
 
 use super::{
     checked::{Checked, chunk},
-    shown::{PlannedRow, ShownPlan, annotation_lines, lines, planned_row, word, word_for_people},
+    shown::{
+        Blind, PlannedRow, ShownPlan, annotation_lines, lines, planned_row, word, word_for_people,
+    },
 };
 use crate::{
     cli::{
+        args::Replace,
         commands::{prelude::*, run::unreported},
         output::exchanges,
     },
@@ -23,6 +26,7 @@ const NAMED: usize = 20;
 #[derive(Clone, Copy)]
 pub(crate) struct ImportOptions {
     pub(crate) sending: Sending,
+    pub(crate) replace: Replace,
     /// Read the groups before planning.
     pub(crate) refreshes: bool,
     /// Also replace notes and labels that a person wrote.
@@ -83,13 +87,15 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
 async fn begin(
     session: &Session,
     checked: &Checked,
-    refreshes: bool,
+    options: ImportOptions,
 ) -> Result<ShownPlan, CliError> {
     session.say_unknown_key().await?;
     let mut shown = ShownPlan::default();
-    if refreshes {
+    if options.refreshes {
         shown.read = refresh(session, checked).await?;
     }
+    let facts = session.operations.facts().await?;
+    shown.blind = Blind::new(facts, options.replace.fields());
     // What was just read makes more tokens known.
     refuse_secrets(session, checked).await?;
     Ok(shown)
@@ -113,7 +119,7 @@ pub(crate) async fn print_plan(
     options: ImportOptions,
     shows_all: bool,
 ) -> Result<ShownPlan, CliError> {
-    let mut shown = begin(session, checked, options.refreshes).await?;
+    let mut shown = begin(session, checked, options).await?;
     let mut rows = checked.read()?;
     let shows_all = shows_all || exchanges::are_printed();
     let mut count = 0;
@@ -156,7 +162,7 @@ pub(super) async fn print_review(
     done: &[usize],
 ) -> Result<ShownPlan, CliError> {
     let done: HashSet<usize> = done.iter().copied().collect();
-    let mut shown = begin(session, checked, options.refreshes).await?;
+    let mut shown = begin(session, checked, options).await?;
     let mut named = String::new();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {

@@ -1,7 +1,7 @@
 //! A plan as it is shown: its counts, losses and rows, for people and for programs.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     fmt::Write,
 };
 
@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     cli::commands::prelude::*,
-    domain::annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
+    domain::{
+        annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
+        facts::{Facts, Field},
+    },
     formats::{GroupRow, Plan, RowAction, RowPlan},
     operations::{Import, Permit, RowsToSend, Sending, changes_json, request},
 };
@@ -29,6 +32,71 @@ pub(crate) struct PlannedRow {
     pub(super) is_known: bool,
 }
 
+/// Groups of which single rows or keys change in a field that the service does not return, where others write.
+#[derive(Default)]
+pub(super) struct Blind {
+    /// `None`: nothing is in doubt.
+    facts: Option<Facts>,
+    /// What may be sent as last known.
+    replace: Vec<Field>,
+    refused: (usize, BTreeSet<&'static str>),
+    sent: (usize, BTreeSet<&'static str>),
+}
+
+impl Blind {
+    pub(super) fn new(facts: Facts, replace: Vec<Field>) -> Self {
+        Self {
+            facts: (!facts.sole_writer.value).then_some(facts),
+            replace,
+            ..Self::default()
+        }
+    }
+
+    fn count(&mut self, row: &GroupRow, planned: &RowPlan) {
+        let Some(facts) = &self.facts else { return };
+        let edit = row.edit(&planned.base);
+        let mut fields = edit.fields();
+        fields.retain(|field| match field {
+            Field::Name => false,
+            Field::Properties if facts.properties_are_readable() => false,
+            Field::Mapping | Field::Properties => !edit.whole.contains(field),
+        });
+        let is_permitted = |field: &Field| self.replace.contains(field);
+        let counted = match fields.iter().all(is_permitted) {
+            true => &mut self.sent,
+            false => &mut self.refused,
+        };
+        counted.0 += usize::from(!fields.is_empty());
+        counted.1.extend(fields.iter().map(|field| field.as_str()));
+    }
+
+    fn in_words(&self) -> impl Iterator<Item = String> {
+        let named = |fields: &BTreeSet<&str>, between: &str| {
+            fields.iter().copied().collect::<Vec<_>>().join(between)
+        };
+        let groups = |count: usize| counted(count, "group");
+        let (refused, fields) = &self.refused;
+        let refused = (*refused > 0).then(|| {
+            format!(
+                "! {} will be refused: others may have changed the other rows of the {} since. To send the last known ones \
+                 with the change: add --replace-{}",
+                groups(*refused),
+                named(fields, " and "),
+                named(fields, " --replace-"),
+            )
+        });
+        let (sent, fields) = &self.sent;
+        let sent = (*sent > 0).then(|| {
+            format!(
+                "! the last known {} of {} is sent with the change: others may have changed it since",
+                named(fields, " and "),
+                groups(*sent),
+            )
+        });
+        refused.into_iter().chain(sent)
+    }
+}
+
 /// A plan that was shown. Exactly this is sent.
 #[derive(Default)]
 pub(crate) struct ShownPlan {
@@ -41,6 +109,7 @@ pub(crate) struct ShownPlan {
     completed: HashMap<usize, DesiredFields>,
     /// Rows whose note or labels differ from what a person wrote here, which is kept.
     kept: usize,
+    pub(super) blind: Blind,
     losses: Losses,
     resembling: Resembling,
     spreadsheet: SpreadsheetCells,
@@ -79,6 +148,7 @@ impl ShownPlan {
             self.completed.insert(number, row.fields.clone());
         }
         if planned.action == RowAction::Update {
+            self.blind.count(row, planned);
             let base = planned.base.clone().restricted_to(&row.fields);
             self.bases.insert(number, base);
         }
@@ -139,6 +209,7 @@ impl ShownPlan {
     pub(super) fn head(&self, sending: Sending) -> Vec<String> {
         let mut lines = vec![in_words(sending, self)];
         lines.extend(self.lost().map(|lost| format!("! {lost}")));
+        lines.extend(self.blind.in_words());
         lines.extend(self.resembling.in_words());
         lines.extend(self.spreadsheet.in_words());
         lines

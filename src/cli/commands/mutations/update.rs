@@ -180,7 +180,7 @@ pub(crate) async fn send(
         return answer(session, &read, None, &token, file.as_mut()).await;
     }
     let mut edit = edit.clone();
-    let mut plan = read.plan(&edit);
+    let mut plan = read.plan(&edit, session.operations.operator());
     // Who is asked sees what is not known well enough, and decides; without a question it needs an option or a fact.
     let doubtful = if !mutation.yes && confirm::has_person(session.no_input) {
         plan.in_doubt()
@@ -193,7 +193,7 @@ pub(crate) async fn send(
         edit.sends_unchanged = doubtful
             .iter()
             .any(|doubt| matches!(doubt, UnsafeUpdate::NotStated { .. }));
-        plan = read.plan(&edit);
+        plan = read.plan(&edit, session.operations.operator());
     }
     // Report an update that cannot be sent before the person is asked to confirm it.
     sendable(id, &session.operations.profile().name, &plan, &read.open)?;

@@ -263,7 +263,7 @@ impl Review {
             self.wanted = choices.result();
         }
         if let Some(read) = &self.read {
-            self.plan = read.plan(&self.edit());
+            self.plan = read.plan(&self.edit(), &context.operator);
         }
         self.change = Change::between(&self.now, &self.plan.send);
         self.seen = 0;
