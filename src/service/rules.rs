@@ -10,12 +10,11 @@ use serde_json::{Map, Value};
 use super::{
     keys::{self, HeldKey, now},
     refusal::Refusal,
-    request::GroupFields,
     secret,
     store::{Result, StoreError},
 };
 use crate::{
-    api::wire::{Presence, ResponseBody, UserGroup},
+    api::wire::{GroupRequest, Presence, ResponseBody, UserGroup},
     db::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
 };
 
@@ -43,11 +42,11 @@ impl FromValue for SecretString {
 /// What a caller wants done.
 pub(super) enum Change {
     GetOrCreate {
-        wanted: GroupFields,
+        wanted: GroupRequest,
         /// Used if the group is created.
         new_token: SecretString,
     },
-    Update(GroupFields),
+    Update(GroupRequest),
     Rotate {
         current: SecretString,
         new_token: SecretString,
@@ -76,7 +75,7 @@ pub(super) fn execute(
 pub(super) fn find_existing(
     tx: &Tx<'_>,
     (key, environment): (i64, i64),
-    wanted: &GroupFields,
+    wanted: &GroupRequest,
 ) -> Result<Option<ResponseBody>> {
     let caller = keys::ask_caller(tx, key)?;
     let found = ask_group(tx, environment, &wanted.user_group_id)?;
@@ -96,7 +95,7 @@ fn get_or_create(
     tx: &Tx<'_>,
     held: HeldKey<'_, '_>,
     environment: i64,
-    wanted: &GroupFields,
+    wanted: &GroupRequest,
     new_token: &SecretString,
 ) -> Verdict {
     let id = &wanted.user_group_id;
@@ -126,7 +125,7 @@ fn get_or_create(
     Ok(Ok(got(row, wanted, true)?))
 }
 
-fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody> {
+fn got(row: StoredGroup, wanted: &GroupRequest, is_new: bool) -> Result<ResponseBody> {
     Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
         ..success(UserGroup {
@@ -143,7 +142,7 @@ WHERE environment = $5 AND user_group_id = $6 \
 RETURNING *";
 
 /// Replaces the fields that are present; the others stay.
-fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupFields) -> Verdict {
+fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupRequest) -> Verdict {
     let values = values![
         wanted.name.as_ref(),
         wanted.mapping.as_ref().map(json),
@@ -245,7 +244,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING *";
 pub(super) fn insert(
     tx: &Tx<'_>,
     environment: i64,
-    wanted: &GroupFields,
+    wanted: &GroupRequest,
     token: &SecretString,
 ) -> Result<StoredGroup> {
     let none = (IndexMap::new(), Map::new());

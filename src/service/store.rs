@@ -120,12 +120,7 @@ const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - IN
 
 impl Store {
     /// Opens the database, or creates it with mode 0600 in a folder with mode 0700. Blocks.
-    pub fn open(path: &Path) -> Result<Self> {
-        Self::open_with(path, Options::default())
-    }
-
-    /// As [`Store::open`], with other limits.
-    pub fn open_with(path: &Path, options: Options) -> Result<Self> {
+    pub fn open(path: &Path, options: Options) -> Result<Self> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
         if options.is_ephemeral {
             connection.execute_batch(EPHEMERAL)?;

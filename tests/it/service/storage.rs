@@ -1,9 +1,11 @@
 //! The files on disk, and that every acknowledged write is in them.
 
-use groupdesk::service::{
-    Limits, Service, Setup,
-    seed::SeedGroup,
-    store::{Store, StoreError},
+use groupdesk::{
+    api::wire::GroupRequest,
+    service::{
+        Limits, Service, Setup,
+        store::{Options, Store, StoreError},
+    },
 };
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -54,7 +56,7 @@ async fn groups_keys_and_retired_tokens_survive_a_restart() {
     drop(service.store);
     let wal = format!("{}-wal", service.database.display());
     assert!(!std::fs::exists(wal).expect("known"), "closed properly");
-    let store = Store::open(&service.database).expect("open");
+    let store = Store::open(&service.database, Options::default()).expect("open");
     let listen = "127.0.0.1:0".parse().expect("an address");
     let (limits, setup) = (Limits::default(), Setup::default());
     let again = Service::start(listen, store, "/api/user", limits, setup).await;
@@ -66,13 +68,13 @@ async fn groups_keys_and_retired_tokens_survive_a_restart() {
     again.stop().await;
 }
 
-fn seeds(count: usize) -> Vec<SeedGroup> {
+fn seeds(count: usize) -> Vec<GroupRequest> {
     (0..count)
-        .map(|n| SeedGroup {
+        .map(|n| GroupRequest {
             user_group_id: format!("group-{n}"),
-            name: format!("Group {n}"),
-            mapping: [("7".to_owned(), n.to_string())].into_iter().collect(),
-            properties: json!({"n": n}).as_object().cloned().expect("an object"),
+            name: Some(format!("Group {n}")),
+            mapping: Some([("7".to_owned(), n.to_string())].into_iter().collect()),
+            properties: json!({"n": n}).as_object().cloned(),
         })
         .collect()
 }
