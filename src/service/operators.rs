@@ -72,20 +72,15 @@ impl OperatorState {
 }
 
 pub(super) fn router(state: OperatorState) -> Router {
+    let other = "not found; use /live, /ready or /metrics\n";
     Router::new()
         .route(
             "/live",
-            get(|| async { answered(StatusCode::OK, TEXT, "yes\n") }),
+            get(async || answered(StatusCode::OK, TEXT, "yes\n")),
         )
         .route("/ready", get(ready))
         .route("/metrics", get(metrics))
-        .fallback(|| async {
-            answered(
-                StatusCode::NOT_FOUND,
-                TEXT,
-                "not found; use /live, /ready or /metrics\n",
-            )
-        })
+        .fallback(async move || answered(StatusCode::NOT_FOUND, TEXT, other))
         .with_state(state)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn find_existing(
     (key, environment): (i64, i64),
     wanted: &GroupRequest,
 ) -> Result<Option<ResponseBody>> {
-    let caller = keys::ask_caller(tx, key)?;
+    let caller = keys::ask_caller(tx, key, "")?;
     let found = ask_group(tx, environment, &wanted.user_group_id)?;
     if !caller.one()?.is_some_and(|caller| caller.was_used_lately()) {
         return Ok(None);
@@ -128,10 +128,7 @@ fn get_or_create(
 fn got(row: StoredGroup, wanted: &GroupRequest, is_new: bool) -> Result<ResponseBody> {
     Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
-        ..success(UserGroup {
-            properties: row.properties(wanted.properties.is_some())?,
-            ..row.into_user_group()
-        })
+        ..success(row.into_user_group(wanted.properties.is_some())?)
     })
 }
 
@@ -157,9 +154,8 @@ fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupRe
         return Ok(Err(Refusal::UnknownGroup));
     };
     Ok(Ok(success(UserGroup {
-        properties: row.properties(wanted.properties.is_some())?,
         api_environment_tag: caller.tag.into(),
-        ..row.into_user_group()
+        ..row.into_user_group(wanted.properties.is_some())?
     })))
 }
 
@@ -196,7 +192,9 @@ fn rotate(
     tx.put(RETIRE, values![&hash, environment, row.team_id, at])?;
     Ok(Ok(success(UserGroup {
         api_environment_tag: caller.tag.into(),
-        ..row.into_user_group()
+        // A rotation says nothing of them.
+        properties: Presence::Absent,
+        ..row.into_user_group(false)?
     })))
 }
 
@@ -262,25 +260,21 @@ pub(super) fn insert(
 }
 
 impl StoredGroup {
-    /// The stored properties if the request contained some, otherwise null.
-    fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>> {
-        if !carried {
-            return Ok(Presence::Null);
-        }
-        serde_json::from_str(&self.properties)
-            .map(Presence::Present)
-            .map_err(|_| StoreError::Unexpected("stored properties are not a JSON object".into()))
-    }
-
-    /// Without properties and tag, which depend on the operation.
-    fn into_user_group(self) -> UserGroup {
-        UserGroup {
+    /// With the stored properties if the request `carried` some, otherwise null; without the tag, which depends on the
+    /// operation.
+    fn into_user_group(self, carried: bool) -> Result<UserGroup> {
+        let properties = carried.then(|| serde_json::from_str(&self.properties));
+        let properties = properties.transpose().map_err(|_| {
+            StoreError::Unexpected("stored properties are not a JSON object".into())
+        })?;
+        Ok(UserGroup {
             team_id: Presence::Present(self.team_id),
             token: Presence::Present(self.token),
             name: Presence::Present(self.name),
             provided_id: Presence::Present(self.user_group_id),
+            properties: properties.into(),
             ..UserGroup::default()
-        }
+        })
     }
 }
 

@@ -53,7 +53,11 @@ impl Seeder<'_, '_> {
     pub fn add(&self, environment: &str, groups: Vec<GroupRequest>) -> Result<Vec<Seeded>> {
         let sql = "SELECT id, tag FROM environments WHERE name = $1";
         let found: Option<(i64, Option<String>)> = self.0.one(sql, values![environment])?;
-        let found = found.ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
+        let found = found.ok_or_else(|| {
+            StoreError::Unfit(format!(
+                "there is no environment named {environment:?}; create a key for it first"
+            ))
+        })?;
         let environment = (found.0, found.1.as_deref());
         let seeded = groups.into_iter().enumerate();
         seeded
@@ -73,7 +77,8 @@ fn add(
         token: row.token,
         created,
     };
-    let refused = |why: String| StoreError::Seed { number, why };
+    let refused =
+        |why: String| StoreError::Unfit(format!("group {number} cannot be seeded: {why}"));
     request::within_limits(wanted).map_err(refused)?;
     let found = rules::ask_group(tx, environment, &wanted.user_group_id)?;
     if let Some(row) = found.one()? {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Result, StoreError,
-    file::{MIGRATIONS, version},
+    file::{MIGRATIONS, unfit, version},
 };
 use crate::{
     db::file::{self, CopyFault},
@@ -92,10 +92,7 @@ pub fn check(database: &Path) -> Result<Vec<CheckResult>> {
 fn read_only(path: &Path) -> Result<Connection> {
     let found = fs::symlink_metadata(path).map_err(|error| file_error(path, &error))?;
     if !found.is_file() {
-        let name = path.display();
-        return Err(StoreError::File(format!(
-            "{name} is not a regular file; use another file"
-        )));
+        return Err(unfit(path, "is not a regular file; use another file"));
     }
     let connection = file::read_only(path, patience())?;
     version(&connection, path)?;
@@ -216,6 +213,5 @@ fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResu
 }
 
 fn file_error(path: &Path, error: &io::Error) -> StoreError {
-    let error = private_files::explained(error);
-    StoreError::File(format!("{} {error}", path.display()))
+    unfit(path, private_files::explained(error))
 }
