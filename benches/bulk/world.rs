@@ -91,7 +91,9 @@ fn seed(database: &Path, ids: &[UserGroupId]) -> String {
         user_group_id: id.as_str().to_owned(),
         ..GroupRequest::default()
     });
-    store.seed("testing", groups.collect()).expect("seeded");
+    let groups = groups.collect();
+    let seeded = store.seed(move |seeder| seeder.add("testing", groups));
+    seeded.expect("seeded");
     key.expose_secret().to_owned()
 }
 

@@ -48,7 +48,7 @@ pub(super) fn chunks(
         let Some(groups) = groups else {
             let part = samples::all().and_then(|plan| {
                 let wanted = plan.clone();
-                let tokens = store.seed_with(move |seeder| seed(seeder, &wanted))?;
+                let tokens = store.seed(move |seeder| seed(seeder, &wanted))?;
                 Ok((plan, tokens))
             });
             drop(sender.blocking_send(part));
@@ -57,7 +57,7 @@ pub(super) fn chunks(
         for first in (0..groups).step_by(TRANSACTION_LEN) {
             let all = first..groups.min(first + TRANSACTION_LEN);
             let parts = sender.clone();
-            let made = store.seed_with(move |seeder| {
+            let made = store.seed(move |seeder| {
                 for first in all.clone().step_by(CHUNK_LEN) {
                     let plan = samples::generated(first..all.end.min(first + CHUNK_LEN));
                     let tokens = seed(seeder, &plan)?;

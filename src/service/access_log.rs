@@ -31,7 +31,6 @@ pub(super) struct LogEntry<'a> {
 }
 
 /// Writes lines on its own thread. Dropping it waits until the queued lines are written.
-#[derive(Debug)]
 pub struct AccessLog {
     lines: Option<SyncSender<String>>,
     thread: Option<JoinHandle<()>>,

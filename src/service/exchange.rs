@@ -157,15 +157,9 @@ async fn execute_change(
     change: Change,
 ) -> Result<ResponseBody, Refusal> {
     let change = Arc::new(change);
-    if store.is_shared()
-        && !is_use_due
-        && let Change::GetOrCreate { .. } = &*change
-    {
+    if store.is_shared() && !is_use_due && matches!(*change, Change::GetOrCreate { .. }) {
         let change = Arc::clone(&change);
-        let find = move |tx: &Tx<'_>| match &*change {
-            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key, wanted),
-            _ => Ok(None),
-        };
+        let find = move |tx: &Tx<'_>| rules::find_existing(tx, key, &change);
         if let Some(found) = store.execute(Access::Short, find).await? {
             return Ok(found);
         }

@@ -25,7 +25,6 @@ type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 /// Makes the metrics: for each its field, its type, and its name and meaning for operators.
 macro_rules! metrics {
     ($($field:ident: $type:ty = $name:literal, $meaning:literal;)+) => {
-        #[derive(Debug)]
         pub(super) struct Metrics {
             registry: Registry,
             durations: Family<Labels<1>, Histogram>,

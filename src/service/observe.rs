@@ -57,7 +57,6 @@ impl RequestDetails {
 }
 
 /// Shared by all requests of a service.
-#[derive(Debug)]
 pub(super) struct Observer {
     pub(super) metrics: Metrics,
     log: Option<AccessLog>,

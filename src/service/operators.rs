@@ -29,7 +29,7 @@ const METRICS: HeaderValue =
 /// When the storage was checked, and the result.
 pub(super) type LastProbe = Option<(Instant, Result<(), String>)>;
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct OperatorState {
     pub(super) observer: Arc<Observer>,
     pub(super) store: Store,

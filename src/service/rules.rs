@@ -75,8 +75,11 @@ pub(super) fn execute(
 pub(super) fn find_existing(
     tx: &Tx<'_>,
     (key, environment): (i64, i64),
-    wanted: &GroupRequest,
+    change: &Change,
 ) -> Result<Option<ResponseBody>> {
+    let Change::GetOrCreate { wanted, .. } = change else {
+        return Ok(None);
+    };
     let caller = keys::ask_caller(tx, key, "")?;
     let found = ask_group(tx, environment, &wanted.user_group_id)?;
     if !caller.one()?.is_some_and(|caller| caller.was_used_lately()) {

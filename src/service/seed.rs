@@ -23,16 +23,9 @@ pub struct Seeded {
 }
 
 impl Store {
-    /// Adds groups to an environment in one transaction, all or none; existing ids are skipped. Returns one entry per
-    /// given group, in order. The environment must have a key. Blocks.
-    pub fn seed(&self, environment: &str, groups: Vec<GroupRequest>) -> Result<Vec<Seeded>> {
-        let environment = environment.to_owned();
-        self.seed_with(move |seeder| seeder.add(&environment, groups))
-    }
-
     /// Adds groups to any environments in one transaction, all or none. Blocks, and the store is blocked as well, until
     /// `work` ends.
-    pub fn seed_with<T: Send + 'static>(
+    pub fn seed<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Seeder<'_, '_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -49,7 +42,8 @@ impl Store {
 pub struct Seeder<'t, 'c>(&'t Tx<'c>);
 
 impl Seeder<'_, '_> {
-    /// As [`Store::seed`].
+    /// Adds groups to an environment; existing ids are skipped. Returns one entry per given group, in order. The
+    /// environment must have a key.
     pub fn add(&self, environment: &str, groups: Vec<GroupRequest>) -> Result<Vec<Seeded>> {
         let sql = "SELECT id, tag FROM environments WHERE name = $1";
         let found: Option<(i64, Option<String>)> = self.0.one(sql, values![environment])?;

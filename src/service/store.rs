@@ -2,7 +2,6 @@
 //! Knows none of the service's rules; those are in `rules` and `keys` and run inside its transactions.
 
 use std::{
-    fmt,
     path::Path,
     sync::{
         Arc,
@@ -243,13 +242,9 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             thread.waiting.clone(),
             is_write.then(|| self.0.pending_writes.clone()),
         );
-        let sweeps = self.is_shared()
-            && is_write
-            && self
-                .0
-                .writes
-                .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(SWEEP_EVERY);
+        let is_counted = self.is_shared() && is_write;
+        let count = || self.0.writes.fetch_add(1, Ordering::Relaxed);
+        let sweeps = is_counted && count().is_multiple_of(SWEEP_EVERY);
         let work = move |tx: &Tx<'_>| {
             let done = work(tx)?;
             if sweeps {
@@ -277,14 +272,6 @@ fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread>
         worker,
         waiting: Count::default(),
     })
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store")
-            .field("pending_writes", &self.pending_writes())
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

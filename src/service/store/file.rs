@@ -126,7 +126,6 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
 
 /// Number of migrations that the file has had; an error if it is not ours or newer than we know.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize> {
-    let foreign = || StoreError::Foreign(path.display().to_string());
     let number = |pragma: &str| {
         connection
             .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
@@ -137,7 +136,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize> {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let ours = number("application_id")? == APPLICATION_ID;
     if !ours && (found != 0 || tables != 0) {
-        return Err(foreign());
+        return Err(StoreError::Foreign(path.display().to_string()));
     }
     usize::try_from(found)
         .ok()

@@ -234,7 +234,8 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
     drop(store);
     let other = Connection::open(&path).expect("open");
     other.pragma_update(None, "user_version", 99).expect("set");
-    let newer = Store::open(&path, Options::default()).expect_err("newer");
+    let newer = Store::open(&path, Options::default());
+    let newer = newer.err().expect("newer");
     let (found, known) = (99, 2);
     assert_eq!(newer, StoreError::Newer { found, known });
     assert!(newer.to_string().contains("use a newer groupdesk"));
@@ -251,7 +252,8 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
     .expect("written");
     for file in [&foreign, &text] {
         let before = std::fs::read(file).expect("readable");
-        let refused = Store::open(file).expect_err("foreign");
+        let refused = Store::open(file, Options::default());
+        let refused = refused.err().expect("foreign");
         assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
         assert_eq!(std::fs::read(file).expect("readable"), before);
     }

@@ -280,7 +280,7 @@ impl World {
             properties: Some(properties.as_object().expect("an object").clone()),
         };
         self.store
-            .seed(side.name(), vec![group])
+            .seed(move |seeder| seeder.add(side.name(), vec![group]))
             .expect("the group is put in");
     }
 
