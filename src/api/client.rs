@@ -7,7 +7,6 @@
 //! ```
 
 use std::{
-    fmt,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -25,7 +24,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, pasted::Parts, size::MAX_ANSWER_BYTES, token::Token},
+    domain::{group::UserGroupId, pasted::Parts, token::Token},
     intake::{self, proxy::Proxy},
 };
 
@@ -46,7 +45,7 @@ use super::{
     send_by::{CheckSendBy, SendBy},
     sent,
     tls::{client_config, provider},
-    wire::{GroupRequest, RotateRequest},
+    wire::{GroupRequest, RotateRequest, WireToken},
     zeroizing::{self, Buffer},
 };
 
@@ -75,12 +74,6 @@ pub(super) struct Inner {
     pub(super) tls: Option<Arc<ClientConfig>>,
     /// The name of the proxy, if it sees plain HTTP: then it may answer in the place of the service.
     plain_proxy: Option<String>,
-}
-
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({})", self.inner.address.host)
-    }
 }
 
 /// A complete answer.
@@ -227,7 +220,7 @@ impl Client {
         expected: Option<&UserGroupId>,
     ) -> Result<Reply, CallError> {
         let request = RotateRequest {
-            current_token: SecretString::from(current.expose()),
+            current_token: WireToken(SecretString::from(current.expose())),
         };
         let expectation = Expected::Rotation {
             expected,
@@ -330,9 +323,7 @@ impl Inner {
             }
             Ok(false) => Verdict::Unclear(Ambiguous {
                 status,
-                kind: AmbiguousKind::TooLarge {
-                    limit: MAX_ANSWER_BYTES,
-                },
+                kind: AmbiguousKind::TooLarge,
                 via: self.plain_proxy.clone(),
             }),
             Err(error) => return Err(self.route.failed(call, &error, Some(status), &scrub)),

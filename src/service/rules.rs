@@ -14,7 +14,7 @@ use super::{
     store::{Result, StoreError},
 };
 use crate::{
-    api::wire::{GroupRequest, Presence, ResponseBody, UserGroup},
+    api::wire::{GroupRequest, Presence, ResponseBody, UserGroup, WireToken},
     db::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
 };
 
@@ -272,7 +272,7 @@ impl StoredGroup {
         })?;
         Ok(UserGroup {
             team_id: Presence::Present(self.team_id),
-            token: Presence::Present(self.token),
+            token: Presence::Present(WireToken(self.token)),
             name: Presence::Present(self.name),
             provided_id: Presence::Present(self.user_group_id),
             properties: properties.into(),
