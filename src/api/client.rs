@@ -7,6 +7,7 @@
 //! ```
 
 use std::{
+    fmt,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -76,6 +77,12 @@ pub(super) struct Inner {
     plain_proxy: Option<String>,
 }
 
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({})", self.inner.address.host)
+    }
+}
+
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
@@ -86,6 +93,9 @@ pub struct Reply {
     /// The facts that the service states about itself.
     pub facts: StatedFacts,
 }
+
+/// What a call brings.
+type Answered = Result<Reply, CallError>;
 
 impl Client {
     /// For https this loads the certificate authorities, which takes about 10 ms.
@@ -185,40 +195,24 @@ impl Client {
     }
 
     /// Gets the group, and creates it if the service does not know it (hazard 1).
-    pub async fn get_or_create(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn get_or_create(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::GetOrCreate, request, &Expected::Group(id))
             .await
     }
 
     /// As [`Client::get_or_create`], for a group that is meant to be created: over a fresh connection, like every
     /// write.
-    pub async fn create(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn create(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::Create, request, &Expected::Group(id)).await
     }
 
     /// Updates the group; may replace or merge (hazard 4).
-    pub async fn update(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn update(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::Update, request, &Expected::Group(id)).await
     }
 
     /// Rotates the token, once, over a fresh connection. If the outcome is unclear, only a get may settle it.
-    pub async fn rotate(
-        &self,
-        current: &Token,
-        expected: Option<&UserGroupId>,
-    ) -> Result<Reply, CallError> {
+    pub async fn rotate(&self, current: &Token, expected: Option<&UserGroupId>) -> Answered {
         let request = RotateRequest {
             current_token: WireToken(SecretString::from(current.expose())),
         };
@@ -230,7 +224,7 @@ impl Client {
     }
 
     /// An update that names no group, which a service can only refuse; see `probe`.
-    pub(super) async fn update_nothing(&self) -> Result<Reply, CallError> {
+    pub(super) async fn update_nothing(&self) -> Answered {
         let nobody = UserGroupId::parse("-").expect("a valid ID");
         let nothing = serde_json::Map::new();
         self.send(Call::Probe, &nothing, &Expected::Group(&nobody))
@@ -242,7 +236,7 @@ impl Client {
         call: Call,
         request: &impl Serialize,
         expectation: &Expected<'_>,
-    ) -> Result<Reply, CallError> {
+    ) -> Answered {
         let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
             Recorder::begin(listener, &self.inner.info, (call, expectation), &body)
@@ -268,7 +262,7 @@ impl Inner {
         body: Buffer,
         expectation: &Expected<'_>,
         received: &mut Option<ReceivedAnswer>,
-    ) -> Result<Reply, CallError> {
+    ) -> Answered {
         let client = match call {
             Call::GetOrCreate => &self.reads,
             Call::Create | Call::Update | Call::Probe | Call::Rotate => &self.writes,

@@ -231,7 +231,7 @@ mod tests {
         };
         assert_eq!(lost(&observer).as_deref(), Some("0"));
         // One line is being written, and the rest of the queue waits.
-        for _ in 0..access_log::WAITING + 10 {
+        for _ in 0..crate::service::access_log::WAITING + 10 {
             observer.unreadable(&Refusal::Head);
         }
         let lost = lost(&observer).expect("a sample");

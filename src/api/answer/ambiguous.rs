@@ -65,32 +65,23 @@ impl std::error::Error for Ambiguous {}
 /// What happened, that the request was sent, and what to do.
 impl fmt::Display for Ambiguous {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = self.what();
-        match (&self.kind, self.check()) {
+        let next = match (&self.kind, self.check()) {
             (Kind::Redirect { hint, .. }, _) => {
-                write!(f, "{what}, so apparently nothing was changed; {hint}")
+                format!(", so apparently nothing was changed; {hint}")
             }
-            (Kind::OtherGroup { rotation: true, .. }, _) => write!(
-                f,
-                "{what}; the token sent may belong to that group, and may be rotated; read both groups before anything else"
-            ),
-            (Kind::OtherGroup { .. }, _) => write!(
-                f,
-                "{what}; a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
-            ),
-            (Kind::ServerError { .. }, _) => write!(
-                f,
-                "{what}; the request was sent and may have taken effect; read the group before trying again"
-            ),
-            (_, Some(check)) => write!(
-                f,
-                "{what}; the request was sent; {check}, then read the group"
-            ),
-            (_, None) => write!(
-                f,
-                "{what}; the request was sent; read the group to see whether it took effect"
-            ),
-        }
+            (Kind::OtherGroup { rotation: true, .. }, _) => {
+                "; the token sent may belong to that group, and may be rotated; read both groups before anything else".into()
+            }
+            (Kind::OtherGroup { .. }, _) => {
+                "; a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear".into()
+            }
+            (Kind::ServerError { .. }, _) => {
+                "; the request was sent and may have taken effect; read the group before trying again".into()
+            }
+            (_, Some(check)) => format!("; the request was sent; {check}, then read the group"),
+            (_, None) => "; the request was sent; read the group to see whether it took effect".into(),
+        };
+        write!(f, "{}{next}", self.what())
     }
 }
 

@@ -114,17 +114,17 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| idle.join());
         let busy = first.busy();
         assert!(idle.end_longest());
-        assert!(second.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(second.end.is_cancelled() && !first.end.is_cancelled());
         drop(busy);
         assert!(
             idle.end_longest(),
             "the third waits longer than the first now"
         );
-        assert!(third.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(third.end.is_cancelled() && !first.end.is_cancelled());
         let fourth = idle.join();
         fourth.is_over();
         assert!(idle.end_longest(), "what is over waits for nothing");
-        assert!(fourth.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(fourth.end.is_cancelled() && !first.end.is_cancelled());
         drop(first);
         assert!(!idle.end_longest(), "gone");
     }
