@@ -19,10 +19,11 @@ pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Bytes, Refus
     let collected = timeout(time, Limited::new(&mut *body, LARGEST).collect()).await;
     let collected = collected.map_err(|_| Refusal::SlowBody)?;
     let bytes = collected.map_err(|error| {
-        let is_large = error.is::<LengthLimitError>();
-        is_large
-            .then_some(Refusal::TooLarge)
-            .unwrap_or(Refusal::BrokenBody)
+        if error.is::<LengthLimitError>() {
+            Refusal::TooLarge
+        } else {
+            Refusal::BrokenBody
+        }
     })?;
     *body = Body::empty();
     Ok(bytes.to_bytes())
