@@ -9,7 +9,7 @@ use std::{
 
 use groupdesk::{
     platform::private_files::{private_folder, write_new_private},
-    service::store::Store,
+    service::store::{Options, Store},
 };
 use rusqlite::Connection;
 use secrecy::ExposeSecret;
@@ -69,7 +69,7 @@ pub(super) fn empty_service() -> (TempDir, Store, Vec<String>) {
     let (bytes, keys) = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(SERVICE);
-        let store = Store::open(&file).expect("a store");
+        let store = Store::open(&file, Options::default()).expect("a store");
         let keys = KEYS.map(|(side, read_only)| {
             let made = store.create_key(side.name(), Some(side.tag().as_str()), read_only);
             made.expect("a key").1.expose_secret().to_owned()
@@ -83,7 +83,7 @@ pub(super) fn empty_service() -> (TempDir, Store, Vec<String>) {
 fn service_from(bytes: &[u8]) -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = put(folder.path(), SERVICE, bytes);
-    let store = Store::open(&file).expect("a store");
+    let store = Store::open(&file, Options::default()).expect("a store");
     (folder, store)
 }
 
