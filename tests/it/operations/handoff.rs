@@ -16,7 +16,7 @@ pub(super) struct HandOffScript {
 
 impl HandOffScript {
     pub(super) fn new(script: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let taker = Self {
             folder,
             limit: PATIENCE,
