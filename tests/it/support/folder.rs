@@ -44,8 +44,8 @@ pub(crate) fn below() -> &'static Path {
         let Some(folder) = (!is_told && has_room()).then(in_memory).flatten() else {
             return std::env::temp_dir();
         };
-        // A server of PostgreSQL is another user.
-        set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("its owner");
+        // As the usual place: a server of PostgreSQL is another user, who removes its own folder.
+        set_permissions(folder.path(), Permissions::from_mode(0o1777)).expect("its owner");
         std::mem::forget(tied(folder.path()));
         folder.keep()
     })
