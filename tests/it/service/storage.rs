@@ -29,7 +29,7 @@ async fn every_acknowledged_write_is_in_the_files_at_once() {
             (id, name, token.to_owned())
         });
         let acknowledged = futures_util::future::join_all(calls).await;
-        let killed = tempfile::tempdir().expect("a folder");
+        let killed = crate::support::folder::temporary();
         let copy = killed.path().join("service.db");
         for suffix in ["", "-wal"] {
             let from = format!("{}{suffix}", service.database.display());

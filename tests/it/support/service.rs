@@ -46,7 +46,7 @@ impl TestService {
     }
 
     pub(crate) async fn start_as(options: Options, limits: Limits, setup: Setup) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let database = folder.path().join("service/service.db");
         let storage = postgres::storage();
         let store = match &storage {
