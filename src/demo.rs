@@ -171,7 +171,7 @@ impl EmptyWorld {
                 is_ephemeral: true,
                 ..Options::default()
             };
-            let store = Store::open_with(&folder.path().join("service.db"), options)?;
+            let store = Store::open(&folder.path().join("service.db"), options)?;
             let (_, production) = store.create_key("production", Some("Customer"), false)?;
             let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
             Ok(Self {

@@ -72,7 +72,7 @@ impl Default for Limits {
 }
 
 /// Options of an operator.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Setup {
     /// Names (without port) that requests may be addressed to in `Host`; if empty, any.
     pub hosts: Vec<String>,
@@ -82,7 +82,6 @@ pub struct Setup {
 }
 
 /// The User Group Service.
-#[derive(Debug)]
 pub struct Service;
 
 impl Service {
@@ -135,7 +134,6 @@ impl Service {
 }
 
 /// A listener and its connections. Dropping it stops it without waiting.
-#[derive(Debug)]
 pub struct Listening {
     /// Its address; the port is the real one, also if 0 was requested.
     pub address: SocketAddr,
@@ -171,7 +169,6 @@ impl Listening {
 }
 
 /// A running service. Dropping it stops it without waiting.
-#[derive(Debug)]
 pub struct Running {
     /// Its address; the port is the real one, also if 0 was requested.
     pub address: SocketAddr,

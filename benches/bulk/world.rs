@@ -9,11 +9,12 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use groupdesk::{
+    api::wire::GroupRequest,
     config::{Environment, KeySource, Profile},
     directory::Directory,
     domain::{group::UserGroupId, known::KnownGroup, token::Token},
     operations::{Clock, Operations, UnknownIdPolicy},
-    service::{seed::SeedGroup, store::Store},
+    service::store::{Options, Store},
 };
 use secrecy::ExposeSecret;
 
@@ -82,17 +83,17 @@ fn spent(process: &str) -> Duration {
 }
 
 fn seed(database: &Path, ids: &[UserGroupId]) -> String {
-    let store = Store::open(database).expect("a store");
+    let store = Store::open(database, Options::default()).expect("a store");
     let (_, key) = store
         .create_key("testing", Some("Testing"), false)
         .expect("a key");
-    let groups = ids.iter().map(|id| SeedGroup {
+    let groups = ids.iter().map(|id| GroupRequest {
         user_group_id: id.as_str().to_owned(),
-        name: id.as_str().to_owned(),
-        mapping: std::iter::empty::<(String, String)>().collect(),
-        properties: serde_json::Map::new(),
+        ..GroupRequest::default()
     });
-    store.seed("testing", groups.collect()).expect("seeded");
+    let groups = groups.collect();
+    let seeded = store.seed(move |seeder| seeder.add("testing", groups));
+    seeded.expect("seeded");
     key.expose_secret().to_owned()
 }
 

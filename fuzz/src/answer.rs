@@ -10,6 +10,7 @@ use groupdesk::{
         wire::{GroupRequest, ResponseBody},
     },
     domain::{group::UserGroupId, token::Token},
+    formats::strict_json::JsonError,
 };
 use serde_json::Value;
 
@@ -126,7 +127,7 @@ fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Expected<'_>) {
         }
         Verdict::Unclear(unclear) => {
             assert_eq!(unclear.status, status);
-            if let AmbiguousKind::NotJson { line, column, .. } = &unclear.kind {
+            if let AmbiguousKind::Json(JsonError::NotJson { line, column, .. }) = &unclear.kind {
                 let lines = exchange.body.split(|byte| *byte == b'\n').count();
                 assert!(*line <= lines && *column <= exchange.body.len() + 1);
             }

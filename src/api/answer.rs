@@ -10,15 +10,18 @@ use std::{mem, time::Duration};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{
-    group::{EnvironmentTag, Properties, UserGroupId},
-    token::Token,
+use crate::{
+    domain::{
+        group::{EnvironmentTag, Properties, UserGroupId},
+        token::Token,
+    },
+    formats::strict_json::JsonError,
 };
 
 use super::{body::parse, proxied::PROXY_LOGIN, zeroizing::ParsedAnswer};
 use ambiguous::{Ambiguous, AmbiguousKind};
 use error_message::{ErrorMessage, Scrub};
-use success::{Success, flag, says_no, success};
+use success::{Success, flag, success};
 
 /// What the request asked for, so that an answer about something else is detected.
 #[derive(Debug, Clone, Copy)]
@@ -179,13 +182,13 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         return unclear(ambiguous::redirect(exchange.url, exchange.location, &scrub));
     }
     let mut body = parse(exchange.content_type, exchange.body);
-    if let Some(token) = body.as_deref().ok().and_then(token_text) {
+    let answer = body.as_deref().ok();
+    let object = answer.and_then(Value::as_object);
+    if let Some(token) = answer.and_then(|answer| answer["user_group"]["token"].as_str()) {
         scrub.add(token);
     }
-    let said = body
-        .as_ref()
-        .map(|body| ErrorMessage::of(body, &scrub))
-        .unwrap_or_default();
+    let said = answer.map(|answer| ErrorMessage::of(answer, &scrub));
+    let said = said.unwrap_or_default();
     let mut verdict = match status {
         200..300 => match &body {
             Ok(body) => judge_success(exchange, body, asked, &scrub, said),
@@ -193,11 +196,11 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         },
         400..500 => {
             // Such a body may say both yes and no.
-            if let Err(kind @ (AmbiguousKind::Twice { .. } | AmbiguousKind::TooMany { .. })) = &body
+            if let Err(kind @ AmbiguousKind::Json(wrong)) = &body
+                && !matches!(wrong, JsonError::NotJson { .. })
             {
                 return unclear(kind.clone());
             }
-            let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
                 unclear(AmbiguousKind::SuccessDenied)
             } else {
@@ -206,7 +209,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         }
         503 if exchange.not_done
             && matches!(asked, Expected::Group(_))
-            && body.as_deref().is_ok_and(says_no) =>
+            && object.is_some_and(|map| success(map) == Success::No) =>
         {
             exchange.refused(true, said)
         }
@@ -274,7 +277,7 @@ fn judge_success(
     said: ErrorMessage,
 ) -> Verdict {
     let Some(map) = body.as_object() else {
-        return exchange.unclear(AmbiguousKind::NotAnAnswer { words: said.words });
+        return exchange.unclear(AmbiguousKind::NotAnAnswer(said.words));
     };
     match success(map) {
         Success::Yes => {}
@@ -287,9 +290,9 @@ fn judge_success(
             return from_service.refused(true, said);
         }
         Success::Missing => {
-            return exchange.unclear(AmbiguousKind::SuccessMissing { words: said.words });
+            return exchange.unclear(AmbiguousKind::SuccessMissing(said.words));
         }
-        Success::Odd(was) => return exchange.unclear(AmbiguousKind::SuccessOdd { was }),
+        Success::Odd(was) => return exchange.unclear(AmbiguousKind::SuccessOdd(was)),
     }
     match group(map, asked, scrub) {
         Ok(group) => match asked {
@@ -368,10 +371,6 @@ fn whole_number(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }
-}
-
-fn token_text(body: &Value) -> Option<&str> {
-    body.get("user_group")?.get("token")?.as_str()
 }
 
 #[cfg(test)]

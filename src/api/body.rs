@@ -20,23 +20,11 @@ pub(super) fn parse(
     if body.is_empty() {
         return Err(AmbiguousKind::Empty);
     }
+    // Only the position of what is wrong: serde's messages quote values (trap 9).
     let read = strict_json::parse_untrusted(body, MAX_ANSWER_VALUES).map(ParsedAnswer);
     read.map_err(|wrong| match wrong {
-        JsonError::DuplicateKey { line, column } => AmbiguousKind::Twice { line, column },
-        JsonError::TooMany => AmbiguousKind::TooMany {
-            limit: MAX_ANSWER_VALUES,
-        },
         JsonError::NotJson { .. } if is_page(content_type, body) => AmbiguousKind::WebPage,
-        // Only the position: serde's messages quote values (trap 9).
-        JsonError::NotJson {
-            line,
-            column,
-            early,
-        } => AmbiguousKind::NotJson {
-            line,
-            column,
-            early,
-        },
+        wrong => AmbiguousKind::Json(wrong),
     })
 }
 

@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, pasted::Parts, size::MAX_ANSWER_BYTES, token::Token},
+    domain::{group::UserGroupId, pasted::Parts, token::Token},
     intake::{self, proxy::Proxy},
 };
 
@@ -46,7 +46,7 @@ use super::{
     send_by::{CheckSendBy, SendBy},
     sent,
     tls::{client_config, provider},
-    wire::{GroupRequest, RotateRequest},
+    wire::{GroupRequest, RotateRequest, WireToken},
     zeroizing::{self, Buffer},
 };
 
@@ -93,6 +93,9 @@ pub struct Reply {
     /// The facts that the service states about itself.
     pub facts: StatedFacts,
 }
+
+/// What a call brings.
+type Answered = Result<Reply, CallError>;
 
 impl Client {
     /// For https this loads the certificate authorities, which takes about 10 ms.
@@ -192,42 +195,26 @@ impl Client {
     }
 
     /// Gets the group, and creates it if the service does not know it (hazard 1).
-    pub async fn get_or_create(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn get_or_create(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::GetOrCreate, request, &Expected::Group(id))
             .await
     }
 
     /// As [`Client::get_or_create`], for a group that is meant to be created: over a fresh connection, like every
     /// write.
-    pub async fn create(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn create(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::Create, request, &Expected::Group(id)).await
     }
 
     /// Updates the group; may replace or merge (hazard 4).
-    pub async fn update(
-        &self,
-        request: &GroupRequest,
-        id: &UserGroupId,
-    ) -> Result<Reply, CallError> {
+    pub async fn update(&self, request: &GroupRequest, id: &UserGroupId) -> Answered {
         self.send(Call::Update, request, &Expected::Group(id)).await
     }
 
     /// Rotates the token, once, over a fresh connection. If the outcome is unclear, only a get may settle it.
-    pub async fn rotate(
-        &self,
-        current: &Token,
-        expected: Option<&UserGroupId>,
-    ) -> Result<Reply, CallError> {
+    pub async fn rotate(&self, current: &Token, expected: Option<&UserGroupId>) -> Answered {
         let request = RotateRequest {
-            current_token: SecretString::from(current.expose()),
+            current_token: WireToken(SecretString::from(current.expose())),
         };
         let expectation = Expected::Rotation {
             expected,
@@ -237,7 +224,7 @@ impl Client {
     }
 
     /// An update that names no group, which a service can only refuse; see `probe`.
-    pub(super) async fn update_nothing(&self) -> Result<Reply, CallError> {
+    pub(super) async fn update_nothing(&self) -> Answered {
         let nobody = UserGroupId::parse("-").expect("a valid ID");
         let nothing = serde_json::Map::new();
         self.send(Call::Probe, &nothing, &Expected::Group(&nobody))
@@ -249,7 +236,7 @@ impl Client {
         call: Call,
         request: &impl Serialize,
         expectation: &Expected<'_>,
-    ) -> Result<Reply, CallError> {
+    ) -> Answered {
         let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
             Recorder::begin(listener, &self.inner.info, (call, expectation), &body)
@@ -275,7 +262,7 @@ impl Inner {
         body: Buffer,
         expectation: &Expected<'_>,
         received: &mut Option<ReceivedAnswer>,
-    ) -> Result<Reply, CallError> {
+    ) -> Answered {
         let client = match call {
             Call::GetOrCreate => &self.reads,
             Call::Create | Call::Update | Call::Probe | Call::Rotate => &self.writes,
@@ -330,9 +317,7 @@ impl Inner {
             }
             Ok(false) => Verdict::Unclear(Ambiguous {
                 status,
-                kind: AmbiguousKind::TooLarge {
-                    limit: MAX_ANSWER_BYTES,
-                },
+                kind: AmbiguousKind::TooLarge,
                 via: self.plain_proxy.clone(),
             }),
             Err(error) => return Err(self.route.failed(call, &error, Some(status), &scrub)),

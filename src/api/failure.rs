@@ -4,7 +4,7 @@
 use std::{error::Error as _, fmt::Write, io, time::Duration};
 
 use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
-use crate::intake::proxy::Proxy;
+use crate::{domain::word_enum::word_enum, intake::proxy::Proxy};
 
 /// Why a profile cannot be used at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,16 +21,18 @@ pub enum ClientError {
     Unusable(String),
 }
 
-/// Which operation was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
-    GetOrCreate,
-    /// A get-or-create that is meant to create.
-    Create,
-    Update,
-    /// An update that names no group, to see whether it is refused.
-    Probe,
-    Rotate,
+word_enum! {
+    /// Which operation was called.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Call {
+        GetOrCreate = "get",
+        /// A get-or-create that is meant to create.
+        Create = "create",
+        Update = "update",
+        /// An update that names no group, to see whether it is refused.
+        Probe = "test",
+        Rotate = "rotate",
+    }
 }
 
 impl Call {
@@ -40,17 +42,6 @@ impl Call {
             Self::GetOrCreate | Self::Create => "GET",
             Self::Update | Self::Probe => "PUT",
             Self::Rotate => "POST",
-        }
-    }
-
-    /// The operation as a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::GetOrCreate => "get",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Probe => "test",
-            Self::Rotate => "rotate",
         }
     }
 }

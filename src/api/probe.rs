@@ -310,16 +310,14 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
                 says(words.as_deref())
             ),
         ),
-        AmbiguousKind::SuccessMissing { .. }
-        | AmbiguousKind::SuccessOdd { .. }
+        AmbiguousKind::SuccessMissing(_)
+        | AmbiguousKind::SuccessOdd(_)
         | AmbiguousKind::SuccessDenied
         | AmbiguousKind::OddStatus
         | AmbiguousKind::Empty
-        | AmbiguousKind::NotJson { .. }
-        | AmbiguousKind::Twice { .. }
-        | AmbiguousKind::NotAnAnswer { .. }
-        | AmbiguousKind::TooMany { .. }
-        | AmbiguousKind::TooLarge { .. } => (
+        | AmbiguousKind::Json(_)
+        | AmbiguousKind::NotAnAnswer(_)
+        | AmbiguousKind::TooLarge => (
             Finding::Strange,
             format!(
                 "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path.{}",

@@ -7,11 +7,10 @@ use crate::domain::size::MAX_ANSWER_BYTES;
 
 /// The announced length of the body if it is within the limit; 0 if it is not announced.
 pub(super) fn announced(response: &reqwest::Response) -> usize {
-    let length = response.content_length().map(usize::try_from);
-    let length = length.and_then(Result::ok);
-    length
-        .filter(|length| *length <= MAX_ANSWER_BYTES)
-        .unwrap_or(0)
+    let length = response.content_length().unwrap_or(0);
+    let length = usize::try_from(length).ok();
+    let length = length.filter(|length| *length <= MAX_ANSWER_BYTES);
+    length.unwrap_or(0)
 }
 
 /// Reads the body as far as it arrives; `false` if it is too large. The body of a redirect is not read.

@@ -2,7 +2,6 @@
 //! Secrets are hidden before anything is kept, and without a listener there is no cost.
 
 use std::{
-    fmt,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -90,7 +89,7 @@ pub struct RecordedExchange {
 }
 
 /// Receives the exchanges of a client, each at its beginning and at its end. Cheap to clone.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Listener {
     about: u64,
     to: mpsc::UnboundedSender<RecordedExchange>,
@@ -106,12 +105,6 @@ impl Listener {
     pub fn tell(&self, exchange: RecordedExchange) {
         // The receiver may be gone.
         let _ = self.to.send(exchange);
-    }
-}
-
-impl fmt::Debug for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Listener({})", self.about)
     }
 }
 

@@ -3,7 +3,6 @@
 //! TLS, is established and before the first byte of the request.
 
 use std::{
-    fmt,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -27,12 +26,6 @@ impl SendBy {
     /// Applies to the connection that `request` makes: each write makes its own, in its own task.
     pub(super) async fn during<T>(send_by: Option<Self>, request: impl Future<Output = T>) -> T {
         SEND_BY.scope(send_by, request).await
-    }
-}
-
-impl fmt::Debug for SendBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendBy")
     }
 }
 

@@ -25,12 +25,16 @@ pub struct GroupRequest {
 /// Body of rotate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RotateRequest {
-    #[serde(serialize_with = "expose")]
-    pub current_token: SecretString,
+    pub current_token: WireToken,
 }
 
+/// A token, as it is sent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WireToken(#[serde(serialize_with = "expose")] pub SecretString);
+
 /// A field of an answer that may be absent, null or present; all three occur in answers of the real service.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Presence<T> {
     #[default]
     Absent,
@@ -48,15 +52,6 @@ impl<T> From<Option<T>> for Presence<T> {
     /// `None` becomes null, not absent.
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Self::Present)
-    }
-}
-
-impl<T: Serialize> Serialize for Presence<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Absent | Self::Null => serializer.serialize_none(),
-            Self::Present(value) => value.serialize(serializer),
-        }
     }
 }
 
@@ -89,12 +84,8 @@ pub struct UserGroup {
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub team_id: Presence<i64>,
     /// The user group token: a bearer secret.
-    #[serde(
-        default,
-        skip_serializing_if = "Presence::is_absent",
-        serialize_with = "expose_presence"
-    )]
-    pub token: Presence<SecretString>,
+    #[serde(default, skip_serializing_if = "Presence::is_absent")]
+    pub token: Presence<WireToken>,
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub name: Presence<String>,
     /// The `user_group_id` of the request.
@@ -110,14 +101,4 @@ pub struct UserGroup {
 
 fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(secret.expose_secret())
-}
-
-fn expose_presence<S: Serializer>(
-    secret: &Presence<SecretString>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match secret {
-        Presence::Absent | Presence::Null => serializer.serialize_none(),
-        Presence::Present(secret) => expose(secret, serializer),
-    }
 }

@@ -214,13 +214,14 @@ mod tests {
             places,
             seed::{CHUNK_LEN, Filler, chunks},
         },
-        service::store::Store,
+        service::store::{Options, Store},
     };
 
     #[tokio::test]
     async fn what_is_filled_in_is_what_would_have_been_recorded() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(&folder.path().join("service.db")).expect("a store");
+        let store =
+            Store::open(&folder.path().join("service.db"), Options::default()).expect("a store");
         let keys = [("production", "Customer"), ("testing", "Testing")].map(|(name, tag)| {
             let made = store.create_key(name, Some(tag), false);
             made.expect("a key").1

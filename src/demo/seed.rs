@@ -9,10 +9,11 @@ use super::{
     samples::{self, SampleEnvironment, SampleGroup},
 };
 use crate::{
+    api::wire::GroupRequest,
     directory::{Directory, DirectoryError, PlaceId},
     domain::{known::KnownGroup, token::Token},
     service::{
-        seed::{SeedGroup, Seeder},
+        seed::Seeder,
         store::{Store, StoreError},
     },
 };
@@ -47,7 +48,7 @@ pub(super) fn chunks(
         let Some(groups) = groups else {
             let part = samples::all().and_then(|plan| {
                 let wanted = plan.clone();
-                let tokens = store.seed_with(move |seeder| seed(seeder, &wanted))?;
+                let tokens = store.seed(move |seeder| seed(seeder, &wanted))?;
                 Ok((plan, tokens))
             });
             drop(sender.blocking_send(part));
@@ -56,7 +57,7 @@ pub(super) fn chunks(
         for first in (0..groups).step_by(TRANSACTION_LEN) {
             let all = first..groups.min(first + TRANSACTION_LEN);
             let parts = sender.clone();
-            let made = store.seed_with(move |seeder| {
+            let made = store.seed(move |seeder| {
                 for first in all.clone().step_by(CHUNK_LEN) {
                     let plan = samples::generated(first..all.end.min(first + CHUNK_LEN));
                     let tokens = seed(seeder, &plan)?;
@@ -87,11 +88,11 @@ fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreEr
     for place in SampleEnvironment::ALL {
         let there = plan.iter().enumerate();
         let there: Vec<_> = there.filter(|(_, group)| group.is_in(place)).collect();
-        let groups = there.iter().map(|(_, group)| SeedGroup {
+        let groups = there.iter().map(|(_, group)| GroupRequest {
             user_group_id: group.user_group_id.clone(),
-            name: group.name_in(place),
-            mapping: group.mapping.clone(),
-            properties: group.properties.clone(),
+            name: Some(group.name_in(place)),
+            mapping: Some(group.mapping.clone()),
+            properties: Some(group.properties.clone()),
         });
         let seeded = seeder.add(place.environment(), groups.collect())?;
         let seeded = there.iter().zip(seeded);

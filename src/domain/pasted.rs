@@ -124,11 +124,11 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
 
     let mut collected = Collected::new(shortest);
     for (whole, line) in suspicions.iter().flat_map(|one| &one.whole) {
-        collected.add(whole, *line, true);
+        collected.add(whole, || *line, true);
         // Its parts may stand in another order: the second half first.
         let twice = Zeroizing::new(whole.repeat(2));
         for from in (PIECE..whole.len()).step_by(PIECE) {
-            collected.add(&twice[from..from + whole.len()], *line, false);
+            collected.add(&twice[from..from + whole.len()], || *line, false);
         }
     }
     // Of a mail not as if it were none: of its escapes `=3D` is joined to the token behind it.
@@ -144,16 +144,16 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     for (text, line) in &others {
         let seen = suspicion(text);
         for (whole, _) in &seen.whole {
-            collected.add(whole, *line, true);
+            collected.add(whole, || *line, true);
         }
         unclear = unclear.or(seen.line.map(|_| *line));
     }
     let bytes = bytes::texts(&text);
     unclear = unclear.or(bytes.first().map(|(_, line)| *line));
     unclear = unclear.or_else(|| no_text(&text));
-    collected.add(text.trim(), 1, false);
+    collected.add(text.trim(), || 1, false);
     for (line, number) in text.lines().zip(1..) {
-        collected.add(line.trim(), number, false);
+        collected.add(line.trim(), || number, false);
     }
     let mut streams = vec![joined(&plain, false)];
     streams.extend(undoubled(&plain).map(|text| joined(&text, false)));
@@ -249,7 +249,7 @@ pub fn candidates_of(text: &str, shortest: usize) -> Vec<Token> {
     let candidates = if is_prose {
         let mut collected = Collected::new(shortest);
         for line in [text].into_iter().chain(text.lines()) {
-            collected.add(line.trim(), 1, false);
+            collected.add(line.trim(), || 1, false);
         }
         collected.found
     } else {
@@ -280,28 +280,34 @@ impl Collected {
         }
     }
 
-    fn add(&mut self, word: &str, line: usize, is_shaped: bool) {
-        let is_short = word.len() < self.shortest || word.chars().count() < self.shortest;
+    /// Most texts are there many times: what is new is looked at closely, and only its line is asked for.
+    fn add(&mut self, word: &str, line: impl FnOnce() -> usize, is_shaped: bool) {
+        let is_short = word.len() < self.shortest
+            || word.len() < 4 * self.shortest && word.chars().count() < self.shortest;
         if word.is_empty() || word.len() > LONGEST || is_short {
             return;
         }
         if self.found.len() >= BUDGET && !is_shaped {
-            self.unread.get_or_insert(line);
+            self.unread.get_or_insert_with(line);
+            return;
+        }
+        if !self.seen.insert(self.hash.hash_one(word)) {
             return;
         }
         let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-        let has_upper = word.bytes().any(|byte| byte.is_ascii_uppercase());
-        let lower = (has_upper && word.bytes().all(is_hex))
+        let has_upper = |word: &str| word.bytes().any(|byte| byte.is_ascii_uppercase());
+        let lower = (word.bytes().all(is_hex) && has_upper(word))
             .then(|| Zeroizing::new(word.to_ascii_lowercase()));
-        let key = lower.as_ref().map_or(word, |lower| lower.as_str());
-        if !self.seen.insert(self.hash.hash_one(key)) {
+        if let Some(lower) = &lower
+            && !self.seen.insert(self.hash.hash_one(lower.as_str()))
+        {
             return;
         }
         let mut forms = vec![Token::new(word.to_owned())];
         forms.extend(lower.map(|lower| Token::new(lower.to_string())));
         self.found.push(Candidate {
             forms,
-            line,
+            line: line(),
             is_shaped,
         });
     }
@@ -316,7 +322,7 @@ impl Collected {
                 places.push(at);
                 if digits.len() >= DIGITS {
                     let from = digits.len() - DIGITS;
-                    self.add(&digits[from..], stream.line(places[from]), false);
+                    self.add(&digits[from..], || stream.line(places[from]), false);
                 }
             } else if c.is_alphanumeric() {
                 digits.clear();
@@ -340,9 +346,13 @@ impl Collected {
             };
             UUID.iter().all(fits)
         };
-        for (at, range) in text.as_bytes().windows(LENGTH).enumerate() {
-            if range[UUID[0]] == b'-' && is_of(range) {
-                self.add(&text[at..at + LENGTH], stream.line(at), false);
+        let starts = text
+            .match_indices('-')
+            .filter_map(|(dash, _)| dash.checked_sub(UUID[0]));
+        for at in starts {
+            let range = text.as_bytes().get(at..at + LENGTH);
+            if range.is_some_and(is_of) {
+                self.add(&text[at..at + LENGTH], || stream.line(at), false);
             }
         }
         for (at, _) in text.match_indices("eyJ") {
@@ -352,7 +362,7 @@ impl Collected {
             let run = rest.bytes().take(LONGEST + 1);
             let end = run.take_while(is_of_token).count();
             if end <= LONGEST {
-                self.add(&rest[..end], stream.line(at), false);
+                self.add(&rest[..end], || stream.line(at), false);
             }
         }
     }
@@ -402,7 +412,7 @@ impl Collected {
             let is_bare =
                 || !piece.starts_with(is_edge) && !piece.trim_end_matches('=').ends_with(is_edge);
             if is_everywhere || is_within() && is_bare() {
-                self.add(piece, stream.line(*from), false);
+                self.add(piece, || stream.line(*from), false);
             }
         }
     }

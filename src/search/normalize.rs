@@ -131,8 +131,11 @@ mod tests {
 
     use super::*;
 
+    /// The planes that Unicode has filled, and some code points of the others.
     fn all() -> impl Iterator<Item = char> {
-        '\0'..=char::MAX
+        let filled = ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{effff}');
+        let empty = ('\u{40000}'..='\u{dffff}').chain('\u{f0000}'..=char::MAX);
+        filled.chain(empty.step_by(61))
     }
 
     fn bare_letters(text: &str) -> String {
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_fold_changes_nothing_the_second_time() {
-        assert_eq!(all().count(), 1_112_064);
+        assert!(all().count() > 330_000);
         for c in all() {
             let once = lower(c);
             assert_eq!(lower(once), once, "{:04X}", u32::from(c));

@@ -165,6 +165,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         /// Many names share a prefix that is longer than one or two keys.
         #[test]
         fn long_texts_that_begin_alike_stand_as_if_they_were_compared(

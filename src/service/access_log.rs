@@ -2,12 +2,10 @@
 //! token, and ids only if requested. A slow reader delays nothing: lines are dropped and counted.
 
 use std::{
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::mpsc::{SyncSender, sync_channel},
     thread::{Builder, JoinHandle},
-    time::Duration,
 };
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 /// Maximum number of lines waiting to be written; more are dropped.
@@ -16,12 +14,13 @@ pub(super) const WAITING: usize = 8_192;
 /// One request.
 #[derive(Debug, Serialize)]
 pub(super) struct LogEntry<'a> {
-    /// When it was answered, in UTC.
+    /// When it was answered, in UTC, to the millisecond.
     pub(super) time: String,
     pub(super) operation: &'static str,
     pub(super) result: &'static str,
     /// Null if the caller left before there was an answer.
     pub(super) status: Option<u16>,
+    /// To the microsecond.
     pub(super) duration_ms: f64,
     /// Number of the key; null if none was recognised.
     pub(super) key: Option<i64>,
@@ -31,20 +30,7 @@ pub(super) struct LogEntry<'a> {
     pub(super) user_group_id: Option<&'a str>,
 }
 
-/// The time, to the millisecond.
-pub(super) fn now() -> String {
-    Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
-}
-
-/// In milliseconds, to the microsecond.
-pub(super) fn milliseconds(took: Duration) -> f64 {
-    took.as_micros() as f64 / 1_000.0
-}
-
 /// Writes lines on its own thread. Dropping it waits until the queued lines are written.
-#[derive(Debug)]
 pub struct AccessLog {
     lines: Option<SyncSender<String>>,
     thread: Option<JoinHandle<()>>,
@@ -56,12 +42,14 @@ impl AccessLog {
     /// group.
     pub fn start(
         with_ids: bool,
-        write: impl FnMut(&str) -> bool + Send + 'static,
+        mut write: impl FnMut(&str) -> bool + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (lines, queued) = sync_channel(WAITING);
-        let thread = Builder::new()
-            .name("access-log".into())
-            .spawn(move || write_all(&queued, write))?;
+        let (lines, queued) = sync_channel::<String>(WAITING);
+        let thread = Builder::new().name("access-log".into());
+        // If there is no reader any more, the channel closes, and lines count as dropped.
+        let thread = thread.spawn(move || {
+            queued.iter().all(|line| write(&line));
+        })?;
         Ok(Self {
             lines: Some(lines),
             thread: Some(thread),
@@ -79,15 +67,6 @@ impl AccessLog {
             return false;
         };
         lines.try_send(text).is_ok()
-    }
-}
-
-/// If there is no reader any more, the channel closes, and lines count as dropped.
-fn write_all(queued: &Receiver<String>, mut write: impl FnMut(&str) -> bool) {
-    while let Ok(line) = queued.recv() {
-        if !write(&line) {
-            return;
-        }
     }
 }
 

@@ -143,7 +143,10 @@ fn is_host(text: &str) -> bool {
 }
 
 /// The value of a header that occurs exactly once.
-fn single_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
+pub(super) fn single_value<'a>(
+    headers: &'a HeaderMap,
+    name: &header::HeaderName,
+) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then_some(value)

@@ -3,47 +3,36 @@
 use std::time::Duration;
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, header},
 };
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::timeout;
 
-use super::refusal::Refusal;
+use super::{admission::single_value, refusal::Refusal};
 
 /// Maximum size of a body, in bytes: 1 MiB.
 pub(super) const LARGEST: usize = 1 << 20;
 
 /// Reads a whole body; replaces it by an empty one.
-pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
-    let collect = async {
-        let mut bytes = Vec::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| Refusal::BrokenBody)?;
-            let Ok(data) = frame.into_data() else {
-                continue;
-            };
-            if bytes.len() + data.len() > LARGEST {
-                return Err(Refusal::TooLarge);
-            }
-            bytes.extend_from_slice(&data);
+pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Bytes, Refusal> {
+    let collected = timeout(time, Limited::new(&mut *body, LARGEST).collect()).await;
+    let collected = collected.map_err(|_| Refusal::SlowBody)?;
+    let bytes = collected.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            Refusal::TooLarge
+        } else {
+            Refusal::BrokenBody
         }
-        Ok(bytes)
-    };
-    let collected = timeout(time, collect).await;
-    let bytes = collected.unwrap_or(Err(Refusal::SlowBody))?;
+    })?;
     *body = Body::empty();
-    Ok(bytes)
+    Ok(bytes.to_bytes())
 }
 
 /// Accepts `application/json`, with `charset=utf-8` or no charset, and without content encoding.
 pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
     const WANTED: &str = "the Content-Type must be application/json";
-    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(media_type), None) = (types.next(), types.next()) else {
-        return Err(Refusal::MediaType(WANTED));
-    };
-    if !is_json(media_type) {
+    if !single_value(headers, &header::CONTENT_TYPE).is_some_and(is_json) {
         return Err(Refusal::MediaType(WANTED));
     }
     let coded = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");

@@ -209,7 +209,7 @@ async fn connection(
         // First: a request on its way over plain HTTP is answered even if the connection has to make room.
         biased;
         shaken = timeout(limits.head_time, secured(stream, responder)) => shaken,
-        () = slot.must_end() => return,
+        () = slot.end.cancelled() => return,
         () = stop.cancelled() => return,
     };
     // If not, the client spoke no TLS, did not trust the certificate, or sent nothing.
@@ -230,7 +230,7 @@ async fn connection(
     );
     tokio::select! {
         _ = rest => {}
-        () = slot.must_end() => {}
+        () = slot.end.cancelled() => {}
         () = stop.cancelled() => {}
     }
 }
@@ -250,7 +250,7 @@ async fn answered(
         async move {
             let mut answer = answer.await;
             if let Ok(answer) = &mut answer
-                && slot.has_to_end()
+                && slot.end.is_cancelled()
             {
                 let headers = answer.headers_mut();
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -265,7 +265,7 @@ async fn answered(
     tokio::select! {
         biased;
         ended = connection.as_mut() => ended.map_or_else(|error| !error.is_timeout(), |()| true),
-        () = slot.must_end() => {
+        () = slot.end.cancelled() => {
             if timeout(request_grace, connection.as_mut()).await.is_err() {
                 connection.as_mut().graceful_shutdown();
                 while timeout(ANSWER_GRACE, connection.as_mut()).await.is_err() && slot.is_busy() {}

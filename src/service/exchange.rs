@@ -94,10 +94,10 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         Ok(admitted) => admitted,
         Err(refusal) => return refuse(&refusal, &body),
     };
-    if let Some(details) = details(&parts) {
-        details.key(admitted.key.clone());
-    }
-    let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
+    let details = parts.extensions.get::<Arc<RequestDetails>>();
+    let details = details.cloned().unwrap_or_default();
+    details.key(admitted.key.clone());
+    let mut response = match exchange(&shared, admitted, &parts, &details, &mut body).await {
         Ok(answer) => answered(StatusCode::OK, JSON, text(&answer)),
         Err(refusal) => refuse(&refusal, &body),
     };
@@ -107,14 +107,11 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     response
 }
 
-fn details(parts: &Parts) -> Option<&Arc<RequestDetails>> {
-    parts.extensions.get()
-}
-
 async fn exchange(
     shared: &Shared,
     admitted: RequestSlot,
     parts: &Parts,
+    details: &RequestDetails,
     body: &mut Body,
 ) -> Result<ResponseBody, Refusal> {
     let RequestSlot { key, caller, .. } = &admitted;
@@ -124,14 +121,9 @@ async fn exchange(
     }
     body::check_type(&parts.headers)?;
     let body = body::read(body, shared.body_time).await?;
-    let about = |id: &str| {
-        if let Some(details) = details(parts) {
-            details.user_group_id(id);
-        }
-    };
     let wanted = || {
         let wanted = request::group(&body)?;
-        about(&wanted.user_group_id);
+        details.user_group_id(&wanted.user_group_id);
         Ok::<_, Refusal>(wanted)
     };
     let change = match *method {
@@ -151,7 +143,7 @@ async fn exchange(
     if let Presence::Present(group) = &done.user_group
         && let Presence::Present(id) = &group.provided_id
     {
-        about(id);
+        details.user_group_id(id);
     }
     Ok(done)
 }
@@ -165,15 +157,9 @@ async fn execute_change(
     change: Change,
 ) -> Result<ResponseBody, Refusal> {
     let change = Arc::new(change);
-    if store.is_shared()
-        && !is_use_due
-        && let Change::GetOrCreate { .. } = &*change
-    {
+    if store.is_shared() && !is_use_due && matches!(*change, Change::GetOrCreate { .. }) {
         let change = Arc::clone(&change);
-        let find = move |tx: &Tx<'_>| match &*change {
-            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key, wanted),
-            _ => Ok(None),
-        };
+        let find = move |tx: &Tx<'_>| rules::find_existing(tx, key, &change);
         if let Some(found) = store.execute(Access::Short, find).await? {
             return Ok(found);
         }

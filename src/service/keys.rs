@@ -91,7 +91,10 @@ impl Expiry {
             Self::At(at) => Some(at),
             Self::In(span) => now.checked_add(span).ok(),
         };
-        at.filter(|at| *at > now).ok_or(StoreError::InvalidExpiry)
+        at.filter(|at| *at > now).ok_or_else(|| {
+            let why = "the key would already be expired; give a time in the future";
+            StoreError::Unfit(why.into())
+        })
     }
 }
 
@@ -121,16 +124,16 @@ pub(crate) fn check_new(new: &NewKey, now: Timestamp) -> Result<Option<Timestamp
     let is_name = |text: &str| {
         (1..=MAX_NAME).contains(&text.chars().count()) && !text.contains(char::is_control)
     };
-    if !is_name(&new.environment) {
-        return Err(StoreError::InvalidEnvironment);
-    }
-    if !new.name.as_deref().is_none_or(is_name) {
-        return Err(StoreError::InvalidKeyName);
-    }
-    if !matches!(new.tag.as_deref(), None | Some("Customer" | "Testing")) {
-        return Err(StoreError::InvalidTag);
-    }
-    new.expires.map(|expires| expires.after(now)).transpose()
+    let why = if !is_name(&new.environment) {
+        "the environment name must have 1 to 100 characters, none of them a control character"
+    } else if !new.name.as_deref().is_none_or(is_name) {
+        "invalid name of the key: expected 1 to 100 characters, none of them a control character"
+    } else if !matches!(new.tag.as_deref(), None | Some("Customer" | "Testing")) {
+        "the tag must be Customer or Testing"
+    } else {
+        return new.expires.map(|expires| expires.after(now)).transpose();
+    };
+    Err(StoreError::Unfit(why.into()))
 }
 
 impl Store {
@@ -222,10 +225,12 @@ fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<
     let named: Option<(i64, Option<String>)> =
         tx.one(NAME_ENVIRONMENT, values![environment, tag])?;
     match named.ok_or(Fault::Column)? {
-        (_, Some(stored)) if tag.is_some_and(|tag| tag != stored) => Err(StoreError::TagDiffers {
-            environment: environment.to_owned(),
-            tag: stored,
-        }),
+        (_, Some(stored)) if tag.is_some_and(|tag| tag != stored) => {
+            Err(StoreError::Unfit(format!(
+                "the environment {environment:?} is already tagged {stored}, and a tag cannot be changed; remove --tag, or use another \
+                 environment"
+            )))
+        }
         (id, _) => Ok(id),
     }
 }
@@ -254,9 +259,10 @@ fn create(
     find(tx, id)?.ok_or(StoreError::UnknownKey(id))
 }
 
-const LIVE: &str = "\
+/// The holders of keys that are valid at this time.
+const VALID: &str = "\
 SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
-WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
+WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
 /// A key as the access log and the metrics name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -273,16 +279,17 @@ record!(Caller, "keys" {
 /// Returns label and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
 /// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
 pub(super) fn recognise(tx: &Tx<'_>, presented: &Hash) -> Result<Option<(KeyLabel, Caller)>> {
-    Ok(tx.one(LIVE, values![presented, now()])?)
+    let sql = format!("{VALID} AND k.hash = $1");
+    Ok(tx.one(sql, values![presented, now()])?)
 }
 
-const CALLER: &str = "\
-SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
-WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
-
-/// Asks for the holder of the key, if it is still valid.
-pub(super) fn ask_caller<'t, 'c>(tx: &'t Tx<'c>, key: i64) -> Result<Asked<'t, 'c, Caller>> {
-    Ok(tx.ask(CALLER, values![key, now()])?)
+/// Asks for the holder of the key, if it is still valid; `lock` is how its row is held.
+pub(super) fn ask_caller<'t, 'c>(
+    tx: &'t Tx<'c>,
+    key: i64,
+    lock: &str,
+) -> Result<Asked<'t, 'c, Caller>> {
+    Ok(tx.ask(format!("{VALID} AND k.id = $1{lock}"), values![key, now()])?)
 }
 
 /// A key whose holder is about to change something.
@@ -297,17 +304,17 @@ pub(super) struct HeldKey<'t, 'c> {
 /// the request arrived, the recorded time of the last use was not recent enough. Then the row is held alone from the start,
 /// because of two who share it neither could write it.
 pub(super) fn hold<'t, 'c>(tx: &'t Tx<'c>, key: i64, is_use_due: bool) -> Result<HeldKey<'t, 'c>> {
-    let held = match tx.sqlite() {
+    let lock = match tx.sqlite() {
         // The change is the only writer.
-        Some(_) => CALLER.into(),
-        None if is_use_due => format!("{CALLER} FOR NO KEY UPDATE OF k"),
-        None => format!("{CALLER} FOR SHARE OF k"),
+        Some(_) => "",
+        None if is_use_due => " FOR NO KEY UPDATE OF k",
+        None => " FOR SHARE OF k",
     };
     Ok(HeldKey {
         tx,
         key,
         is_use_due,
-        caller: tx.ask(held, values![key, now()])?,
+        caller: ask_caller(tx, key, lock)?,
     })
 }
 

@@ -4,7 +4,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
+    encoding::text::encode,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::{Registry, Unit},
 };
@@ -19,30 +19,15 @@ const BUCKETS: [f64; 13] = [
 /// Prefix of every metric name.
 const PREFIX: &str = "groupdesk_service";
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct RequestLabels {
-    operation: &'static str,
-    result: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct KeyLabels {
-    key: i64,
-    /// Empty if it has none.
-    name: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OperationLabel {
-    operation: &'static str,
-}
+/// Labels of a metric, each with its value.
+type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
 /// Makes the metrics: for each its field, its type, and its name and meaning for operators.
 macro_rules! metrics {
     ($($field:ident: $type:ty = $name:literal, $meaning:literal;)+) => {
         pub(super) struct Metrics {
             registry: Registry,
-            durations: Family<OperationLabel, Histogram>,
+            durations: Family<Labels<1>, Histogram>,
             $(pub(super) $field: $type,)+
         }
 
@@ -66,8 +51,8 @@ macro_rules! metrics {
 }
 
 metrics! {
-    requests: Family<RequestLabels, Counter> = "requests", "Requests with a response, or cancelled by their caller";
-    keys: Family<KeyLabels, Counter> = "key_requests", "Requests that were admitted with this API key";
+    requests: Family<Labels<2>, Counter> = "requests", "Requests with a response, or cancelled by their caller";
+    keys: Family<Labels<2, String>, Counter> = "key_requests", "Requests that were admitted with this API key";
     lost_lines: Counter = "access_log_lost_lines", "Lines of the access log that were not read in time";
     failed_handshakes: Counter = "tls_failed_handshakes", "Connections that failed before a request: no TLS, or closed early";
     in_flight: Gauge = "requests_in_flight", "Requests with a key that are in progress";
@@ -81,22 +66,17 @@ metrics! {
 
 impl Metrics {
     pub(super) fn count(&self, operation: &'static str, verdict: &'static str, took: Duration) {
-        self.requests
-            .get_or_create(&RequestLabels {
-                operation,
-                result: verdict,
-            })
-            .inc();
-        self.durations
-            .get_or_create(&OperationLabel { operation })
-            .observe(took.as_secs_f64());
+        let operation = ("operation", operation);
+        let requests = [operation, ("result", verdict)];
+        self.requests.get_or_create(&requests).inc();
+        let durations = self.durations.get_or_create(&[operation]);
+        durations.observe(took.as_secs_f64());
     }
 
     pub(super) fn count_key(&self, key: &KeyLabel) {
-        let labels = KeyLabels {
-            key: key.number,
-            name: key.name.clone().unwrap_or_default(),
-        };
+        // Its name is empty if it has none.
+        let name = key.name.clone().unwrap_or_default();
+        let labels = [("key", key.number.to_string()), ("name", name)];
         self.keys.get_or_create(&labels).inc();
     }
 

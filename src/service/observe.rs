@@ -2,7 +2,6 @@
 //! caller leaves before the answer.
 
 use std::{
-    fmt,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -16,9 +15,10 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use jiff::Timestamp;
 
 use super::{
-    access_log::{self, AccessLog, LogEntry, milliseconds},
+    access_log::{AccessLog, LogEntry},
     admission::DESCRIPTION_PATH,
     keys::KeyLabel,
     metrics::Metrics,
@@ -118,11 +118,13 @@ impl Observer {
             return;
         };
         let written = log.write(&LogEntry {
-            time: access_log::now(),
+            time: Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+                .to_string(),
             operation,
             result: verdict,
             status,
-            duration_ms: milliseconds(took),
+            duration_ms: took.as_micros() as f64 / 1_000.0,
             key: key.map(|key| key.number),
             key_name: key.and_then(|key| key.name.as_deref()),
             user_group_id: details.user_group_id.get().map(String::as_str),
@@ -133,37 +135,21 @@ impl Observer {
     }
 }
 
-impl fmt::Debug for Observer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Observer")
-            .field("is_draining", &self.is_draining())
-            .finish_non_exhaustive()
-    }
-}
-
-/// One request; if it is dropped without an answer, the caller left.
+/// One request; it is noted when this is dropped.
 struct ObservedRequest {
     observer: Arc<Observer>,
     operation: &'static str,
     begun: Instant,
     details: Arc<RequestDetails>,
-    is_answered: bool,
-}
-
-impl ObservedRequest {
-    fn end(&mut self, verdict: &'static str, status: Option<u16>) {
-        self.is_answered = true;
-        let ended = (self.operation, verdict, status);
-        self.observer
-            .note(ended, self.begun.elapsed(), &self.details);
-    }
+    /// Verdict and status.
+    ended: (&'static str, Option<u16>),
 }
 
 impl Drop for ObservedRequest {
     fn drop(&mut self) {
-        if !self.is_answered {
-            self.end(CALLER_LEFT, None);
-        }
+        let ended = (self.operation, self.ended.0, self.ended.1);
+        let took = self.begun.elapsed();
+        self.observer.note(ended, took, &self.details);
     }
 }
 
@@ -183,12 +169,12 @@ pub(super) async fn observed(
         observer,
         begun: Instant::now(),
         details,
-        is_answered: false,
+        ended: (CALLER_LEFT, None),
     };
     let mut response = next.run(request).await;
     let verdict = response.extensions().get::<Verdict>();
     let verdict = verdict.map_or(SUCCESS, |verdict| verdict.0);
-    entry.end(verdict, Some(response.status().as_u16()));
+    entry.ended = (verdict, Some(response.status().as_u16()));
     if entry.observer.is_draining() {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
@@ -245,7 +231,7 @@ mod tests {
         };
         assert_eq!(lost(&observer).as_deref(), Some("0"));
         // One line is being written, and the rest of the queue waits.
-        for _ in 0..access_log::WAITING + 10 {
+        for _ in 0..crate::service::access_log::WAITING + 10 {
             observer.unreadable(&Refusal::Head);
         }
         let lost = lost(&observer).expect("a sample");

@@ -29,7 +29,7 @@ const METRICS: HeaderValue =
 /// When the storage was checked, and the result.
 pub(super) type LastProbe = Option<(Instant, Result<(), String>)>;
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct OperatorState {
     pub(super) observer: Arc<Observer>,
     pub(super) store: Store,
@@ -72,20 +72,15 @@ impl OperatorState {
 }
 
 pub(super) fn router(state: OperatorState) -> Router {
+    let other = "not found; use /live, /ready or /metrics\n";
     Router::new()
         .route(
             "/live",
-            get(|| async { answered(StatusCode::OK, TEXT, "yes\n") }),
+            get(async || answered(StatusCode::OK, TEXT, "yes\n")),
         )
         .route("/ready", get(ready))
         .route("/metrics", get(metrics))
-        .fallback(|| async {
-            answered(
-                StatusCode::NOT_FOUND,
-                TEXT,
-                "not found; use /live, /ready or /metrics\n",
-            )
-        })
+        .fallback(async move || answered(StatusCode::NOT_FOUND, TEXT, other))
         .with_state(state)
 }
 

@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::{json, refusal::Refusal};
+use crate::api::wire::GroupRequest;
 
 /// Maximum length of `user_group_id`, in characters.
 const MAX_ID_LEN: usize = 255;
@@ -17,19 +18,10 @@ const LONGEST_MAPPING_TEXT: usize = 255;
 const GROUP_FIELDS: &[&str] = &["name", "user_group_id", "mapping", "properties"];
 const ROTATE_FIELDS: &[&str] = &["current_token"];
 
-/// The body of get-or-create and of update. An absent or null field is `None`.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct GroupFields {
-    pub(super) user_group_id: String,
-    pub(super) name: Option<String>,
-    pub(super) mapping: Option<IndexMap<String, String>>,
-    pub(super) properties: Option<Map<String, Value>>,
-}
-
-/// Parses the body of get-or-create and of update. Other fields are ignored.
-pub(super) fn group(body: &[u8]) -> Result<GroupFields, Refusal> {
+/// Parses the body of get-or-create and of update; an absent or null field is `None`. Other fields are ignored.
+pub(super) fn group(body: &[u8]) -> Result<GroupRequest, Refusal> {
     let mut fields = object(body, GROUP_FIELDS)?;
-    let fields = GroupFields {
+    let fields = GroupRequest {
         user_group_id: required_text(&mut fields, "user_group_id")?,
         name: match fields.remove("name") {
             None | Some(Value::Null) => None,
@@ -59,7 +51,7 @@ pub(super) fn current_token(body: &[u8]) -> Result<SecretString, Refusal> {
 }
 
 /// Checks the limits; the error names the field.
-pub(super) fn within_limits(fields: &GroupFields) -> Result<(), String> {
+pub(super) fn within_limits(fields: &GroupRequest) -> Result<(), String> {
     length("user_group_id", &fields.user_group_id, MAX_ID_LEN)?;
     if let Some(name) = &fields.name {
         length("name", name, LONGEST_NAME)?;

@@ -10,12 +10,11 @@ use serde_json::{Map, Value};
 use super::{
     keys::{self, HeldKey, now},
     refusal::Refusal,
-    request::GroupFields,
     secret,
     store::{Result, StoreError},
 };
 use crate::{
-    api::wire::{Presence, ResponseBody, UserGroup},
+    api::wire::{GroupRequest, Presence, ResponseBody, UserGroup, WireToken},
     db::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
 };
 
@@ -43,11 +42,11 @@ impl FromValue for SecretString {
 /// What a caller wants done.
 pub(super) enum Change {
     GetOrCreate {
-        wanted: GroupFields,
+        wanted: GroupRequest,
         /// Used if the group is created.
         new_token: SecretString,
     },
-    Update(GroupFields),
+    Update(GroupRequest),
     Rotate {
         current: SecretString,
         new_token: SecretString,
@@ -76,9 +75,12 @@ pub(super) fn execute(
 pub(super) fn find_existing(
     tx: &Tx<'_>,
     (key, environment): (i64, i64),
-    wanted: &GroupFields,
+    change: &Change,
 ) -> Result<Option<ResponseBody>> {
-    let caller = keys::ask_caller(tx, key)?;
+    let Change::GetOrCreate { wanted, .. } = change else {
+        return Ok(None);
+    };
+    let caller = keys::ask_caller(tx, key, "")?;
     let found = ask_group(tx, environment, &wanted.user_group_id)?;
     if !caller.one()?.is_some_and(|caller| caller.was_used_lately()) {
         return Ok(None);
@@ -96,7 +98,7 @@ fn get_or_create(
     tx: &Tx<'_>,
     held: HeldKey<'_, '_>,
     environment: i64,
-    wanted: &GroupFields,
+    wanted: &GroupRequest,
     new_token: &SecretString,
 ) -> Verdict {
     let id = &wanted.user_group_id;
@@ -126,13 +128,10 @@ fn get_or_create(
     Ok(Ok(got(row, wanted, true)?))
 }
 
-fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody> {
+fn got(row: StoredGroup, wanted: &GroupRequest, is_new: bool) -> Result<ResponseBody> {
     Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
-        ..success(UserGroup {
-            properties: row.properties(wanted.properties.is_some())?,
-            ..row.into_user_group()
-        })
+        ..success(row.into_user_group(wanted.properties.is_some())?)
     })
 }
 
@@ -143,7 +142,7 @@ WHERE environment = $5 AND user_group_id = $6 \
 RETURNING *";
 
 /// Replaces the fields that are present; the others stay.
-fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupFields) -> Verdict {
+fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupRequest) -> Verdict {
     let values = values![
         wanted.name.as_ref(),
         wanted.mapping.as_ref().map(json),
@@ -158,9 +157,8 @@ fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupFi
         return Ok(Err(Refusal::UnknownGroup));
     };
     Ok(Ok(success(UserGroup {
-        properties: row.properties(wanted.properties.is_some())?,
         api_environment_tag: caller.tag.into(),
-        ..row.into_user_group()
+        ..row.into_user_group(wanted.properties.is_some())?
     })))
 }
 
@@ -197,7 +195,9 @@ fn rotate(
     tx.put(RETIRE, values![&hash, environment, row.team_id, at])?;
     Ok(Ok(success(UserGroup {
         api_environment_tag: caller.tag.into(),
-        ..row.into_user_group()
+        // A rotation says nothing of them.
+        properties: Presence::Absent,
+        ..row.into_user_group(false)?
     })))
 }
 
@@ -245,7 +245,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING *";
 pub(super) fn insert(
     tx: &Tx<'_>,
     environment: i64,
-    wanted: &GroupFields,
+    wanted: &GroupRequest,
     token: &SecretString,
 ) -> Result<StoredGroup> {
     let none = (IndexMap::new(), Map::new());
@@ -263,25 +263,21 @@ pub(super) fn insert(
 }
 
 impl StoredGroup {
-    /// The stored properties if the request contained some, otherwise null.
-    fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>> {
-        if !carried {
-            return Ok(Presence::Null);
-        }
-        serde_json::from_str(&self.properties)
-            .map(Presence::Present)
-            .map_err(|_| StoreError::Unexpected("stored properties are not a JSON object".into()))
-    }
-
-    /// Without properties and tag, which depend on the operation.
-    fn into_user_group(self) -> UserGroup {
-        UserGroup {
+    /// With the stored properties if the request `carried` some, otherwise null; without the tag, which depends on the
+    /// operation.
+    fn into_user_group(self, carried: bool) -> Result<UserGroup> {
+        let properties = carried.then(|| serde_json::from_str(&self.properties));
+        let properties = properties.transpose().map_err(|_| {
+            StoreError::Unexpected("stored properties are not a JSON object".into())
+        })?;
+        Ok(UserGroup {
             team_id: Presence::Present(self.team_id),
-            token: Presence::Present(self.token),
+            token: Presence::Present(WireToken(self.token)),
             name: Presence::Present(self.name),
             provided_id: Presence::Present(self.user_group_id),
+            properties: properties.into(),
             ..UserGroup::default()
-        }
+        })
     }
 }
 

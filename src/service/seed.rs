@@ -1,25 +1,17 @@
 //! Adds many groups in one transaction, for the demo and for tests, under the same rules as requests.
 
-use indexmap::IndexMap;
 use secrecy::SecretString;
-use serde_json::{Map, Value};
 
 use super::{
-    request::{self, GroupFields},
+    request,
     rules::{self, StoredGroup},
     secret,
     store::{Access, Result, Store, StoreError},
 };
-use crate::db::{Tx, values};
-
-/// A group to add to an environment.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SeedGroup {
-    pub user_group_id: String,
-    pub name: String,
-    pub mapping: IndexMap<String, String>,
-    pub properties: Map<String, Value>,
-}
+use crate::{
+    api::wire::GroupRequest,
+    db::{Tx, values},
+};
 
 /// A group after seeding.
 #[derive(Debug, Clone)]
@@ -31,16 +23,9 @@ pub struct Seeded {
 }
 
 impl Store {
-    /// Adds groups to an environment in one transaction, all or none; existing ids are skipped. Returns one entry per
-    /// given group, in order. The environment must have a key. Blocks.
-    pub fn seed(&self, environment: &str, groups: Vec<SeedGroup>) -> Result<Vec<Seeded>> {
-        let environment = environment.to_owned();
-        self.seed_with(move |seeder| seeder.add(&environment, groups))
-    }
-
     /// Adds groups to any environments in one transaction, all or none. Blocks, and the store is blocked as well, until
     /// `work` ends.
-    pub fn seed_with<T: Send + 'static>(
+    pub fn seed<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Seeder<'_, '_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -57,15 +42,20 @@ impl Store {
 pub struct Seeder<'t, 'c>(&'t Tx<'c>);
 
 impl Seeder<'_, '_> {
-    /// As [`Store::seed`].
-    pub fn add(&self, environment: &str, groups: Vec<SeedGroup>) -> Result<Vec<Seeded>> {
+    /// Adds groups to an environment; existing ids are skipped. Returns one entry per given group, in order. The
+    /// environment must have a key.
+    pub fn add(&self, environment: &str, groups: Vec<GroupRequest>) -> Result<Vec<Seeded>> {
         let sql = "SELECT id, tag FROM environments WHERE name = $1";
         let found: Option<(i64, Option<String>)> = self.0.one(sql, values![environment])?;
-        let found = found.ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
+        let found = found.ok_or_else(|| {
+            StoreError::Unfit(format!(
+                "there is no environment named {environment:?}; create a key for it first"
+            ))
+        })?;
         let environment = (found.0, found.1.as_deref());
         let seeded = groups.into_iter().enumerate();
         seeded
-            .map(|(index, group)| add(self.0, environment, index + 1, group))
+            .map(|(index, group)| add(self.0, environment, index + 1, &group))
             .collect()
     }
 }
@@ -74,21 +64,16 @@ fn add(
     tx: &Tx<'_>,
     (environment, tag): (i64, Option<&str>),
     number: usize,
-    group: SeedGroup,
+    wanted: &GroupRequest,
 ) -> Result<Seeded> {
     let seeded = |row: StoredGroup, created| Seeded {
         team_id: row.team_id,
         token: row.token,
         created,
     };
-    let refused = |why: String| StoreError::Seed { number, why };
-    let wanted = GroupFields {
-        user_group_id: group.user_group_id,
-        name: Some(group.name),
-        mapping: Some(group.mapping),
-        properties: Some(group.properties),
-    };
-    request::within_limits(&wanted).map_err(refused)?;
+    let refused =
+        |why: String| StoreError::Unfit(format!("group {number} cannot be seeded: {why}"));
+    request::within_limits(wanted).map_err(refused)?;
     let found = rules::ask_group(tx, environment, &wanted.user_group_id)?;
     if let Some(row) = found.one()? {
         return Ok(seeded(row, false));
@@ -99,6 +84,6 @@ fn add(
             "its id exists in another environment, and the two are not tagged Customer and Testing";
         return Err(refused(why.into()));
     }
-    let row = rules::insert(tx, environment, &wanted, &secret::random()?)?;
+    let row = rules::insert(tx, environment, wanted, &secret::random()?)?;
     Ok(seeded(row, true))
 }

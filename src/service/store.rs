@@ -2,7 +2,6 @@
 //! Knows none of the service's rules; those are in `rules` and `keys` and run inside its transactions.
 
 use std::{
-    fmt,
     path::Path,
     sync::{
         Arc,
@@ -120,12 +119,7 @@ const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - IN
 
 impl Store {
     /// Opens the database, or creates it with mode 0600 in a folder with mode 0700. Blocks.
-    pub fn open(path: &Path) -> Result<Self> {
-        Self::open_with(path, Options::default())
-    }
-
-    /// As [`Store::open`], with other limits.
-    pub fn open_with(path: &Path, options: Options) -> Result<Self> {
+    pub fn open(path: &Path, options: Options) -> Result<Self> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
         if options.is_ephemeral {
             connection.execute_batch(EPHEMERAL)?;
@@ -248,13 +242,9 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             thread.waiting.clone(),
             is_write.then(|| self.0.pending_writes.clone()),
         );
-        let sweeps = self.is_shared()
-            && is_write
-            && self
-                .0
-                .writes
-                .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(SWEEP_EVERY);
+        let is_counted = self.is_shared() && is_write;
+        let count = || self.0.writes.fetch_add(1, Ordering::Relaxed);
+        let sweeps = is_counted && count().is_multiple_of(SWEEP_EVERY);
         let work = move |tx: &Tx<'_>| {
             let done = work(tx)?;
             if sweeps {
@@ -282,14 +272,6 @@ fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread>
         worker,
         waiting: Count::default(),
     })
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store")
-            .field("pending_writes", &self.pending_writes())
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

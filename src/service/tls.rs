@@ -2,7 +2,7 @@
 //! keep what they began with.
 
 use std::{
-    fmt, fs, io,
+    fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
@@ -52,15 +52,6 @@ impl Tls {
     fn config(&self) -> Arc<ServerConfig> {
         let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&config)
-    }
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls")
-            .field("cert", &self.cert)
-            .field("key", &self.key)
-            .finish_non_exhaustive()
     }
 }
 

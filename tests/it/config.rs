@@ -28,7 +28,7 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let home = folder.path().to_str().expect("UTF-8").to_owned();
         let variables = vec![("HOME".into(), home), ("USER".into(), "ana".into())];
         Self { folder, variables }

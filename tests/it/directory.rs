@@ -69,7 +69,7 @@ struct Opened {
 
 impl Opened {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let team = postgres::team();
         Self { folder, team }
     }

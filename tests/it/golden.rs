@@ -11,7 +11,7 @@ use groupdesk::{
         },
         client::Reply,
         facts::StatedFacts,
-        wire::{self, GroupRequest, RotateRequest},
+        wire::{self, GroupRequest, RotateRequest, WireToken},
     },
     domain::{
         group::UserGroupId,
@@ -112,7 +112,7 @@ fn requests_are_the_golden_bytes() {
         checked.insert(file.to_owned());
     }
     let rotate = RotateRequest {
-        current_token: format!("{:064}", 1).into(),
+        current_token: WireToken(format!("{:064}", 1).into()),
     };
     let sent = serde_json::to_string(&rotate).expect("serialises");
     assert_eq!(
@@ -232,7 +232,8 @@ fn plain(verdict: &Verdict) -> Value {
         }
         Verdict::Unclear(unclear) => {
             let debug = format!("{:?}", unclear.kind);
-            let variant = debug.split(' ').next().expect("a name");
+            let inner = debug.strip_prefix("Json(").unwrap_or(&debug);
+            let variant = inner.split([' ', '(', ')']).next().expect("a name");
             json!({"unclear": variant})
         }
     }

@@ -141,13 +141,14 @@ fn a_crate_in_the_wrong_room_is_found() {
 }
 
 #[test]
-fn a_time_that_tests_cannot_choose_is_found() {
+fn a_time_or_a_folder_that_tests_cannot_choose_is_found() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("src/cli/commands/whose.rs", "let now = jiff::Timestamp::now();", "must ask a Clock"),
         ("src/tui.rs", "let now = SystemTime::now();", "must ask a Clock"),
         ("src/cli.rs", r#"env::var("GROUPDESK_TEST_X");"#, "must stand under"),
         ("tests/it/cli/desk.rs", "command.env_clear().env(a, b);", "must pass clock::outer()"),
+        ("tests/it/cli/desk.rs", "let folder = tempfile::tempdir();", "must ask tests/it/support/folder.rs"),
     ];
     for (file, line, complaint) in table {
         assert_complains(file, line, complaint);

@@ -91,7 +91,7 @@ fn is_in_repository(source: &str) -> bool {
 
 #[test]
 fn the_package_has_the_files_written_for_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let pieces = pieces(folder.path());
     let mut sources: Vec<String> = assets().into_iter().map(|[source, ..]| source).collect();
     sources.push(metadata()["changelog"].as_str().expect("a text").to_owned());
@@ -143,7 +143,7 @@ fn packed_files_are_where_programs_look_for_them() {
 
 #[test]
 fn the_changelog_of_debian_names_this_version() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     pieces(folder.path());
     let text = fs::read_to_string(folder.path().join("changelog")).expect("written");
     let first = format!("groupdesk ({}-1) ", env!("CARGO_PKG_VERSION"));

@@ -10,6 +10,7 @@ pub(crate) mod console;
 pub(crate) mod cutter;
 pub(crate) mod faults;
 pub(crate) mod fields;
+pub(crate) mod folder;
 pub(crate) mod long;
 pub(crate) mod memory;
 pub(crate) mod normalized;

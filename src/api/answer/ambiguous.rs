@@ -4,6 +4,10 @@
 use std::{fmt, time::Duration};
 
 use super::{error_message::Scrub, who_refused};
+use crate::{
+    domain::size::{MAX_ANSWER_BYTES, MAX_ANSWER_VALUES},
+    formats::strict_json::JsonError,
+};
 
 /// An answer that does not tell whether the call succeeded. The request was sent in every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,26 +36,13 @@ pub enum AmbiguousKind {
     Empty,
     /// A proxy, a login page or a wrong path.
     WebPage,
-    NotJson {
-        line: usize,
-        column: usize,
-        /// The JSON ends too early.
-        early: bool,
-    },
-    /// A key occurs twice.
-    Twice {
-        line: usize,
-        column: usize,
-    },
-    NotAnAnswer {
-        words: Option<String>,
-    },
-    SuccessMissing {
-        words: Option<String>,
-    },
-    SuccessOdd {
-        was: &'static str,
-    },
+    Json(JsonError),
+    /// JSON without the shape of this interface; with its words.
+    NotAnAnswer(Option<String>),
+    /// With its words.
+    SuccessMissing(Option<String>),
+    /// What `success` is instead.
+    SuccessOdd(&'static str),
     /// `success` is 1, but the status says no.
     SuccessDenied,
     NoGroup,
@@ -63,14 +54,8 @@ pub enum AmbiguousKind {
         /// Whether the request was a rotation, rather than a get or an update.
         rotation: bool,
     },
-    TooLarge {
-        /// In bytes, after decompression.
-        limit: usize,
-    },
-    TooMany {
-        /// In JSON values.
-        limit: usize,
-    },
+    /// After decompression.
+    TooLarge,
 }
 
 use AmbiguousKind as Kind;
@@ -80,32 +65,23 @@ impl std::error::Error for Ambiguous {}
 /// What happened, that the request was sent, and what to do.
 impl fmt::Display for Ambiguous {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = self.what();
-        match (&self.kind, self.check()) {
+        let next = match (&self.kind, self.check()) {
             (Kind::Redirect { hint, .. }, _) => {
-                write!(f, "{what}, so apparently nothing was changed; {hint}")
+                format!(", so apparently nothing was changed; {hint}")
             }
-            (Kind::OtherGroup { rotation: true, .. }, _) => write!(
-                f,
-                "{what}; the token sent may belong to that group, and may be rotated; read both groups before anything else"
-            ),
-            (Kind::OtherGroup { .. }, _) => write!(
-                f,
-                "{what}; a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
-            ),
-            (Kind::ServerError { .. }, _) => write!(
-                f,
-                "{what}; the request was sent and may have taken effect; read the group before trying again"
-            ),
-            (_, Some(check)) => write!(
-                f,
-                "{what}; the request was sent; {check}, then read the group"
-            ),
-            (_, None) => write!(
-                f,
-                "{what}; the request was sent; read the group to see whether it took effect"
-            ),
-        }
+            (Kind::OtherGroup { rotation: true, .. }, _) => {
+                "; the token sent may belong to that group, and may be rotated; read both groups before anything else".into()
+            }
+            (Kind::OtherGroup { .. }, _) => {
+                "; a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear".into()
+            }
+            (Kind::ServerError { .. }, _) => {
+                "; the request was sent and may have taken effect; read the group before trying again".into()
+            }
+            (_, Some(check)) => format!("; the request was sent; {check}, then read the group"),
+            (_, None) => "; the request was sent; read the group to see whether it took effect".into(),
+        };
+        write!(f, "{}{next}", self.what())
     }
 }
 
@@ -142,37 +118,18 @@ impl Ambiguous {
                     "the response is a web page instead of JSON (HTTP {status}): {proxy}, a login page or a wrong path"
                 )
             }
-            Kind::NotJson {
-                line,
-                column,
-                early,
-            } => {
-                let breaks = if *early {
-                    "ends too early, at"
-                } else {
-                    "breaks at"
-                };
-                format!(
-                    "the response (HTTP {status}) is not JSON: it {breaks} line {line}, column {column}"
-                )
-            }
-            Kind::Twice { line, column } => format!(
-                "the response (HTTP {status}) has a key twice, at line {line}, column {column}, \
-                 so it is not trusted"
-            ),
-            Kind::NotAnAnswer { words: None } => format!(
+            Kind::Json(wrong) => format!("the response (HTTP {status}) {}", json_in_words(*wrong)),
+            Kind::NotAnAnswer(None) => format!(
                 "the response (HTTP {status}) is JSON but does not have the shape of this interface"
             ),
-            Kind::NotAnAnswer { words: Some(words) } => {
+            Kind::NotAnAnswer(Some(words)) => {
                 format!("the response (HTTP {status}) is JSON but says \"{words}\"")
             }
-            Kind::SuccessMissing { words } => {
+            Kind::SuccessMissing(words) => {
                 let says = and_says(words.as_deref());
                 format!("the response (HTTP {status}) has no `success`{says}")
             }
-            Kind::SuccessOdd { was } => {
-                format!("`success` is {was}, neither 1 nor 0 (HTTP {status})")
-            }
+            Kind::SuccessOdd(was) => format!("`success` is {was}, neither 1 nor 0 (HTTP {status})"),
             Kind::SuccessDenied => {
                 format!("`success` is 1 but the status is HTTP {status}")
             }
@@ -185,12 +142,9 @@ impl Ambiguous {
             Kind::OtherGroup { asked, got, .. } => {
                 format!("the response is about group \"{got}\", not \"{asked}\"")
             }
-            Kind::TooLarge { limit } => format!(
+            Kind::TooLarge => format!(
                 "the response (HTTP {status}) is larger than {} MiB and was not read completely",
-                limit / (1024 * 1024)
-            ),
-            Kind::TooMany { limit } => format!(
-                "the response (HTTP {status}) contains more than {limit} values and was not processed"
+                MAX_ANSWER_BYTES / (1024 * 1024)
             ),
         }
     }
@@ -201,9 +155,9 @@ impl Ambiguous {
             Kind::Redirect { hint, .. } => Some(hint.to_string()),
             Kind::OddStatus
             | Kind::WebPage
-            | Kind::NotAnAnswer { .. }
-            | Kind::TooLarge { .. }
-            | Kind::TooMany { .. } => Some("check base_url and path".into()),
+            | Kind::NotAnAnswer(_)
+            | Kind::TooLarge
+            | Kind::Json(JsonError::TooMany) => Some("check base_url and path".into()),
             Kind::ServerError { .. }
                 if self.via.is_some() && (502..=504).contains(&self.status) => Some(
                 "check `base_url` and whether the service runs, and ask the proxy administrator whether it reaches the service"
@@ -215,10 +169,9 @@ impl Ambiguous {
             ),
             Kind::ServerError { .. }
             | Kind::Empty
-            | Kind::NotJson { .. }
-            | Kind::Twice { .. }
-            | Kind::SuccessMissing { .. }
-            | Kind::SuccessOdd { .. }
+            | Kind::Json(_)
+            | Kind::SuccessMissing(_)
+            | Kind::SuccessOdd(_)
             | Kind::SuccessDenied
             | Kind::NoGroup
             | Kind::NoToken => None,
@@ -284,6 +237,29 @@ fn shown(mut there: reqwest::Url, scrub: &Scrub<'_>) -> String {
     there.set_query(None);
     there.set_fragment(None);
     scrub.clean(there.as_str())
+}
+
+fn json_in_words(wrong: JsonError) -> String {
+    match wrong {
+        JsonError::NotJson {
+            line,
+            column,
+            early,
+        } => {
+            let breaks = if early {
+                "ends too early, at"
+            } else {
+                "breaks at"
+            };
+            format!("is not JSON: it {breaks} line {line}, column {column}")
+        }
+        JsonError::DuplicateKey { line, column } => {
+            format!("has a key twice, at line {line}, column {column}, so it is not trusted")
+        }
+        JsonError::TooMany => {
+            format!("contains more than {MAX_ANSWER_VALUES} values and was not processed")
+        }
+    }
 }
 
 fn and_says(words: Option<&str>) -> String {

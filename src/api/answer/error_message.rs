@@ -26,12 +26,6 @@ pub struct Scrub<'a> {
     seen: Option<&'a SeenTokens>,
 }
 
-impl std::fmt::Debug for Scrub<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scrub({} secrets)", self.secrets().count())
-    }
-}
-
 impl<'a> Scrub<'a> {
     pub fn of(secrets: &[&'a str]) -> Self {
         let (named, seen) = (secrets.to_vec(), None);

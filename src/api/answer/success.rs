@@ -41,9 +41,3 @@ pub(super) fn flag(value: &Value) -> Option<bool> {
         _ => None,
     }
 }
-
-/// Whether an answer states explicitly that nothing was done.
-pub(super) fn says_no(answer: &Value) -> bool {
-    let object = answer.as_object();
-    object.is_some_and(|map| success(map) == Success::No)
-}

@@ -215,7 +215,9 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         r#"{"success":0,"success":0}"#,
     ] {
         let verdict = refused(400, body);
-        let twice = |kind: &AmbiguousKind| matches!(kind, AmbiguousKind::Twice { .. });
+        let twice = |kind: &AmbiguousKind| {
+            matches!(kind, AmbiguousKind::Json(JsonError::DuplicateKey { .. }))
+        };
         let is_twice = matches!(&verdict, Verdict::Unclear(it) if twice(&it.kind));
         assert!(is_twice, "{body}: {verdict:?}");
     }

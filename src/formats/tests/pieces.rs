@@ -210,7 +210,7 @@ fn a_row_without_an_end_is_given_up_on_the_way() {
         ("{\"user_group_id\":\"", "x", "longer than 8 MiB"),
         ("", " ", "8 MiB without content"),
     ] {
-        let filler = filler.repeat(60_000);
+        let filler = filler.repeat(1_000_000);
         let mut reader = Reader::default();
         let mut push = |piece: &str| reader.push(piece.as_bytes(), &mut |_| {});
         push(start).expect("a beginning");

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_token_whose_beginning_was_cut_off_is_not_kept_either() {
-        for padding in 0..64 {
+        for padding in (0..64).step_by(5) {
             let text = format!("{SECRET}{}", "x".repeat(2 * KEPT - padding));
             let mut tail = Tail::default();
             for chunk in text.as_bytes().chunks(7) {

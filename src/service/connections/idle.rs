@@ -22,22 +22,21 @@ struct Queue {
 type Rank = (bool, u64);
 
 /// One connection; it counts as idle unless it is [`Connection::busy`].
-pub(super) struct Connection(Arc<Place>);
-
-/// The connection has a request in progress as long as this lives.
-pub(super) struct Busy(Arc<Place>);
-
-struct Place {
+pub(super) struct Connection {
     idle: IdleConnections,
-    end: CancellationToken,
+    /// Cancelled when it has to make room.
+    pub(super) end: CancellationToken,
     /// Its rank while it is idle.
     at: Mutex<Option<Rank>>,
 }
 
-impl Place {
+/// The connection has a request in progress as long as this lives.
+pub(super) struct Busy<'c>(&'c Connection);
+
+impl Connection {
     /// It is idle from now on.
     fn enter(&self, open: bool) {
-        let mut queue = self.idle.queue();
+        let mut queue = lock(&self.idle.0);
         let rank = (open, queue.next);
         queue.next += 1;
         queue.places.insert(rank, self.end.clone());
@@ -47,33 +46,44 @@ impl Place {
 
     fn leave(&self) {
         if let Some(rank) = lock(&self.at).take() {
-            self.idle.queue().places.remove(&rank);
+            lock(&self.idle.0).places.remove(&rank);
         }
+    }
+
+    pub(super) fn busy(&self) -> Busy<'_> {
+        self.leave();
+        Busy(self)
+    }
+
+    /// Marks that nothing more is answered on this connection: it makes room before those that still accept requests.
+    pub(super) fn is_over(&self) {
+        self.leave();
+        self.enter(false);
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        lock(&self.at).is_none()
     }
 }
 
 impl IdleConnections {
     pub(super) fn join(&self) -> Connection {
-        let place = Place {
+        let connection = Connection {
             idle: self.clone(),
             end: CancellationToken::new(),
             at: Mutex::default(),
         };
-        place.enter(true);
-        Connection(Arc::new(place))
+        connection.enter(true);
+        connection
     }
 
     /// Tells the connection that has been idle longest to end. False if there is none.
     pub(super) fn end_longest(&self) -> bool {
-        let longest = self.queue().places.pop_first();
+        let longest = lock(&self.0).places.pop_first();
         longest.is_some_and(|(_, end)| {
             end.cancel();
             true
         })
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        lock(&self.0)
     }
 }
 
@@ -82,39 +92,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Connection {
-    pub(super) fn busy(&self) -> Busy {
-        self.0.leave();
-        Busy(Arc::clone(&self.0))
-    }
-
-    /// Marks that nothing more is answered on this connection: it makes room before those that still accept requests.
-    pub(super) fn is_over(&self) {
-        self.0.leave();
-        self.0.enter(false);
-    }
-
-    /// Returns when this connection has to make room.
-    pub(super) async fn must_end(&self) {
-        self.0.end.cancelled().await;
-    }
-
-    pub(super) fn has_to_end(&self) -> bool {
-        self.0.end.is_cancelled()
-    }
-
-    pub(super) fn is_busy(&self) -> bool {
-        lock(&self.0.at).is_none()
-    }
-}
-
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.0.leave();
+        self.leave();
     }
 }
 
-impl Drop for Busy {
+impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.enter(true);
     }
@@ -130,17 +114,17 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| idle.join());
         let busy = first.busy();
         assert!(idle.end_longest());
-        assert!(second.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(second.end.is_cancelled() && !first.end.is_cancelled());
         drop(busy);
         assert!(
             idle.end_longest(),
             "the third waits longer than the first now"
         );
-        assert!(third.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(third.end.is_cancelled() && !first.end.is_cancelled());
         let fourth = idle.join();
         fourth.is_over();
         assert!(idle.end_longest(), "what is over waits for nothing");
-        assert!(fourth.0.end.is_cancelled() && !first.0.end.is_cancelled());
+        assert!(fourth.end.is_cancelled() && !first.end.is_cancelled());
         drop(first);
         assert!(!idle.end_longest(), "gone");
     }

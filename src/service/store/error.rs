@@ -25,9 +25,6 @@ pub enum StoreError {
     /// Another process held the write lock for longer than the timeout.
     #[error("the database is held by another process; try again")]
     Busy,
-    /// The address of a server, or its schema.
-    #[error("{0}")]
-    Address(&'static str),
     /// An error of the server, as the rest of a sentence about it.
     #[error("the database {0}")]
     Server(String),
@@ -58,44 +55,21 @@ pub enum StoreError {
     NoRandomness,
     #[error("API key {0} not found")]
     UnknownKey(i64),
-    #[error("there is no environment named {0:?}; create a key for it first")]
-    UnknownEnvironment(String),
-    #[error("the environment name must have 1 to 100 characters, none of them a control character")]
-    InvalidEnvironment,
-    #[error(
-        "invalid name of the key: expected 1 to 100 characters, none of them a control character"
-    )]
-    InvalidKeyName,
-    #[error("the key would already be expired; give a time in the future")]
-    InvalidExpiry,
-    #[error("the tag must be Customer or Testing")]
-    InvalidTag,
-    #[error(
-        "the environment {environment:?} is already tagged {tag}, and a tag cannot be changed; remove --tag, or use another \
-         environment"
-    )]
-    TagDiffers { environment: String, tag: String },
-    /// A group to seed that no request could have created; the text says which and why.
-    #[error("group {number} cannot be seeded: {why}")]
-    Seed { number: usize, why: String },
+    /// What was asked for cannot be done; the text says why.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 impl StoreError {
     /// Whether the file, SQLite or the disk is the cause, rather than the request.
     pub(super) fn is_of_the_storage(&self) -> bool {
-        matches!(
+        !matches!(
             self,
-            Self::File(_)
-                | Self::Newer { .. }
-                | Self::Foreign(_)
-                | Self::LogAlone(_)
-                | Self::Busy
-                | Self::Failed(_)
-                | Self::Unexpected(_)
-                | Self::Server(_)
-                | Self::Refused(_)
-                | Self::Away
-                | Self::OtherVersion { .. }
+            Self::Overloaded
+                | Self::Stopped
+                | Self::NoRandomness
+                | Self::UnknownKey(_)
+                | Self::Unfit(_)
         )
     }
 

@@ -3,6 +3,7 @@
 
 use std::{
     any::Any,
+    fmt::Display,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -78,8 +79,9 @@ pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connecti
 /// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
 fn open(path: &Path, patience: Duration) -> Result<Connection> {
     let mut connection = file::open(path, patience).map_err(|error| of_file(&error, path))?;
+    // SQLite opens what it cannot write for reading.
     if connection.is_readonly(MAIN_DB)? {
-        return Err(not_writable(path));
+        return Err(unfit(path, NOT_WRITABLE));
     }
     // Checked before anything is changed: the file may be something else.
     let version = version(&connection, path)?;
@@ -95,22 +97,18 @@ fn open(path: &Path, patience: Duration) -> Result<Connection> {
     Ok(connection)
 }
 
-/// SQLite opens what it cannot write for reading.
-fn not_writable(path: &Path) -> StoreError {
-    let path = path.display();
-    StoreError::File(format!(
-        "{path} cannot be written; make it writable (chmod u+w), or use another file"
-    ))
+const NOT_WRITABLE: &str = "cannot be written; make it writable (chmod u+w), or use another file";
+
+/// What is wrong with a file, as the rest of a sentence about it.
+pub(super) fn unfit(path: &Path, why: impl Display) -> StoreError {
+    StoreError::File(format!("{} {why}", path.display()))
 }
 
 fn of_file(error: &rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => StoreError::Foreign(path.display().to_string()),
-        Some(rusqlite::ErrorCode::ReadOnly) => not_writable(path),
-        Some(rusqlite::ErrorCode::CannotOpen) => StoreError::File(format!(
-            "{} cannot be opened; check the disk",
-            path.display()
-        )),
+        Some(rusqlite::ErrorCode::ReadOnly) => unfit(path, NOT_WRITABLE),
+        Some(rusqlite::ErrorCode::CannotOpen) => unfit(path, "cannot be opened; check the disk"),
         _ => StoreError::of_sqlite(error),
     }
 }
@@ -128,7 +126,6 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
 
 /// Number of migrations that the file has had; an error if it is not ours or newer than we know.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize> {
-    let foreign = || StoreError::Foreign(path.display().to_string());
     let number = |pragma: &str| {
         connection
             .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
@@ -139,7 +136,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize> {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let ours = number("application_id")? == APPLICATION_ID;
     if !ours && (found != 0 || tables != 0) {
-        return Err(foreign());
+        return Err(StoreError::Foreign(path.display().to_string()));
     }
     usize::try_from(found)
         .ok()

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Result, StoreError,
-    file::{MIGRATIONS, version},
+    file::{MIGRATIONS, unfit, version},
 };
 use crate::{
     db::file::{self, CopyFault},
@@ -73,9 +73,16 @@ pub fn check(database: &Path) -> Result<Vec<CheckResult>> {
     let found = wrong.unwrap_or_else(|| "SQLite finds nothing wrong".into());
     all.push(result("integrity", is_whole, found));
     if is_whole {
-        all.push(references(&connection)?);
+        let orphans = count(&connection, "SELECT count(*) FROM pragma_foreign_key_check")?;
+        let none = "no orphaned rows";
+        all.push(counted("references", orphans, none, "orphaned rows"));
         all.extend(groups(&connection)?);
-        all.push(pairs(&connection)?);
+        all.push(counted(
+            "environments",
+            count(&connection, PAIRS)?,
+            "an ID is in two environments only if they are Customer and Testing",
+            "IDs in two environments that are not Customer and Testing",
+        ));
         all.push(keys(&connection)?);
     }
     Ok(all)
@@ -85,10 +92,7 @@ pub fn check(database: &Path) -> Result<Vec<CheckResult>> {
 fn read_only(path: &Path) -> Result<Connection> {
     let found = fs::symlink_metadata(path).map_err(|error| file_error(path, &error))?;
     if !found.is_file() {
-        let name = path.display();
-        return Err(StoreError::File(format!(
-            "{name} is not a regular file; use another file"
-        )));
+        return Err(unfit(path, "is not a regular file; use another file"));
     }
     let connection = file::read_only(path, patience())?;
     version(&connection, path)?;
@@ -132,15 +136,11 @@ fn integrity(connection: &Connection) -> Result<Option<String>> {
     Ok((report != "ok").then(|| format!("{report}; replace it with a backup")))
 }
 
-fn references(connection: &Connection) -> Result<CheckResult> {
-    let orphans = count(connection, "SELECT count(*) FROM pragma_foreign_key_check")?;
-    Ok(counted(
-        "references",
-        orphans,
-        "no orphaned rows",
-        "orphaned rows",
-    ))
-}
+const PAIRS: &str = "\
+SELECT count(*) FROM groups a
+JOIN groups b ON b.user_group_id = a.user_group_id AND b.environment > a.environment
+JOIN environments e ON e.id = a.environment JOIN environments f ON f.id = b.environment
+WHERE e.tag IS NULL OR f.tag IS NULL OR e.tag = f.tag";
 
 /// Checks the contents of groups, and that no current token is a retired one.
 fn groups(connection: &Connection) -> Result<[CheckResult; 2]> {
@@ -178,22 +178,6 @@ fn groups(connection: &Connection) -> Result<[CheckResult; 2]> {
     ])
 }
 
-fn pairs(connection: &Connection) -> Result<CheckResult> {
-    let wrong = count(
-        connection,
-        "SELECT count(*) FROM groups a
-         JOIN groups b ON b.user_group_id = a.user_group_id AND b.environment > a.environment
-         JOIN environments e ON e.id = a.environment JOIN environments f ON f.id = b.environment
-         WHERE e.tag IS NULL OR f.tag IS NULL OR e.tag = f.tag",
-    )?;
-    Ok(counted(
-        "environments",
-        wrong,
-        "an ID is in two environments only if they are Customer and Testing",
-        "IDs in two environments that are not Customer and Testing",
-    ))
-}
-
 fn keys(connection: &Connection) -> Result<CheckResult> {
     let expiry = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'expires_at'";
     let ends = match count(connection, expiry)? {
@@ -229,6 +213,5 @@ fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResu
 }
 
 fn file_error(path: &Path, error: &io::Error) -> StoreError {
-    let error = private_files::explained(error);
-    StoreError::File(format!("{} {error}", path.display()))
+    unfit(path, private_files::explained(error))
 }

@@ -33,12 +33,11 @@ impl SharedStorage {
     pub fn parse(url: &str, schema: &str) -> Result<Self> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if schema.is_empty() || !schema.chars().all(is_plain) {
-            return Err(StoreError::Address(
-                "the name of a schema has lower-case letters, digits and _ only",
-            ));
+            let why = "the name of a schema has lower-case letters, digits and _ only";
+            return Err(StoreError::Unfit(why.into()));
         }
         let mut server = Server::parse(url, schema).map_err(|fault| {
-            StoreError::Address(match fault {
+            let why = match fault {
                 AddressFault::NotAnAddress => {
                     "the storage is not the address of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
                      postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
@@ -51,7 +50,8 @@ impl SharedStorage {
                     "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this \
                      machine only"
                 }
-            })
+            };
+            StoreError::Unfit(why.into())
         })?;
         server.hints = false;
         Ok(Self {
@@ -82,10 +82,9 @@ impl SharedStorage {
         if let Some(role) = role {
             // "public" would mean every user.
             if role == "public" {
-                return Err(StoreError::Address(
-                    "--role public would let every user of the database in, with every token; name the role that the service \
-                     connects as",
-                ));
+                let why = "--role public would let every user of the database in, with every token; name the role that the \
+                           service connects as";
+                return Err(StoreError::Unfit(why.into()));
             }
             grants = Some(grants_of(&schema, &quoted(role)));
         }

@@ -22,7 +22,7 @@ fn opened() -> (tempfile::TempDir, std::path::PathBuf, Store) {
 
 fn with(options: Options) -> (tempfile::TempDir, std::path::PathBuf, Store) {
     let (folder, path) = temporary();
-    let store = Store::open_with(&path, options).expect("open");
+    let store = Store::open(&path, options).expect("open");
     (folder, path, store)
 }
 
@@ -234,7 +234,8 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
     drop(store);
     let other = Connection::open(&path).expect("open");
     other.pragma_update(None, "user_version", 99).expect("set");
-    let newer = Store::open(&path).expect_err("newer");
+    let newer = Store::open(&path, Options::default());
+    let newer = newer.err().expect("newer");
     let (found, known) = (99, 2);
     assert_eq!(newer, StoreError::Newer { found, known });
     assert!(newer.to_string().contains("use a newer groupdesk"));
@@ -251,7 +252,8 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
     .expect("written");
     for file in [&foreign, &text] {
         let before = std::fs::read(file).expect("readable");
-        let refused = Store::open(file).expect_err("foreign");
+        let refused = Store::open(file, Options::default());
+        let refused = refused.err().expect("foreign");
         assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
         assert_eq!(std::fs::read(file).expect("readable"), before);
     }
@@ -262,7 +264,7 @@ fn many_may_open_a_new_database_at_once() {
     let (_folder, path) = temporary();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| Store::open(&path).expect("open"));
+            scope.spawn(|| Store::open(&path, Options::default()).expect("open"));
         }
     });
 }
@@ -278,7 +280,7 @@ fn a_log_without_its_database_stays() {
         }
         let log = path.with_file_name("service.db-wal");
         std::fs::write(&log, "the last changes").expect("written");
-        let opened = Store::open(&path).map(drop);
+        let opened = Store::open(&path, Options::default()).map(drop);
         let refused = StoreError::LogAlone(path.display().to_string());
         assert_eq!(opened, Err(refused), "{is_empty}");
         let kept = std::fs::read_to_string(&log).expect("it is there");

@@ -85,7 +85,7 @@ impl Rows for Requests {
             }),
             col("WHAT", (11, 11), 0, |row, _| {
                 let call = row.recorded.call;
-                Cell::new(format!("{} {}", call.method(), call.word()))
+                Cell::new(format!("{} {}", call.method(), call.as_str()))
             }),
             col("GROUP", (8, 40), 0, |row, _| {
                 Cell::new(row.recorded.id.as_deref().unwrap_or("-"))
@@ -194,7 +194,11 @@ impl Whole for Exchange {
         let theme = context.theme;
         let recorded = &self.recorded;
         let group = recorded.id.as_deref().unwrap_or("an unknown group");
-        let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
+        let what = format!(
+            "{} {group}, in {}",
+            recorded.call.as_str(),
+            recorded.profile
+        );
         let at = context.whole_time(self.at);
         page.field("request", &what, theme.title(), &at);
         let took = format!("{}ms", recorded.duration.as_millis());

@@ -331,7 +331,7 @@ impl Context {
         let flights: Vec<Flight<'_>> = requests
             .map(|one| Flight {
                 label: match (&running.job.group, &one.recorded.id) {
-                    (None, Some(id)) => format!("{} {id}", one.recorded.call.word()),
+                    (None, Some(id)) => format!("{} {id}", one.recorded.call.as_str()),
                     _ => running.job.label.clone(),
                 },
                 elsewhere,

@@ -236,7 +236,7 @@ fn a_list_that_fails_half_way_says_so_can_be_searched_and_is_read_again() {
 
 #[tokio::test]
 async fn changes_by_others_are_shown_when_only_a_part_was_read() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let directory = Directory::open(&folder.path().join("directory.db")).expect("usable");
     let since = directory.cursor(place(&directory, "eu")).await;
     let since = since.expect("readable");

@@ -9,7 +9,7 @@ use super::prelude::*;
 
 /// The key overrides of a configuration file with this text.
 fn overrides(text: &str) -> Vec<KeyOverride> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let file = folder.path().join("config.toml");
     std::fs::write(&file, text).expect("written");
     let overrides = Overrides {

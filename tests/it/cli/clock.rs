@@ -52,7 +52,7 @@ async fn the_program_reads_the_offset_from_its_file_each_time() {
 /// Compiles the clock's source alone, with and without the feature, and runs both.
 #[test]
 fn without_failpoints_there_is_no_test_clock() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let clock = TestClock::new(folder.path());
     clock.forward(DAY);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/platform/test_clock.rs");

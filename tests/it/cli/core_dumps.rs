@@ -34,7 +34,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
         // Copied by another process: a child of another test could inherit our descriptor, which is open for writing.
         let copied = std::process::Command::new("cp")

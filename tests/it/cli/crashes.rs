@@ -47,7 +47,7 @@ fn a_panic_names_its_location_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
     // Backtraces are the same from every place.
     for (place, backtrace) in PLACES.into_iter().zip(["0", "full"].into_iter().cycle()) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let output = Command::new(std::env::current_exe().expect("this binary"))
             .args(["--exact", "cli::crashes::crasher", "--nocapture"])
             .env(WHERE, place)
@@ -77,7 +77,7 @@ async fn a_panicking_command_says_what_was_sent_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
     for (how, code) in [("panic", 101), ("error", 2)] {
         for arguments in [&["list"][..], &["profile", "show", "--json", KEY]] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = crate::support::folder::temporary();
             let message =
                 format!("no cable to https://ana:hunter2@x.example/{TOKEN}?a={KEY} {KEY} {TOKEN}");
             let output = bare(GROUPDESK, folder.path())

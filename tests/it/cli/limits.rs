@@ -221,7 +221,7 @@ async fn too_little_memory_is_an_error_before_anything_is_done() {
 /// No limit of threads holds for root, so there the program runs as another user, who can execute only a copy.
 #[tokio::test]
 async fn too_few_threads_are_an_error_before_anything_is_done() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.path(), open).expect("set");
     let program = folder.path().join("groupdesk");

@@ -92,7 +92,7 @@ pub(super) struct Home {
 
 impl Home {
     pub(super) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         Self {
             folder,
             variables: Vec::new(),
@@ -102,7 +102,7 @@ impl Home {
     /// A home with the same files and variables.
     pub(super) fn copied(&self) -> Self {
         let copy = Self {
-            folder: tempfile::tempdir().expect("a folder"),
+            folder: crate::support::folder::temporary(),
             variables: self.variables.clone(),
         };
         for file in files(self.folder.path()) {

@@ -162,7 +162,7 @@ fn is_expected(phase: &str, call: Call, host: &str, error: &CallError) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_phase_of_every_call() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let ca_file = folder.path().join("authority.pem");
     std::fs::write(&ca_file, super::tls::an_authority()).expect("written");
     let all = PHASES

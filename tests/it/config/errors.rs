@@ -180,7 +180,7 @@ fn a_file_that_is_not_text_is_named_with_its_place() {
 /// A name that is changed to become a text would be the name of another file.
 #[test]
 fn a_program_in_a_folder_that_is_not_utf_8_is_refused() {
-    let home = tempfile::tempdir().expect("a folder");
+    let home = crate::support::folder::temporary();
     let folder = home.path().join(OsStr::from_bytes(b"\xff"));
     std::fs::create_dir(&folder).expect("made");
     let file = folder.join("config.toml");

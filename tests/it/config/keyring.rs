@@ -63,7 +63,7 @@ async fn a_key_is_stored_or_the_error_says_that_there_is_no_keyring() {
 
 #[tokio::test]
 async fn a_new_key_does_not_replace_that_of_another_profile() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let file = folder.path().join("config.toml");
     let text =
         "[profiles.eu]\nbase_url = \"https://a.example\"\napi_key = { keyring = \"shared\" }\n";

@@ -26,7 +26,7 @@ fn installation(world: &World, folder: &Path) -> Installation {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
     let world = a_world().await;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
     console
         .keys("tT")
@@ -52,7 +52,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
     let world = a_world().await;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
     console
         .keys("<space>j<space>Trotate 2 in testing<enter>")
@@ -78,7 +78,7 @@ async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
     let world = a_world().await;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     std::fs::write(folder.path().join("works"), "").expect("written");
     let operations = hands_off(&world, folder.path());
     // As after a kill between the rotation and the end of its hand-off: by another process.

@@ -184,7 +184,7 @@ pub(super) fn assert_private(file: &Path) {
 
 /// A home without a configuration, and an API key in a file there.
 pub(super) fn fresh_home(world: &World) -> (TempDir, PathBuf) {
-    let home = tempfile::tempdir().expect("a folder");
+    let home = crate::support::folder::temporary();
     let key = home.path().join("eu.key");
     let secret = world.new_key(Side::Testing.name(), Some("Testing"));
     fs::write(&key, secret).expect("written");

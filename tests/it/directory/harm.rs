@@ -70,7 +70,7 @@ struct TempFile(tempfile::TempDir);
 
 impl TempFile {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
+        Self(crate::support::folder::temporary())
     }
 
     fn file(&self) -> PathBuf {

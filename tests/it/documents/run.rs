@@ -49,7 +49,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
 
 /// A home in which `groupdesk` is the shipped binary.
 pub(super) fn home() -> TempDir {
-    let home = tempfile::tempdir().expect("a folder");
+    let home = crate::support::folder::temporary();
     fs::create_dir(home.path().join("bin")).expect("a folder");
     let program = env!("CARGO_BIN_EXE_groupdesk");
     symlink(program, home.path().join("bin/groupdesk")).expect("a link");

@@ -81,6 +81,9 @@ pub(super) fn warning(file: &str, text: &str) -> Option<String> {
     (lines > LONG_FILE).then(|| format!("{file} has {lines} lines; is a wall missing?"))
 }
 
+/// Puts temporary folders where the disk does not slow them down.
+const FOLDERS: &str = "tests/it/support/folder.rs";
+
 /// Everything wrong with a file, as `file:line: what`.
 pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);
@@ -115,6 +118,12 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
             }),
     );
     found.extend(on_time(file, text, &paths));
+    if file.starts_with("tests/") && file != FOLDERS {
+        let made = tokens
+            .iter()
+            .filter(|token| ["tempdir", "temp_dir"].contains(&token.text.as_str()));
+        found.extend(made.map(|token| (token.line, format!("must ask {FOLDERS} for a folder"))));
+    }
     if let Some(room) = room_of(file) {
         found.extend(paths.iter().filter_map(|path| {
             let used = forbidden_use(file, &room, path)?;

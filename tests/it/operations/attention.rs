@@ -47,7 +47,7 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     let draft = fields::draft(ACME, Timestamp::now());
     scene.ana.keep_draft(draft, None).await.expect("kept");
     // Bound in an earlier session; its keys come from a command that leaves a trace when it runs.
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let trace = folder.path().join("asked");
     let asks = ["touch".to_owned(), trace.display().to_string()];
     let all = [Side::Testing, Side::Production].map(|side| {

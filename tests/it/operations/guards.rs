@@ -68,7 +68,7 @@ async fn an_update_answered_with_another_tag_is_done_and_an_alarm() {
 #[tokio::test]
 async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
     let scene = Scene::new().await;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let taken = folder.path().join("taken");
     let guarded = scene.installation().with(|profile| {
         profile.handoff = Some(HandOffCommand {

@@ -16,7 +16,7 @@ pub(super) struct HandOffScript {
 
 impl HandOffScript {
     pub(super) fn new(script: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let taker = Self {
             folder,
             limit: PATIENCE,
@@ -34,7 +34,7 @@ impl HandOffScript {
         self.folder.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         let bytes = std::fs::read(self.path(name)).expect("the command wrote it");
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -342,44 +342,6 @@ async fn a_token_contradicted_by_a_read_is_not_handed_off() {
     done.warnings = vec![Warning::NotReadBack { why: "gone".into() }];
     let handed = hand_off(&scene, &done).await;
     assert!(handed.is_done(), "no read contradicts it");
-}
-
-#[tokio::test]
-async fn the_newest_token_wins() {
-    let taker = HandOffScript::new("cat > $1/in; exit 1");
-    let scene = taker.scene().await;
-    let first = rotated(&scene).await;
-    hand_off(&scene, &first).await;
-    let second = rotated(&scene).await;
-    let rows = [HandOffState::None, HandOffState::Pending];
-    assert_eq!(states(&scene.ana).await, rows);
-    assert_eq!(scene.ana.hand_off(&first).await, None, "its token is dead");
-    taker.set_script("cat > $1/in");
-    assert!(hand_off(&scene, &second).await.is_done());
-    // The first command ends only now, and may have overwritten the second token.
-    let entry = history(&scene.ana).await.pop().expect("a line");
-    let done = HandOff {
-        state: HandOffState::Done,
-        exit: Some(0),
-        note: None,
-    };
-    let row = first.rotation.expect("a row");
-    let overtaken = Entry {
-        note: Some("too late".into()),
-        ..entry.clone()
-    };
-    let directory = scene.ana.directory();
-    let run = (row, RunId(1));
-    let kept = directory.end_hand_off(run, done, entry, overtaken).await;
-    assert_eq!(kept.expect("written"), None);
-    let last = history(&scene.ana).await.pop().expect("a line");
-    assert_eq!(last.note.as_deref(), Some("too late"));
-    assert_eq!(states(&scene.ana).await, rows);
-    let waiting = scene.ana.pending_hand_offs().await.expect("readable");
-    assert_eq!(waiting.len(), 1);
-    let again = scene.ana.hand_off_again(waiting[0].id).await;
-    assert!(again.expect("run").is_done());
-    assert_has(&taker.read("in"), &scene.token());
 }
 
 /// What the command did and what became of it are the same on the screen and in the history.

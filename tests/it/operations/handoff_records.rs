@@ -287,3 +287,41 @@ async fn waiting_hand_offs_of_other_profiles_are_not_listed() {
     let refused = scene.ana.hand_off_again(waiting[0].id).await;
     assert!(refused.is_err(), "it is another profile's");
 }
+
+#[tokio::test]
+async fn the_newest_token_wins() {
+    let taker = HandOffScript::new("cat > $1/in; exit 1");
+    let scene = taker.scene().await;
+    let first = rotated(&scene).await;
+    hand_off(&scene, &first).await;
+    let second = rotated(&scene).await;
+    let rows = [HandOffState::None, HandOffState::Pending];
+    assert_eq!(states(&scene.ana).await, rows);
+    assert_eq!(scene.ana.hand_off(&first).await, None, "its token is dead");
+    taker.set_script("cat > $1/in");
+    assert!(hand_off(&scene, &second).await.is_done());
+    // The first command ends only now, and may have overwritten the second token.
+    let entry = history(&scene.ana).await.pop().expect("a line");
+    let done = HandOff {
+        state: HandOffState::Done,
+        exit: Some(0),
+        note: None,
+    };
+    let row = first.rotation.expect("a row");
+    let overtaken = Entry {
+        note: Some("too late".into()),
+        ..entry.clone()
+    };
+    let directory = scene.ana.directory();
+    let run = (row, RunId(1));
+    let kept = directory.end_hand_off(run, done, entry, overtaken).await;
+    assert_eq!(kept.expect("written"), None);
+    let last = history(&scene.ana).await.pop().expect("a line");
+    assert_eq!(last.note.as_deref(), Some("too late"));
+    assert_eq!(states(&scene.ana).await, rows);
+    let waiting = scene.ana.pending_hand_offs().await.expect("readable");
+    assert_eq!(waiting.len(), 1);
+    let again = scene.ana.hand_off_again(waiting[0].id).await;
+    assert!(again.expect("run").is_done());
+    assert_has(&taker.read("in"), &scene.token());
+}

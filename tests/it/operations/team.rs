@@ -16,9 +16,6 @@ mod create;
 #[path = "facts.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod facts;
-#[path = "handoff.rs"]
-#[expect(clippy::duplicate_mod, reason = "run on both databases")]
-mod handoff;
 #[path = "handoff_records.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod handoff_records;

@@ -63,7 +63,7 @@ async fn only_the_profile_with_the_alarm_resets_the_tag_of_the_place() {
 #[tokio::test]
 async fn a_key_is_missed_only_where_it_can_be_looked_for() {
     let scene = Scene::new().await;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let (file, ran) = (folder.path().join("key"), folder.path().join("ran"));
     let lacks = async |source: KeySource| {
         let of = scene.installation();

@@ -13,7 +13,7 @@ pub(crate) struct TempHome {
 
 impl TempHome {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         for name in ["home", "config", "data", "state", "cache", "run", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }

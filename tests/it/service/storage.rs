@@ -1,9 +1,12 @@
 //! The files on disk, and that every acknowledged write is in them.
 
-use groupdesk::service::{
-    Limits, Service, Setup,
-    seed::SeedGroup,
-    store::{Store, StoreError},
+use groupdesk::{
+    api::wire::GroupRequest,
+    service::{
+        Limits, Service, Setup,
+        seed::Seeded,
+        store::{Options, Store, StoreError},
+    },
 };
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -26,7 +29,7 @@ async fn every_acknowledged_write_is_in_the_files_at_once() {
             (id, name, token.to_owned())
         });
         let acknowledged = futures_util::future::join_all(calls).await;
-        let killed = tempfile::tempdir().expect("a folder");
+        let killed = crate::support::folder::temporary();
         let copy = killed.path().join("service.db");
         for suffix in ["", "-wal"] {
             let from = format!("{}{suffix}", service.database.display());
@@ -54,7 +57,7 @@ async fn groups_keys_and_retired_tokens_survive_a_restart() {
     drop(service.store);
     let wal = format!("{}-wal", service.database.display());
     assert!(!std::fs::exists(wal).expect("known"), "closed properly");
-    let store = Store::open(&service.database).expect("open");
+    let store = Store::open(&service.database, Options::default()).expect("open");
     let listen = "127.0.0.1:0".parse().expect("an address");
     let (limits, setup) = (Limits::default(), Setup::default());
     let again = Service::start(listen, store, "/api/user", limits, setup).await;
@@ -66,13 +69,21 @@ async fn groups_keys_and_retired_tokens_survive_a_restart() {
     again.stop().await;
 }
 
-fn seeds(count: usize) -> Vec<SeedGroup> {
+fn seed(
+    store: &Store,
+    environment: &'static str,
+    groups: Vec<GroupRequest>,
+) -> Result<Vec<Seeded>, StoreError> {
+    store.seed(move |seeder| seeder.add(environment, groups))
+}
+
+fn seeds(count: usize) -> Vec<GroupRequest> {
     (0..count)
-        .map(|n| SeedGroup {
+        .map(|n| GroupRequest {
             user_group_id: format!("group-{n}"),
-            name: format!("Group {n}"),
-            mapping: [("7".to_owned(), n.to_string())].into_iter().collect(),
-            properties: json!({"n": n}).as_object().cloned().expect("an object"),
+            name: Some(format!("Group {n}")),
+            mapping: Some([("7".to_owned(), n.to_string())].into_iter().collect()),
+            properties: json!({"n": n}).as_object().cloned(),
         })
         .collect()
 }
@@ -82,7 +93,7 @@ async fn seeded_groups_are_like_any_other_and_existing_ones_are_skipped() {
     let service = TestService::start().await;
     let (caller, store) = (service.testing(), &service.store);
     let existing = caller.token_of("group-3").await;
-    let seeded = store.seed(TESTING, seeds(1_000)).expect("seeded");
+    let seeded = seed(store, TESTING, seeds(1_000)).expect("seeded");
     assert_eq!(seeded.len(), 1_000);
     assert_eq!(seeded.iter().filter(|group| group.created).count(), 999);
     assert_eq!(seeded[3].token.expose_secret(), existing);
@@ -93,21 +104,23 @@ async fn seeded_groups_are_like_any_other_and_existing_ones_are_skipped() {
     assert_eq!(group["team_id"], last.team_id);
     assert_eq!(group["token"], last.token.expose_secret());
     assert_eq!(group["properties"], json!({"n": 999}));
-    let again = store.seed(TESTING, seeds(1_000)).expect("seeded");
+    let again = seed(store, TESTING, seeds(1_000)).expect("seeded");
     assert!(again.iter().all(|group| !group.created));
     // Customer and Testing may share ids; an environment without a tag may not, and then nothing is added.
-    store.seed(PRODUCTION, seeds(3)).expect("seeded");
+    seed(store, PRODUCTION, seeds(3)).expect("seeded");
     service.caller("plain", None, false);
     let mut mixed = seeds(1);
     mixed[0].user_group_id = "fresh".into();
     mixed.extend(seeds(1));
-    let refused = store.seed("plain", mixed).expect_err("a shared id");
-    assert!(
-        matches!(refused, StoreError::Seed { number: 2, .. }),
-        "{refused}"
-    );
+    let refused = seed(store, "plain", mixed).expect_err("a shared id");
+    let refused = refused.to_string();
+    assert!(refused.starts_with("group 2 cannot be seeded"), "{refused}");
     let fresh = "SELECT count(*) FROM groups WHERE user_group_id = 'fresh'";
     assert_eq!(service.stored(fresh), "0");
-    let unknown = store.seed("nowhere", seeds(1)).expect_err("unknown");
-    assert_eq!(unknown, StoreError::UnknownEnvironment("nowhere".into()));
+    let unknown = seed(store, "nowhere", seeds(1)).expect_err("unknown");
+    let unknown = unknown.to_string();
+    assert!(
+        unknown.contains("no environment named \"nowhere\""),
+        "{unknown}"
+    );
 }

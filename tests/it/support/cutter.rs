@@ -99,7 +99,7 @@ impl Plan {
 
 impl Cutter {
     pub(crate) fn new(server: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("a socket");
         let server = server.join(".s.PGSQL.5432");
         let plan: Arc<Plan> = Arc::default();

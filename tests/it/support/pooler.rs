@@ -29,8 +29,7 @@ impl Pooler {
             eprintln!("left out: a pooler before a server (PgBouncer is not installed)");
             return None;
         };
-        let folder = tempfile::Builder::new();
-        let folder = { folder }.prefix("gd-pool").tempdir().expect("a folder");
+        let folder = crate::support::folder::named("gd-pool");
         let here = folder.path().display();
         let settings = format!(
             "[databases]\npostgres = host={} port=5432 user=desk\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n\

@@ -46,12 +46,12 @@ impl TestService {
     }
 
     pub(crate) async fn start_as(options: Options, limits: Limits, setup: Setup) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let database = folder.path().join("service/service.db");
         let storage = postgres::storage();
         let store = match &storage {
             Some((storage, _)) => Store::open_shared(storage, options),
-            None => Store::open_with(&database, options),
+            None => Store::open(&database, options),
         };
         let store = store.expect("a new database");
         let (_, production_key) = store
@@ -98,7 +98,7 @@ impl TestService {
     pub(crate) fn other_store(&self) -> Store {
         let opened = match &self.storage {
             Some((storage, _)) => Store::open_shared(storage, Options::default()),
-            None => Store::open(&self.database),
+            None => Store::open(&self.database, Options::default()),
         };
         opened.expect("open")
     }

@@ -47,7 +47,7 @@ pub(crate) struct Ran {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let home = Self {
             directory: folder.path().join("data/directory.db"),
             folder,

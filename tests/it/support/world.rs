@@ -18,7 +18,7 @@ use std::{
 
 use aho_corasick::AhoCorasick;
 use groupdesk::{
-    api::wire::DEFAULT_PATH,
+    api::wire::{DEFAULT_PATH, GroupRequest},
     config::{
         Environment, Overrides, Settings,
         profile::{KeySource, Profile},
@@ -27,7 +27,7 @@ use groupdesk::{
     domain::group::{EnvironmentTag, UserGroupId},
     operations::Operations,
     platform::private_files::{private_folder, write_new_private},
-    service::{Limits, Running, Service, Setup, seed::SeedGroup, store::Store},
+    service::{Limits, Running, Service, Setup, store::Store},
 };
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -271,17 +271,16 @@ impl World {
         mapping: &[(&str, &str)],
         properties: &Value,
     ) {
-        let group = SeedGroup {
+        let mapping = mapping.iter();
+        let mapping = mapping.map(|(schema, source)| ((*schema).into(), (*source).into()));
+        let group = GroupRequest {
             user_group_id: id.into(),
-            name: name.into(),
-            mapping: mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-            properties: properties.as_object().expect("an object").clone(),
+            name: Some(name.into()),
+            mapping: Some(mapping.collect()),
+            properties: Some(properties.as_object().expect("an object").clone()),
         };
         self.store
-            .seed(side.name(), vec![group])
+            .seed(move |seeder| seeder.add(side.name(), vec![group]))
             .expect("the group is put in");
     }
 

@@ -134,7 +134,7 @@ impl Storage {
     pub(super) fn open(&self, options: Options) -> Result<Store, CliError> {
         let is_new = !self.is_there();
         let opened = match self {
-            Self::File { file, .. } => Store::open_with(file, options),
+            Self::File { file, .. } => Store::open(file, options),
             Self::Shared(shared, _) => Store::open_shared(shared, options),
         };
         if let Self::File {

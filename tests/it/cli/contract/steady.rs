@@ -83,7 +83,7 @@ fn place(text: &str) -> String {
             text = format!("{head}{before}{instead}{rest}");
         }
     }
-    let folder = std::env::temp_dir().join("");
+    let folder = crate::support::folder::below().join("");
     let folder = folder.to_str().expect("UTF-8");
     while let Some(at) = text.find(folder) {
         let rest = &text[at..];

@@ -140,7 +140,7 @@ impl Scene {
         let world = World::new().await;
         let none = serde_json::json!({});
         world.seed(Side::Testing, "acme-eu", "Acme", &[], &none);
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
         let binary = folder.path().join("groupdesk");
         // Copied by another process: a child of another test could inherit our descriptor, which is open for writing.
@@ -185,7 +185,7 @@ impl Scene {
     }
 
     pub(super) fn place(&self, target: Target, hazard: Hazard) -> Prepared {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let mut new_folder = None;
         let name = match target {
             Target::Config => "config.toml",
@@ -271,7 +271,7 @@ impl Scene {
     ) -> (Option<i32>, String) {
         let file = place.file.display().to_string();
         // A directory elsewhere, so that only one file is under test.
-        let elsewhere = tempfile::tempdir().expect("a folder");
+        let elsewhere = crate::support::folder::temporary();
         let directory = elsewhere.path().join("directory.db").display().to_string();
         if geteuid().is_root() {
             chown(elsewhere.path(), Some(self.uid), None).expect("given away");

@@ -213,7 +213,7 @@ async fn every_command_ends_with_8_when_the_server_is_gone() {
     assert_eq!(commands, all);
     let ran = USING.map(|line| {
         async move {
-            let nowhere = tempfile::tempdir().expect("a folder");
+            let nowhere = crate::support::folder::temporary();
             let attempts = gone(nowhere.path());
             let directory = by_socket_in(nowhere.path(), "desk", SCHEMA);
             let home = machine("http://127.0.0.1:9", "key", &directory);

@@ -42,9 +42,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
 }
 
 fn is_too_large(verdict: &Verdict) -> bool {
-    let limit = MAX_ANSWER_BYTES;
-    let kind = AmbiguousKind::TooLarge { limit };
-    matches!(verdict, Verdict::Unclear(unclear) if unclear.kind == kind)
+    matches!(verdict, Verdict::Unclear(unclear) if unclear.kind == AmbiguousKind::TooLarge)
 }
 
 /// That it takes no memory is measured in `memory`.

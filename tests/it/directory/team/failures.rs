@@ -102,7 +102,7 @@ async fn refuse_for(listener: UnixListener, time: Duration, code: &str) {
 /// An attempt that is left too little time says nothing about the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_answer_counts_when_the_time_for_a_connection_is_over() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
     // What is asked from then on has less than two seconds left, also if it is accepted somewhat late.
     let refusing = tokio::spawn(refuse_for(listener, Duration::from_millis(8_500), "53300"));
@@ -114,7 +114,7 @@ async fn the_last_answer_counts_when_the_time_for_a_connection_is_over() {
 /// The library tells only how the last one failed; and what one refuses is not waited for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_several_hosts_a_refusal_is_reported_at_once() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
     let refusing = tokio::spawn(refuse_for(listener, Duration::from_mins(1), "28P01"));
     let host = folder.path().display().to_string().replace('/', "%2F");

@@ -4,14 +4,14 @@ use std::{
     ffi::OsString,
     fs::File,
     io::{BufRead, BufReader, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::{fs::OpenOptionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
 };
 
 use super::{DESK, SERVICE, Server};
-use crate::support::clock::outer;
+use crate::support::{clock::outer, folder};
 
 /// Looked up only once, because `pg_config` may be a script as well.
 pub(super) fn programs() -> Option<PathBuf> {
@@ -35,14 +35,14 @@ pub(super) fn programs() -> Option<PathBuf> {
 
 /// Ties the server to its standard input, which this process holds: the server ends when this process does, however
 /// that happens. The server is a copy of `$3`, or a new one, of which a copy is left in `fresh`. Vacuuming thousands of
-/// tables that nobody uses any more would cost more than it saves.
+/// tables that nobody uses any more would cost more than it saves. It syncs its files: groupdesk warns of one that does not.
 const LIVE: &str = r#"
 set -e
 if [ -n "$3" ]; then
     cp -Rp "$3" "$1/data"
 else
     "$0/initdb" -D "$1/data" -A trust -U postgres -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
-    echo 'autovacuum = off' >>"$1/data/postgresql.conf"
+    printf '%s = off\n' autovacuum jit track_counts >>"$1/data/postgresql.conf"
     cp -Rp "$1/data" "$1/fresh"
 fi
 if [ -e "$1/pg_hba.conf" ]; then cp "$1/pg_hba.conf" "$1/data/pg_hba.conf"; fi
@@ -88,11 +88,7 @@ pub(super) fn start(
     options: &str,
     copied: Option<&Path>,
 ) -> Server {
-    let folder = tempfile::Builder::new()
-        .prefix("gd-pg")
-        .tempdir()
-        .expect("a folder");
-    let folder = folder.keep();
+    let folder = folder::named("gd-pg").keep();
     for (name, text) in files {
         let mut file = File::options();
         let file = file.write(true).create_new(true).mode(0o600);
@@ -114,6 +110,8 @@ pub(super) fn start(
         .arg(options.replace("$1", &folder.display().to_string()))
         .arg(copied.unwrap_or(Path::new("")))
         .current_dir("/")
+        // A key on the terminal ends this process only, and so the server.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -9,7 +9,7 @@ use std::{
 
 use groupdesk::{
     platform::private_files::{private_folder, write_new_private},
-    service::store::Store,
+    service::store::{Options, Store},
 };
 use rusqlite::Connection;
 use secrecy::ExposeSecret;
@@ -67,9 +67,9 @@ impl Template {
 pub(super) fn empty_service() -> (TempDir, Store, Vec<String>) {
     static MADE: OnceLock<(Vec<u8>, Vec<String>)> = OnceLock::new();
     let (bytes, keys) = MADE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::support::folder::temporary();
         let file = folder.path().join(SERVICE);
-        let store = Store::open(&file).expect("a store");
+        let store = Store::open(&file, Options::default()).expect("a store");
         let keys = KEYS.map(|(side, read_only)| {
             let made = store.create_key(side.name(), Some(side.tag().as_str()), read_only);
             made.expect("a key").1.expose_secret().to_owned()
@@ -81,9 +81,9 @@ pub(super) fn empty_service() -> (TempDir, Store, Vec<String>) {
 }
 
 fn service_from(bytes: &[u8]) -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let file = put(folder.path(), SERVICE, bytes);
-    let store = Store::open(&file).expect("a store");
+    let store = Store::open(&file, Options::default()).expect("a store");
     (folder, store)
 }
 
@@ -96,7 +96,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 
 /// The bytes of a database in one file, without a log beside it.
 pub(super) fn compact(database: &Path) -> Vec<u8> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let whole = folder.path().join("whole");
     let name = whole.to_str().expect("UTF-8");
     let connection = Connection::open(database).expect("a database");

@@ -31,7 +31,7 @@ pub(super) fn put(path: &Path) {
 }
 
 fn make() -> Empty {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder::temporary();
     let made = folder.path().join("made.db");
     let directory = Directory::open(&made).expect("a directory");
     let connection = Connection::open(&made).expect("a database");
