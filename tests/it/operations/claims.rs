@@ -172,7 +172,7 @@ async fn a_lost_update_that_a_read_settles_holds_up_no_other_one() {
     scene.rotate_elsewhere().await;
     let held = send(ana, &mapped).await.expect_err("it may still arrive");
     assert_is!(held, Failure::Held(_));
-    assert_has(&held.to_string(), "`groupdesk get acme-eu`");
+    assert_has(&held.to_string(), ": wait until then");
     assert_has(
         &held.to_string(),
         &Warning::TokenChangedElsewhere.to_string(),
@@ -226,4 +226,47 @@ async fn an_intent_taken_for_dead_sends_nothing() {
     assert_eq!(scene.proxy.count("PUT"), 0);
     let only = [(Operation::Update, Ending::NotApplied)];
     assert_eq!(scene.history().await, only);
+}
+
+/// The service returns no mapping: only a later update tells what became of a lost one.
+#[tokio::test]
+async fn a_lost_update_is_repeated_by_its_sender_and_ends_when_it_was_replaced() {
+    for repeats in [true, false] {
+        let scene = Scene::new().await;
+        let ana = &scene.ana;
+        let facts = vec![Fact::SoleWriter(true)];
+        ana.state_facts(facts).await.expect("recorded");
+        let whole = map(ana).await;
+        send(ana, &whole).await.expect("updated");
+        let row = async |operations: &Operations, value: &'static str| {
+            let edit = super::edit(operations, move |wanted| {
+                let rows = wanted.mapping.get_or_insert_default();
+                rows.insert("1".into(), value.into());
+            });
+            edit.await
+        };
+        let lost_edit = row(ana, "3").await;
+        scene.proxy.next("PUT", unanswered());
+        send(ana, &lost_edit).await.expect_err("lost");
+        let later = scene.world.installation(Side::Testing).at(later());
+        let later = later.operations();
+        let read = look_up(&later).await.expect("found");
+        let other = row(&later, "4").await;
+        assert_ne!(read.plan(&other, later.operator()).objections, []);
+        assert_ne!(
+            read.plan(&lost_edit, LI).objections,
+            [],
+            "not that of another"
+        );
+        assert_eq!(read.plan(&lost_edit, later.operator()).objections, []);
+        let next = if repeats { &lost_edit } else { &whole };
+        let next = Edit {
+            base: DesiredFields::default(),
+            ..next.clone()
+        };
+        send(&later, &next).await.expect("sent");
+        assert_eq!(scene.open().await, [], "nothing is left of the lost one");
+        let other = row(&later, "4").await;
+        send(&later, &other).await.expect("no longer in doubt");
+    }
 }

@@ -159,3 +159,68 @@ async fn an_answer_from_another_environment_is_an_alarm_and_stops_the_update() {
     assert_eq!(scene.stored().name, "Acme Europe");
     assert_eq!(send(&mo, &permit, &row).await.outcome(), "updated");
 }
+
+/// `map:1` of a file is a change of one row, as `update --map` is.
+#[tokio::test]
+async fn a_single_row_is_not_sent_with_others_that_may_have_changed() {
+    for is_lost in [true, false] {
+        let scene = Scene::new().await;
+        let ana = &scene.ana;
+        let facts = vec![Fact::SoleWriter(is_lost)];
+        ana.state_facts(facts).await.expect("recorded");
+        let mut edit = super::edit(ana, |wanted| {
+            wanted.mapping = Some(
+                [("1", "2"), ("3", "4")]
+                    .map(|(k, v)| (k.into(), v.into()))
+                    .into(),
+            );
+        })
+        .await;
+        edit.whole = Field::ALL.to_vec();
+        ana.update_edit(&id(ACME), &edit, KNOWN)
+            .await
+            .expect("updated");
+        if is_lost {
+            scene.proxy.next("PUT", unanswered());
+            edit.base = edit.wanted.clone();
+            edit.wanted
+                .mapping
+                .get_or_insert_default()
+                .insert("3".into(), "9".into());
+            ana.update_edit(&id(ACME), &edit, KNOWN)
+                .await
+                .expect_err("lost");
+        }
+        let later = scene.world.installation(Side::Testing).at(claims::later());
+        let later = later.operations();
+        let mut row = super::row(ACME, DesiredFields::default());
+        row.parts.map = vec![("1".into(), "5".into())];
+        let known = DesiredFields::of(
+            &later
+                .show(&id(ACME))
+                .await
+                .expect("readable")
+                .expect("known"),
+        );
+        row.parts
+            .complete(&id(ACME), &mut row.fields, Some(&known))
+            .expect("known");
+        let base = known.restricted_to(&row.fields);
+        let puts = || {
+            scene
+                .proxy
+                .methods()
+                .iter()
+                .filter(|one| **one == "PUT")
+                .count()
+        };
+        let before = puts();
+        let permit = permit(&later, false, 1);
+        let end = super::send_row(&later, &permit, &row, Some(&base)).await;
+        assert_is!(end, RowEnd::Failed(Failure::NotKnownEnough(_)));
+        assert_eq!(puts(), before, "nothing was sent");
+        let permit = super::rows::permit(&later, false, 1).replacing(vec![Field::Mapping]);
+        let end = super::send_row(&later, &permit, &row, Some(&base)).await;
+        assert_eq!(end.outcome(), "updated");
+    }
+}
