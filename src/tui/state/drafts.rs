@@ -328,7 +328,7 @@ impl Drafts {
         let is_gone = |(key, unsent): &(&Key, &UnsentDraft)| {
             let stored = by_group.get(*key).into_iter().flatten();
             let is_it = |kept: &&KeptDraft| unsent.kept == Some(kept.draft.changed_at);
-            let has_one = { stored }.any(|kept| is_own(&kept.by) == unsent.is_own && is_it(&kept));
+            let has_one = { stored }.any(|kept| is_own(&kept.by) == unsent.is_own && is_it(kept));
             key.0 == profile && unsent.from != DraftOrigin::Here && !has_one
         };
         let gone: Vec<Key> = self
