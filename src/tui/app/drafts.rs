@@ -50,7 +50,10 @@ impl App {
     ) -> bool {
         self.context.drafts.answered(ticket);
         match outcome {
-            Outcome::Drafts(found) => self.found_drafts(profile, found),
+            Outcome::Drafts(found) => {
+                self.found_drafts(profile, found);
+                self.context.save_drafts();
+            }
             Outcome::DraftKept(at, saved) => {
                 let ended = self.context.drafts.ended(ticket, Some(*at));
                 if let DraftSaved::Replaced(other) | DraftSaved::Overtaken(other) = saved
@@ -61,7 +64,12 @@ impl App {
                 self.report_saving_works();
             }
             Outcome::DraftForgotten => {
-                self.context.drafts.ended(ticket, Some(self.context.now));
+                let ended = self.context.drafts.ended(ticket, Some(self.context.now));
+                let is_left = |key| !self.context.drafts.others(key).is_empty();
+                if ended.as_ref().is_some_and(is_left) && profile == self.context.current {
+                    // A draft of another console is now the one of the group.
+                    self.context.read_drafts();
+                }
                 self.report_saving_works();
             }
             Outcome::Failed(error) => return self.draft_failed(ticket, &error.text),

@@ -105,10 +105,14 @@ impl Drafts {
         self.others.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the group has drafts of one's own and of others, or of another console.
+    /// Whether the group has a draft of one's own and a different one, of others or of another console.
     pub fn is_contested(&self, key: &Key) -> bool {
         let own = self.unsent.get(key).filter(|unsent| unsent.is_own);
-        own.is_some() && !self.others(key).is_empty()
+        let differs = |own: &UnsentDraft| {
+            let mut others = self.others(key).iter();
+            others.any(|other| !other.draft.has_same_content(&own.draft))
+        };
+        own.is_some_and(differs)
     }
 
     /// Whether it is news that this person also has a draft of the group.
@@ -150,7 +154,9 @@ impl Drafts {
         let key = (profile, draft.user_group_id.clone());
         // What somebody else typed is neither continued nor replaced: from now on there are two.
         let old = self.unsent.get(&key).filter(|old| old.is_own);
-        if old.is_some_and(|old| old.draft.has_same_content(&draft)) {
+        // One that is neither in the directory nor on its way there is saved again.
+        let is_safe = |old: &UnsentDraft| old.kept.is_some() || self.is_newer_here(&key);
+        if old.is_some_and(|old| old.draft.has_same_content(&draft) && is_safe(old)) {
             return;
         }
         // A version that is still to be forgotten is replaced instead.
@@ -158,7 +164,12 @@ impl Drafts {
             Some(PendingWrite::Forget(at)) => Some(*at),
             _ => None,
         };
-        let kept = old.and_then(|old| old.kept).or(to_forget);
+        // A version that another console has saved since this one began is in its form: it stays, and this is another one.
+        let is_continued = |old: &&UnsentDraft| !matches!(old.from, DraftOrigin::Elsewhere { .. });
+        let kept = old
+            .filter(is_continued)
+            .and_then(|old| old.kept)
+            .or(to_forget);
         let before = old.map(|old| old.draft.changed_at).max(self.latest);
         if let Some(before) = before.filter(|before| *before >= draft.changed_at) {
             // Two changes with the same time must still be distinguishable.
@@ -232,6 +243,12 @@ impl Drafts {
     pub fn ended(&mut self, ticket: Ticket, saved: Option<Timestamp>) -> Option<Key> {
         let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
         self.touched.insert(key.clone());
+        if due == PendingWrite::Keep
+            && let (Some(at), Some(others)) = (saved, self.others.get_mut(&key))
+        {
+            // A read may have found it before it was known to be saved.
+            others.retain(|other| other.draft.changed_at != at);
+        }
         let own = self.unsent.get_mut(&key).filter(|unsent| unsent.is_own);
         match (saved, own) {
             (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
@@ -281,10 +298,9 @@ impl Drafts {
                 .any(|other| !is_there(key, other.draft.changed_at))
         });
         let mut kept = self.unsent.iter().filter(|((at, _), _)| *at == profile);
-        let is_gone = |(_, id): &Key| !heads.iter().any(|head| head.id == *id);
         ended
             || !heads.iter().all(known)
-            || kept.any(|(key, unsent)| unsent.kept.is_some() && is_gone(key))
+            || kept.any(|(key, unsent)| unsent.kept.is_some_and(|at| !is_there(key, at)))
     }
 
     /// A read has ended, successfully or not.
@@ -311,7 +327,8 @@ impl Drafts {
         // Sent or discarded by another console. What was typed here stays, whatever happened to it there.
         let is_gone = |(key, unsent): &(&Key, &UnsentDraft)| {
             let stored = by_group.get(*key).into_iter().flatten();
-            let has_one = { stored }.any(|kept| is_own(&kept.by) == unsent.is_own);
+            let is_it = |kept: &&KeptDraft| unsent.kept == Some(kept.draft.changed_at);
+            let has_one = { stored }.any(|kept| is_own(&kept.by) == unsent.is_own && is_it(kept));
             key.0 == profile && unsent.from != DraftOrigin::Here && !has_one
         };
         let gone: Vec<Key> = self
@@ -324,6 +341,7 @@ impl Drafts {
         for key in gone {
             self.unsent.remove(&key);
         }
+        self.save_replaced(profile, &by_group, &is_own);
         self.others.retain(|(at, _), _| *at != profile);
         let mut changed = Vec::new();
         for (key, mut stored) in by_group {
@@ -345,6 +363,38 @@ impl Drafts {
             }
         }
         (is_first, changed)
+    }
+
+    /// What was typed here and is no longer in the directory is no longer kept. If another console has put its text in
+    /// its place, or it is still in the form, it is saved again, beside.
+    fn save_replaced(
+        &mut self,
+        profile: ProfileIndex,
+        found: &BTreeMap<Key, Vec<&KeptDraft>>,
+        is_own: impl Fn(&str) -> bool,
+    ) {
+        let typed = |(key, unsent): &(&Key, &UnsentDraft)| {
+            key.0 == profile && unsent.is_own && unsent.from == DraftOrigin::Here
+        };
+        let all: Vec<Key> = { self.unsent.iter().filter(typed) }
+            .map(|(key, _)| key.clone())
+            .filter(|key| !self.is_newer_here(key))
+            .collect();
+        for key in all {
+            let own = found.get(&key).into_iter().flatten();
+            let mut own = own.filter(|kept| is_own(&kept.by)).peekable();
+            let is_replaced = own.peek().is_some();
+            let Some(unsent) = self.unsent.get_mut(&key) else {
+                continue;
+            };
+            if own.any(|stored| unsent.kept == Some(stored.draft.changed_at)) {
+                continue;
+            }
+            unsent.kept = None;
+            if is_replaced || unsent.form.is_none() {
+                self.due.insert(key, PendingWrite::Keep);
+            }
+        }
     }
 
     /// Takes over the draft that stands for the group: one's own if there is one. Returns whether it is another one now.

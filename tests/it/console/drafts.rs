@@ -180,3 +180,97 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
     ana.keys("e<ctrl-s>").await.shows("No changes to review");
     assert_eq!(names(&hers).await, [""; 0]);
 }
+
+/// Whether everything that was typed is in the directory, according to this console.
+fn is_saved(console: &Console) -> bool {
+    let drafts = &console.runner.app.context.drafts;
+    !drafts.is_saving() && drafts.unsaved() == 0
+}
+
+/// Two consoles of one person: going on with the draft of the other console, the second one replaces no text that is
+/// still in the form of the first.
+#[tokio::test(flavor = "multi_thread")]
+async fn going_on_with_the_draft_of_another_console_takes_nothing_from_it() {
+    for is_older in [true, false] {
+        let world = a_world().await;
+        let file = world.directory_file();
+        let ana = || {
+            let directory = Directory::open(&file).expect("it opens");
+            world
+                .installation(Side::Testing)
+                .on(&directory)
+                .operations()
+        };
+        let console = async || {
+            let (theme, clock) = (Theme::default(), Clock::System);
+            Console::open_at(vec![ana()], 0, USUAL, theme, clock).await
+        };
+        let mut first = console().await;
+        let second = if is_older {
+            Some(console().await)
+        } else {
+            None
+        };
+        first.keys("/acme-eu<enter>e<end> A").await;
+        let mut second = match second {
+            Some(second) => second,
+            None => console().await,
+        };
+        second.keys("/acme-eu<enter>e").await;
+        second.until("Acme Europe A").await;
+        second.keys("<end>B").await;
+        let both = ["Acme Europe A", "Acme Europe AB"];
+        if is_older {
+            // Also if the first console is killed before it hears of it.
+            assert_eq!(names(&ana()).await, both);
+        }
+        first.until("F9 loads the draft").await;
+        first.keys("<esc>").await;
+        first.until_that("it is saved", is_saved).await;
+        assert_eq!(names(&ana()).await, both, "older: {is_older}");
+        drop(first);
+        second.until("F9 loads the draft").await;
+        second
+            .keys("<f9>")
+            .await
+            .shows("Your changes will be lost.");
+        second.keys("y").await.shows("Acme Europe A").hides("AB");
+        second.keys("<esc>").await;
+        drop(second);
+        // Nor does the next one hide what is left.
+        let mut third = console().await;
+        third.keys("/acme-eu<enter>e").await;
+        third.keys("<ctrl-x>y").await;
+        third.keys("e").await;
+        third.keys("<ctrl-x>y").await;
+        third.keys("e").await.shows("nothing changed");
+        assert_eq!(names(&ana()).await, [""; 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_consoles_create_one_group_and_nothing_is_lost() {
+    let world = a_world().await;
+    let file = world.directory_file();
+    let ana = || {
+        let directory = Directory::open(&file).expect("it opens");
+        world
+            .installation(Side::Testing)
+            .on(&directory)
+            .operations()
+    };
+    let console = async || {
+        let (theme, clock) = (Theme::default(), Clock::System);
+        Console::open_at(vec![ana()], 0, USUAL, theme, clock).await
+    };
+    let (mut first, mut second) = (console().await, console().await);
+    first.keys("onew-group<enter>A").await;
+    second.keys("onew-group<enter>").await;
+    second.until("Your unsent draft of another console").await;
+    second.keys("<end>B").await;
+    assert_eq!(names(&ana()).await, ["A", "AB"]);
+    first.until("F9 loads the draft").await;
+    first.keys("<esc>").await;
+    first.until_that("it is saved", is_saved).await;
+    assert_eq!(names(&ana()).await, ["A", "AB"]);
+}
