@@ -2,6 +2,8 @@
 
 use std::{future::ready, sync::Arc};
 
+use rustls::ClientConfig;
+
 use crate::{
     api::tls,
     config::{
@@ -28,19 +30,14 @@ pub fn team_location(
     let location = TeamLocation::parse(&team.url, &team.schema);
     let mut location = location.map_err(|why| unusable(why.to_string()))?;
     if location.needs_tls() {
-        let trusted = tls::client_config(team.ca_file.as_deref());
-        let trusted = trusted.map_err(|why| unusable(format!("ca_file: {why}")))?;
-        let known = match (&team.cert, &team.key) {
-            (Some(cert), Some(key)) => tls::with_certificate(&trusted, cert, key),
-            (None, None) => Ok(trusted),
-            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate".into()),
-        };
-        let known = known.map_err(unusable)?;
-        location.server.tls = Some(known);
+        let team = team.clone();
+        let read = move || certificates(&team);
+        read().map_err(unusable)?;
+        location.server.tls = Some(Arc::new(read));
     }
     if let Some(source) = &team.password {
         location.server.password = Some(read(source, env));
-    } else if let Some(file) = pgpass::file(env) {
+    } else {
         let at = location.reaches().into_iter();
         let at = at.map(|(host, port, database, user)| Endpoint {
             host,
@@ -48,14 +45,12 @@ pub fn team_location(
             database,
             user,
         });
-        match pgpass::password(&file, &at.collect::<Vec<_>>()) {
-            // No entry: the server may not require a password.
-            Ok(None) => {}
-            found => {
-                let found = found.map(Option::unwrap_or_default);
-                location.server.password = Some(Arc::new(move || Box::pin(ready(found.clone()))));
-            }
-        }
+        let (at, env) = (at.collect::<Vec<_>>(), env.clone());
+        // No file or no entry: the server may not require a password.
+        location.server.password = Some(Arc::new(move || {
+            let found = pgpass::file(&env).map_or(Ok(None), |file| pgpass::password(&file, &at));
+            Box::pin(ready(found.map(Option::unwrap_or_default)))
+        }));
     }
     if let Some(source) = &team.fingerprint_key {
         location.fingerprint_key = Some(read(source, env));
@@ -68,6 +63,16 @@ pub fn team_location(
         location = location.only_synchronous();
     }
     Ok(location)
+}
+
+/// The certificates to trust, and our own.
+fn certificates(team: &TeamSettings) -> Result<Arc<ClientConfig>, String> {
+    let trusted = tls::client_config(team.ca_file.as_deref());
+    let trusted = trusted.map_err(|why| format!("ca_file: {why}"))?;
+    match team.pair()? {
+        Some((cert, key)) => tls::with_certificate(&trusted, cert, key),
+        None => Ok(trusted),
+    }
 }
 
 fn read(source: &KeySource, env: &Environment) -> Password {
