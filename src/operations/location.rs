@@ -16,7 +16,10 @@ use crate::{
 /// Opens the configured directory. Blocks briefly.
 pub fn open_directory(at: &DirectoryAt, env: &Environment) -> Result<Directory, DirectoryError> {
     match at {
-        DirectoryAt::File(file) => Directory::open(Location::File(file.clone())),
+        DirectoryAt::File(file) => match paths::latest_changes(env) {
+            Some(seen) => Directory::open_remembered(file, seen),
+            None => Directory::open(Location::File(file.clone())),
+        },
         DirectoryAt::Team(team) => Directory::open(Location::Team(team_location(team, env)?)),
     }
 }

@@ -43,7 +43,7 @@ pub struct CheckResult {
 pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary> {
     read_only(database)?;
     let part = with_suffix(to, ".part");
-    let copied = file::copy(database, &part, patience()).map_err(|fault| match fault {
+    let copied = file::copy(database, &part, patience(), |_| Ok(())).map_err(|fault| match fault {
         CopyFault::Reading(error) => error.into(),
         CopyFault::Writing(error) => StoreError::File(error.to_string()),
     })?;
