@@ -166,7 +166,8 @@ pub fn with_certificate(
     let known = CertifiedKey::new(chain, key);
     known.keys_match().map_err(|error| match error {
         Error::InconsistentKeys(_) => {
-            "cert and key do not match; use a matching pair, its certificate first in the file".into()
+            "cert and key do not match; use a matching pair, its certificate first in the file"
+                .into()
         }
         other => format!("cert: {}", pem::unusable(other.to_string())),
     })?;

@@ -89,7 +89,9 @@ impl TeamSettings {
         match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => Ok(Some((cert, key))),
             (None, None) => Ok(None),
-            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate"),
+            _ => Err(
+                "[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate",
+            ),
         }
     }
 

@@ -45,4 +45,3 @@ pub fn unusable(error: String) -> String {
     }
     error
 }
-

@@ -288,7 +288,9 @@ fn distrust(error: &Error) -> Option<&'static str> {
 fn tls_cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e rustls::Error> {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let inner = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
         let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
         if let Some(tls) = error.downcast_ref().or(inner) {
             return Some(tls);
@@ -331,4 +333,27 @@ fn is_ours(error: &Error) -> bool {
             .source()
             .is_none_or(|source| !source.is::<std::io::Error>())
         && (text.starts_with("error serializing") || text.starts_with("error deserializing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TLS 1.3 reports it when something is read.
+    #[test]
+    fn a_refused_certificate_is_found_behind_an_error_of_reading() {
+        for (alert, words) in [
+            (AlertDescription::CertificateExpired, Some("expired")),
+            (AlertDescription::UnknownCA, Some("CA")),
+            (AlertDescription::CertificateRequired, Some("requires")),
+            (AlertDescription::ProtocolVersion, None),
+        ] {
+            let error = rustls::Error::AlertReceived(alert);
+            let error = io::Error::new(io::ErrorKind::InvalidData, error);
+            let said = tls_cause(&error).and_then(refused_certificate);
+            assert_eq!(said.is_some(), words.is_some(), "{said:?}");
+            assert!(said.is_none_or(|said| said.contains(words.unwrap_or_default())));
+        }
+        assert_eq!(tls_cause(&io::Error::other("reset")), None);
+    }
 }

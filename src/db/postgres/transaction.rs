@@ -198,7 +198,10 @@ impl<'l> ServerTransaction<'l> {
         // The next request looks for the primary; and the session of a role that was dropped has no rights although a new
         // role of that name has.
         let failed = self.failure.as_ref().map(|(fault, _)| fault);
-        if matches!(failed, Some(ServerFault::ReadOnly | ServerFault::NotAllowed(_))) {
+        if matches!(
+            failed,
+            Some(ServerFault::ReadOnly | ServerFault::NotAllowed(_))
+        ) {
             self.connection.disconnect();
         }
         // What is committed is never executed again.

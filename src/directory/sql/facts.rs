@@ -40,7 +40,10 @@ SELECT place, at, (SELECT COALESCE(MAX(id), 0) FROM mutations) FROM facts WHERE 
 
 /// Remembers outside a file its latest change. The file lacks changes if more was seen before: then it was restored, and
 /// the statement no longer counts.
-pub(in crate::directory) fn note_latest_change(tx: &Tx<'_>, seen: &TimelineCheck) -> Result<(), Fault> {
+pub(in crate::directory) fn note_latest_change(
+    tx: &Tx<'_>,
+    seen: &TimelineCheck,
+) -> Result<(), Fault> {
     for (place, at, latest) in tx.all::<(i64, i64, i64)>(SAID, values![])? {
         if seen(&format!("{place}-{at}"), latest).is_err() {
             tx.write(WITHDRAW_SOLE_WRITER, values![])?;

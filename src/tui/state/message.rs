@@ -430,9 +430,9 @@ impl OutageReason {
                     Some(Self::Refused("certificate"))
                 }
                 TeamFault::NeedsRight(_)
-                | TeamFault::Server(
-                    ServerFault::NotAllowed(_) | ServerFault::NotThere,
-                ) => Some(Self::NotAllowed),
+                | TeamFault::Server(ServerFault::NotAllowed(_) | ServerFault::NotThere) => {
+                    Some(Self::NotAllowed)
+                }
                 TeamFault::Newer { .. }
                 | TeamFault::Older { .. }
                 | TeamFault::Unreleased { .. } => Some(Self::OtherVersion),
