@@ -2,8 +2,6 @@
 
 use std::{future::ready, sync::Arc};
 
-use rustls::ClientConfig;
-
 use crate::{
     api::tls,
     config::{
@@ -34,7 +32,14 @@ pub fn team_location(
     let mut location = location.map_err(|why| unusable(why.to_string()))?;
     if location.needs_tls() {
         let team = team.clone();
-        let read = move || certificates(&team);
+        let read = move || {
+            let trusted = tls::client_config(team.ca_file.as_deref());
+            let trusted = trusted.map_err(|why| format!("ca_file: {why}"))?;
+            match team.pair()? {
+                Some((cert, key)) => tls::with_certificate(&trusted, cert, key),
+                None => Ok(trusted),
+            }
+        };
         read().map_err(unusable)?;
         location.server.tls = Some(Arc::new(read));
     }
@@ -66,16 +71,6 @@ pub fn team_location(
         location = location.only_synchronous();
     }
     Ok(location)
-}
-
-/// The certificates to trust, and our own.
-fn certificates(team: &TeamSettings) -> Result<Arc<ClientConfig>, String> {
-    let trusted = tls::client_config(team.ca_file.as_deref());
-    let trusted = trusted.map_err(|why| format!("ca_file: {why}"))?;
-    match team.pair()? {
-        Some((cert, key)) => tls::with_certificate(&trusted, cert, key),
-        None => Ok(trusted),
-    }
 }
 
 fn read(source: &KeySource, env: &Environment) -> Password {

@@ -200,7 +200,7 @@ impl<'l> ServerTransaction<'l> {
         let failed = self.failure.as_ref().map(|(fault, _)| fault);
         if matches!(
             failed,
-            Some(ServerFault::ReadOnly | ServerFault::NotAllowed(_))
+            Some(ServerFault::ReadOnly | ServerFault::NotAllowed(_) | ServerFault::NotThere)
         ) {
             self.connection.disconnect();
         }
