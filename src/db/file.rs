@@ -257,16 +257,14 @@ pub(crate) fn copy(
         // Its content uses a log, which needs no shared memory if nobody else opens the file.
         copy.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         // Before anything is written, so that nothing is ever written to the file of another copy.
-        match part.check() {
-            Err(error) => Ok(Err(named(to, &format_args!("cannot be written: {error}")))),
-            Ok(()) => {
-                let step = Backup::new(&source, &mut copy)?.step(-1)?;
-                if step == StepResult::Done {
-                    finish(&copy)?;
-                }
-                Ok(Ok(step))
-            }
+        if let Err(error) = part.check() {
+            return Ok(Err(named(to, &format_args!("cannot be written: {error}"))));
         }
+        let step = Backup::new(&source, &mut copy)?.step(-1)?;
+        if step == StepResult::Done {
+            finish(&copy)?;
+        }
+        Ok(Ok(step))
     });
     let step = copied.map_err(|error| part.fault(error))?;
     match step.map_err(CopyFault::Writing)? {

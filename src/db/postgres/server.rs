@@ -66,10 +66,6 @@ pub(crate) struct Server {
     pub(crate) tls: Option<Tls>,
     /// An empty one counts as none.
     pub(crate) password: Option<Password>,
-    /// The last password used; cleared after it was refused.
-    known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
-    /// The last certificates used; cleared after a connection failed, because they may have been renewed.
-    known_tls: Arc<Mutex<Option<Arc<ClientConfig>>>>,
     /// The value bound for [`crate::db::Value::Writer`].
     pub(super) writer: i64,
     /// Whether to send NOTIFY hints after writes; not if nobody listens.
@@ -97,6 +93,10 @@ struct Seen {
     is_accepted: AtomicBool,
     /// A server that was left behind answers: others are tried in any order.
     is_any_order: AtomicBool,
+    /// The last password used; cleared after it was refused.
+    password: Mutex<Option<Zeroizing<Vec<u8>>>>,
+    /// The last certificates used; cleared after a connection failed, because they may have been renewed.
+    tls: Mutex<Option<Arc<ClientConfig>>>,
 }
 
 /// For a table in which every write inserts a row of its own.
@@ -180,8 +180,6 @@ impl Server {
             needs_tls,
             tls: None,
             password: None,
-            known: Arc::default(),
-            known_tls: Arc::default(),
             writer: 0,
             hints: true,
             stamp: STAMP.into(),
@@ -289,7 +287,7 @@ impl Server {
     fn certificates(&self) -> Result<Arc<ClientConfig>, Failure> {
         let unusable = |why: String| (ServerFault::Unusable(why), Then::GiveUp);
         let read = self.tls.as_ref().ok_or_else(|| unusable("no TLS".into()))?;
-        let mut known = lock(&self.known_tls);
+        let mut known = lock(&self.seen.tls);
         let config = match known.take() {
             Some(config) => config,
             None => read().map_err(unusable)?,
@@ -298,7 +296,7 @@ impl Server {
     }
 
     fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
-        lock(&self.known)
+        lock(&self.seen.password)
     }
 
     /// Sets up a new session, and returns the first row of this query.
@@ -393,7 +391,7 @@ impl Server {
                 // The password may have been changed.
                 *self.known() = None;
             }
-            *lock(&self.known_tls) = None;
+            *lock(&self.seen.tls) = None;
             failure
         };
         let warned: Arc<AtomicBool> = Arc::default();
