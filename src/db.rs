@@ -26,7 +26,9 @@ use tokio::sync::watch;
 use postgres::ServerConnection;
 
 pub use postgres::ServerFault;
-pub(crate) use postgres::{AddressFault, Advice, Hints, Password, Server, timelines};
+pub(crate) use postgres::{
+    AddressFault, Advice, Hints, Password, Server, TimelineCheck, timelines,
+};
 pub(crate) use record::{Cursor, NewRow, Read, Select, columns_of, placeholders, record, row};
 pub(crate) use session::Session;
 pub(crate) use task::{Access, Reply, Work, repeatable, task, wait_for_writes};

@@ -24,13 +24,16 @@ mod watch;
 use std::{
     collections::HashSet,
     fmt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
 };
 
 pub use crate::db::ServerFault;
 pub(crate) use crate::db::{Password, wait_for_writes};
-use crate::domain::token::Fingerprinter;
+use crate::{
+    db::{Access, TimelineCheck, Tx, timelines},
+    domain::token::Fingerprinter,
+};
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
     Batch, BatchId, BatchItem, BatchOptions, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch,
@@ -87,6 +90,8 @@ struct Inner {
     membership: Option<team::Membership>,
     /// The rotations that this process works on.
     at_work: Mutex<HashSet<RotationId>>,
+    /// Of a file: remembers its latest change outside it.
+    latest_change: Option<TimelineCheck>,
     /// How many writes of notes, labels and views have ended.
     written_beside: AtomicU64,
 }
@@ -98,7 +103,7 @@ impl Directory {
     /// A file that is no directory, has a newer version or belongs to another user is refused and left unchanged.
     pub fn open(location: impl Into<Location>) -> Result<Self> {
         match location.into() {
-            Location::File(path) => Self::of_file(&path, false),
+            Location::File(path) => Self::of_file(&path, false, None),
             Location::Team(team) => Ok(Self(Arc::new(team::open(&team)?))),
         }
     }
@@ -106,15 +111,30 @@ impl Directory {
     /// As [`Self::open`], for a file that ends with this process, like that of a demo: its writes need not survive a
     /// crash of the machine.
     pub(crate) fn open_ephemeral(path: &Path) -> Result<Self> {
-        Self::of_file(path, true)
+        Self::of_file(path, true, None)
     }
 
-    fn of_file(path: &Path, is_ephemeral: bool) -> Result<Self> {
+    /// As [`Self::open`], for a file whose latest change is remembered in `seen`: after the file was replaced by an older
+    /// one, it is no longer the only writer.
+    pub fn open_remembered(path: &Path, seen: PathBuf) -> Result<Self> {
+        Self::of_file(path, false, Some(timelines::check(seen)))
+    }
+
+    fn of_file(
+        path: &Path,
+        is_ephemeral: bool,
+        latest_change: Option<TimelineCheck>,
+    ) -> Result<Self> {
         let (engine, fingerprinter) = Engine::of_file(path, is_ephemeral)?;
+        if let Some(seen) = latest_change.clone() {
+            let note = move |tx: &Tx<'_>| sql::facts::note_latest_change(tx, &seen);
+            engine.block(Access::Write, note)?;
+        }
         Ok(Self(Arc::new(Inner {
             engine,
             fingerprinter,
             membership: None,
+            latest_change,
             at_work: Mutex::default(),
             written_beside: AtomicU64::default(),
         })))

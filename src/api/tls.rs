@@ -161,14 +161,18 @@ pub fn with_certificate(
     let chain = authorities(certificate).map_err(|why| format!("cert: {why}"))?;
     let bytes = private(key).map_err(|why| format!("key: {why}"))?;
     let key = PrivateKeyDer::from_pem_slice(&pem::plain(&bytes))
-        .map_err(|_| "key: it contains no private key in PEM; use another file")?;
+        .map_err(|_| "key: it contains no unencrypted private key in PEM; to remove its passphrase: openssl pkey -in FILE -out NEW")?;
     let key = provider().key_provider.load_private_key(key);
     let key =
         key.map_err(|_| "key: its type is not supported; create an RSA, ECDSA or Ed25519 key")?;
     let known = CertifiedKey::new(chain, key);
-    known
-        .keys_match()
-        .map_err(|_| "cert and key do not match; use a matching pair")?;
+    known.keys_match().map_err(|error| match error {
+        Error::InconsistentKeys(_) => {
+            "cert and key do not match; use a matching pair, its certificate first in the file"
+                .into()
+        }
+        other => format!("cert: {}", pem::unusable(other.to_string())),
+    })?;
     let mut config = config.clone();
     config.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(known));
     Ok(Arc::new(config))

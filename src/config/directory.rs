@@ -1,6 +1,9 @@
 //! `[directory]` of the configuration file: where a team keeps its directory, and how to authenticate there.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use super::{
     environment::PathContext,
@@ -78,6 +81,17 @@ impl TeamSettings {
         Self {
             url: url.to_owned(),
             ..base.unwrap_or_else(|| with_defaults([("url", url.into())]))
+        }
+    }
+
+    /// The client certificate and its private key.
+    pub fn pair(&self) -> Result<Option<(&Path, &Path)>, &'static str> {
+        match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Ok(Some((cert, key))),
+            (None, None) => Ok(None),
+            _ => Err(
+                "[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate",
+            ),
         }
     }
 

@@ -46,6 +46,11 @@ pub fn timelines(env: &Environment) -> Option<PathBuf> {
     data(env, "timelines")
 }
 
+/// Where the latest changes of directory files are remembered, in the XDG data folder.
+pub fn latest_changes(env: &Environment) -> Option<PathBuf> {
+    data(env, "latest-changes")
+}
+
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
 /// here: a shell replaces it neither after `=` nor in a variable.
 pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, &'static str> {

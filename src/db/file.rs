@@ -286,8 +286,13 @@ fn named(path: &Path, error: &dyn Display) -> io::Error {
 
 /// Copies what is committed into a new private file with a name that only an unfinished copy has: one that a crash left
 /// is replaced, and one that is still written notices it. Over a connection of its own: none can copy within its own
-/// transaction.
-pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<Part, CopyFault> {
+/// transaction. `finish` changes what the copy says of itself.
+pub(crate) fn copy(
+    path: &Path,
+    to: &Path,
+    patience: Duration,
+    finish: fn(&Connection) -> rusqlite::Result<()>,
+) -> Result<Part, CopyFault> {
     let part = Part::create(to).map_err(CopyFault::Writing)?;
     let source = read_only(path, patience).map_err(CopyFault::Reading)?;
     // So that a file that cannot be read is not taken for a copy that cannot be written.
@@ -297,11 +302,17 @@ pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<Part, C
     let copied = open(to, patience).and_then(|mut copy| {
         // A journal would have the same name for every copy to this file; an unfinished copy is not repaired anyway.
         copy.pragma_update(None, "journal_mode", "MEMORY")?;
+        // Its content uses a log, which needs no shared memory if nobody else opens the file.
+        copy.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         // Before anything is written, so that nothing is ever written to the file of another copy.
-        match part.check() {
-            Err(error) => Ok(Err(named(to, &format_args!("cannot be written: {error}")))),
-            Ok(()) => Backup::new(&source, &mut copy)?.step(-1).map(Ok),
+        if let Err(error) = part.check() {
+            return Ok(Err(named(to, &format_args!("cannot be written: {error}"))));
         }
+        let step = Backup::new(&source, &mut copy)?.step(-1)?;
+        if step == StepResult::Done {
+            finish(&copy)?;
+        }
+        Ok(Ok(step))
     });
     let step = copied.map_err(|error| part.fault(error))?;
     match step.map_err(CopyFault::Writing)? {
@@ -345,7 +356,7 @@ mod tests {
             .execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
             .expect("filled");
         let copied = || {
-            copy(&source, &part, Duration::from_secs(1))
+            copy(&source, &part, Duration::from_secs(1), |_| Ok(()))
                 .ok()
                 .expect("copied")
         };

@@ -14,5 +14,5 @@ pub(crate) use fault::Advice;
 pub use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
 pub(crate) use hints::Hints;
-pub(crate) use server::{AddressFault, Password, Server};
+pub(crate) use server::{AddressFault, Password, Server, TimelineCheck};
 pub(crate) use transaction::ServerTransaction;

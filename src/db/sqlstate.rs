@@ -6,7 +6,7 @@
 const SENTENCES: [(&str, &str); 39] = [
     ("28P01", "refuses the password of this user: check the user name and the password, and whether the password has expired or was changed"),
     ("28000", "does not let this user in: the role may not log in (NOLOGIN), or pg_hba.conf has no line for this user, database \
-    and host; ask its administrator"),
+    and host, or demands a client certificate of this user; ask its administrator"),
     ("28", "does not let this user in: ask its administrator"),
     ("42501", "does not allow this: the role lacks a privilege; ask its administrator for it"),
     ("3D000", "does not exist on that server: check the name of the database in the URL, or have it created"),

@@ -18,7 +18,7 @@ use super::{
     DirectoryError, Result, TeamLocation,
     engine::Engine,
     location::TeamFault,
-    sql::{self, Connection, Fault, mark_moved},
+    sql::{self, Connection, Fault, facts::WITHDRAW_SOLE_WRITER, mark_moved},
     tables::{MIGRATIONS, Role, as_owner},
     team,
 };
@@ -109,7 +109,7 @@ pub fn copy_to_team(from: &Path, to: &TeamLocation, is_moved: bool) -> Result<Co
     let (path, schema) = (from.to_owned(), to.schema().to_owned());
     let (copied, file) = engine.block(Access::WriteOnce, move |tx| {
         let file = begun(&path)?;
-        let copied = copy_into_team((&Tx::of(&file), &path), tx, &schema)?;
+        let copied = copy_into_team((&Tx::of(&file), &path), tx, &schema, is_moved)?;
         Ok((copied, file))
     })?;
     // Mark the file last: if this fails, both copies are complete.
@@ -132,6 +132,7 @@ fn copy_into_team(
     (file, from): (&Tx<'_>, &Path),
     team: &Tx<'_>,
     schema: &str,
+    is_moved: bool,
 ) -> Result<Copied, Fault> {
     check_copyable(team)?;
     refuse_if_under_way(file, from.display())?;
@@ -155,7 +156,7 @@ fn copy_into_team(
         // The key is kept outside the database and is a different one.
         return Err(TeamFault::WrongKey.into());
     }
-    let copied = copy(file, team, team)?;
+    let copied = copy(file, team, team, is_moved)?;
     team.write(COPIED, values![])?;
     Ok(copied)
 }
@@ -209,7 +210,7 @@ pub fn copy_from_team(from: &TeamLocation, to: &Path, is_moved: bool) -> Result<
             "UPDATE meta SET value = $1 WHERE key = 'fingerprint_key'",
             values![&*key],
         )?;
-        let copied = copy(tx, &target, tx)?;
+        let copied = copy(tx, &target, tx, is_moved)?;
         connection.execute_batch("COMMIT")?;
         whole.store(true, Ordering::SeqCst);
         if is_moved {
@@ -249,7 +250,8 @@ fn refuse_if_under_way(tx: &Tx<'_>, from: impl fmt::Display) -> Result<(), Fault
 }
 
 /// Copies every table; `team` is whichever of the two is the server, which describes the tables.
-fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>) -> Result<Copied, Fault> {
+/// Without `is_moved` both go on, and neither knows of the other's changes.
+fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>, is_moved: bool) -> Result<Copied, Fault> {
     let mut copied = Vec::with_capacity(TABLES.len());
     for name in TABLES {
         let table = Table::of(team, name)?;
@@ -258,6 +260,9 @@ fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>) -> Result<Copied, Fault> {
             return Err(TeamFault::CopyDiffers(name).into());
         }
         copied.push((name.trim_start_matches("all_"), rows));
+    }
+    if !is_moved {
+        to.write(WITHDRAW_SOLE_WRITER, values![])?;
     }
     Ok(copied)
 }

@@ -103,6 +103,10 @@ fn invalid(fault: AddressFault) -> &'static str {
             "the URL of a directory must not contain a password; remove it, and set its source as password under [directory] \
              in the configuration file"
         }
+        AddressFault::Certificates => {
+            "the URL of a directory must not name certificate files; remove sslrootcert, sslcert and sslkey, and set ca_file, \
+             cert and key under [directory] in the configuration file"
+        }
         AddressFault::Unprotected => {
             "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this machine only"
         }
@@ -144,6 +148,7 @@ const ADVICE: Advice = Advice {
     unclear: "it is unknown whether the last change was recorded: check the history and the rotations when it is back",
     ca_file: "set ca_file under [directory]",
     password: "set its source as password under [directory] in the configuration file",
+    certificate: "set cert and key under [directory] to a valid pair, issued for this user by a CA that the server trusts",
     set_up: "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. If it is: ask an admin to \
              run `groupdesk directory grant NAME operator`",
     there: "it may be set up (check with `groupdesk directory status`), or set another schema under [directory]",

@@ -176,6 +176,7 @@ pub(super) fn open(team: &TeamLocation) -> Result<Inner> {
         fingerprinter,
         membership: Some(membership),
         at_work: Mutex::default(),
+        latest_change: None,
         written_beside: AtomicU64::default(),
     })
 }

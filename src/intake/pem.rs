@@ -37,3 +37,11 @@ pub fn broken(number: usize, count: usize) -> String {
          file again"
     )
 }
+/// Why a certificate of one's own cannot be used, from the error of the TLS library.
+pub fn unusable(error: String) -> String {
+    if error.contains("UnsupportedCertVersion") {
+        return "it is of X.509 version 1; create one of version 3 (openssl x509 -req -extfile FILE)"
+            .into();
+    }
+    error
+}

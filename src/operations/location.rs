@@ -14,7 +14,10 @@ use crate::{
 /// Opens the configured directory. Blocks briefly.
 pub fn open_directory(at: &DirectoryAt, env: &Environment) -> Result<Directory, DirectoryError> {
     match at {
-        DirectoryAt::File(file) => Directory::open(Location::File(file.clone())),
+        DirectoryAt::File(file) => match paths::latest_changes(env) {
+            Some(seen) => Directory::open_remembered(file, seen),
+            None => Directory::open(Location::File(file.clone())),
+        },
         DirectoryAt::Team(team) => Directory::open(Location::Team(team_location(team, env)?)),
     }
 }
@@ -28,19 +31,21 @@ pub fn team_location(
     let location = TeamLocation::parse(&team.url, &team.schema);
     let mut location = location.map_err(|why| unusable(why.to_string()))?;
     if location.needs_tls() {
-        let trusted = tls::client_config(team.ca_file.as_deref());
-        let trusted = trusted.map_err(|why| unusable(format!("ca_file: {why}")))?;
-        let known = match (&team.cert, &team.key) {
-            (Some(cert), Some(key)) => tls::with_certificate(&trusted, cert, key),
-            (None, None) => Ok(trusted),
-            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate".into()),
+        let team = team.clone();
+        let read = move || {
+            let trusted = tls::client_config(team.ca_file.as_deref());
+            let trusted = trusted.map_err(|why| format!("ca_file: {why}"))?;
+            match team.pair()? {
+                Some((cert, key)) => tls::with_certificate(&trusted, cert, key),
+                None => Ok(trusted),
+            }
         };
-        let known = known.map_err(unusable)?;
-        location.server.tls = Some(known);
+        read().map_err(unusable)?;
+        location.server.tls = Some(Arc::new(read));
     }
     if let Some(source) = &team.password {
         location.server.password = Some(read(source, env));
-    } else if let Some(file) = pgpass::file(env) {
+    } else {
         let at = location.reaches().into_iter();
         let at = at.map(|(host, port, database, user)| Endpoint {
             host,
@@ -48,14 +53,12 @@ pub fn team_location(
             database,
             user,
         });
-        match pgpass::password(&file, &at.collect::<Vec<_>>()) {
-            // No entry: the server may not require a password.
-            Ok(None) => {}
-            found => {
-                let found = found.map(Option::unwrap_or_default);
-                location.server.password = Some(Arc::new(move || Box::pin(ready(found.clone()))));
-            }
-        }
+        let (at, env) = (at.collect::<Vec<_>>(), env.clone());
+        // No file or no entry: the server may not require a password.
+        location.server.password = Some(Arc::new(move || {
+            let found = pgpass::file(&env).map_or(Ok(None), |file| pgpass::password(&file, &at));
+            Box::pin(ready(found.map(Option::unwrap_or_default)))
+        }));
     }
     if let Some(source) = &team.fingerprint_key {
         location.fingerprint_key = Some(read(source, env));

@@ -89,7 +89,10 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
         rustls::Error::InconsistentKeys(_) => format!(
             "the key in {key_file} does not match the first certificate in {cert_file}; use a matching pair"
         ),
-        other => format!("the certificate in {cert_file} cannot be used: {other}"),
+        other => format!(
+            "the certificate in {cert_file} cannot be used: {}",
+            pem::unusable(other.to_string())
+        ),
     };
     let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()));
     let builder = builder.with_safe_default_protocol_versions();

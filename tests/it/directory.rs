@@ -20,11 +20,12 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, GroupSnapshot, HistoryFilter, Noted, Numbered,
-        Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
-        TeamFault, TeamLocation, replay,
+        BeginResult, Directory, DirectoryError, Fact, GroupSnapshot, HistoryFilter, Noted,
+        Numbered, Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow,
+        RotationStep, Statement, TeamFault, TeamLocation, replay,
     },
     domain::{
+        facts::Basis,
         fields::DesiredFields,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},
@@ -169,6 +170,23 @@ fn history_record(entry: Entry) -> Record {
 async fn recorded(directory: &Directory, record: Record) -> Recorded {
     let written = directory.record(place(directory, "eu"), record).await;
     written.expect("written")
+}
+
+/// States in the usual place that only this directory writes.
+async fn say_sole_writer(directory: &Directory, at: Timestamp) {
+    let statement = Statement {
+        fact: Fact::SoleWriter(true),
+        basis: Basis::Told,
+        at,
+        by: "ana".into(),
+    };
+    let stated = directory.state_facts(place(directory, "eu"), vec![statement]);
+    stated.await.expect("stated");
+}
+
+async fn is_sole_writer(directory: &Directory) -> bool {
+    let facts = directory.facts(place(directory, "eu")).await;
+    facts.expect("read").sole_writer.value
 }
 
 /// The whole history, the newest first.

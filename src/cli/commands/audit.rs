@@ -79,7 +79,7 @@ shape! {
         "at": time = line.at, "when it was made, by the clock of the database";
         "by": text = line.who, "the database role";
         "address": text or "on the same machine" = line.address.as_ref(), "where from";
-        "what": text = line.what, "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history";
+        "what": text = line.what, "rotation, group, the operation of a change, role, fingerprint key, timeline, sole_writer, copy; or history";
         "environment": text or "it concerns no environment" = line.place.as_ref(), "its name";
         "user_group_id": text or "it concerns no group" = line.user_group_id.as_ref(), "the group";
         "rotation": number or "it concerns no rotation" = line.rotation, "its number";

@@ -87,10 +87,13 @@ impl Run for Config {
                     problems,
                 })?;
                 if let DirectoryAt::Team(team) = &settings.directory {
-                    TeamLocation::parse(&team.url, &team.schema).map_err(|why| {
+                    let wrong = |why| {
                         let file = visible(&file.to_string_lossy()).into_owned();
-                        CliError::Usage(format!("{file}: url under [directory]: {why}"))
-                    })?;
+                        CliError::Usage(format!("{file}: {why}"))
+                    };
+                    TeamLocation::parse(&team.url, &team.schema)
+                        .map_err(|why| wrong(format!("url under [directory]: {why}")))?;
+                    team.pair().map_err(|why| wrong(why.into()))?;
                 }
                 let file = file.display().to_string();
                 let profiles = settings.profiles.iter().map(|profile| &profile.name);

@@ -22,7 +22,8 @@ enum Command {
     /// Back up the whole directory to a new file, even while it is in use
     #[command(
         after_help = "To move the directory, copy the backup to the other machine and pass it with --directory, or replace \
-            ~/.local/share/groupdesk/directory.db with it. Then use only one of the two."
+            ~/.local/share/groupdesk/directory.db with it. Then use only one of the two. In the backup, --sole-writer is no: after \
+            a restore, send whole mappings before you set it again."
     )]
     Backup {
         /// New file (mode 600)

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustls::CertificateError;
+use rustls::{AlertDescription, CertificateError};
 use tokio_postgres::{
     Error,
     error::{Severity, SqlState},
@@ -37,6 +37,10 @@ pub enum ServerFault {
     NoPassword(Option<String>),
     /// The server's identity was not accepted, and nothing was sent; the reason.
     Unsafe(String),
+    /// The certificates to use cannot be read; the reason.
+    Unusable(String),
+    /// The server refused our certificate, or requires one; what is wrong with it.
+    OwnCertificate(&'static str),
     /// The server cannot hold a directory; the reason.
     Unfit(&'static str),
     /// Another server has taken over from this one; what is known of that.
@@ -53,6 +57,7 @@ pub(crate) struct Advice {
     pub(crate) unclear: &'static str,
     pub(crate) ca_file: &'static str,
     pub(crate) password: &'static str,
+    pub(crate) certificate: &'static str,
     pub(crate) set_up: &'static str,
     pub(crate) there: &'static str,
 }
@@ -123,6 +128,8 @@ impl ServerFault {
                 "could not be verified: {why}; nothing was sent to it: check the clock of this machine, then the certificate"
             ),
             Self::Unsafe(why) => format!("could not be verified: {why}; nothing was sent to it"),
+            Self::Unusable(why) => format!("was not asked; {state}: {why}"),
+            Self::OwnCertificate(why) => format!("{why}; {state}: {}", advice.certificate),
             Self::Unfit(why) => format!("cannot be used: {why}"),
             Self::Outdated(why) => why.clone(),
         }
@@ -133,6 +140,10 @@ impl ServerFault {
         use std::error::Error as _;
         let give_up = |fault| (fault, Then::GiveUp);
         let why = error.source().map_or_else(String::new, ToString::to_string);
+        // With TLS 1.3 this comes after the handshake.
+        if let Some(why) = tls_cause(error).and_then(refused_certificate) {
+            return give_up(Self::OwnCertificate(why));
+        }
         // The library distinguishes these errors only by their text.
         match error.to_string() {
             text if text.starts_with("error performing TLS handshake") => match distrust(error) {
@@ -196,6 +207,7 @@ impl ServerFault {
         let class = code.code().get(..2).unwrap_or_default();
         let fault = match class {
             _ if *code == SqlState::TOO_MANY_CONNECTIONS => Self::Crowded,
+            _ if *code == SqlState::DISK_FULL => Self::Full,
             _ if *code == SqlState::DUPLICATE_SCHEMA => Self::There,
             _ if *code == SqlState::UNDEFINED_OBJECT => Self::Nobody,
             _ if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
@@ -205,7 +217,6 @@ impl ServerFault {
             }
             "28" => Self::NotAllowed(code.code().into()),
             "08" | "57" => Self::Unreachable,
-            "53" => Self::Full,
             _ => Self::Other(code.code().into()),
         };
         let then = match fault {
@@ -252,37 +263,65 @@ pub(super) const NO_TLS: &str = "it does not speak TLS";
 /// Why the server's certificate was not accepted; `None` if that was not the problem.
 fn distrust(error: &Error) -> Option<&'static str> {
     use std::error::Error as _;
-    let mut cause = error.source();
+    let certificate = match tls_cause(error) {
+        Some(rustls::Error::InvalidCertificate(certificate)) => certificate,
+        Some(_) => return Some("it does not support TLS 1.2 or 1.3 as required"),
+        None => {
+            let cause = error.source().map(ToString::to_string);
+            return (cause.as_deref() == Some("server does not support TLS")).then_some(NO_TLS);
+        }
+    };
+    Some(match certificate {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => EXPIRED,
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            NOT_YET_VALID
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is for another name"
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => UNTRUSTED,
+        _ => "its certificate is not valid",
+    })
+}
+
+/// The error of TLS behind this one.
+fn tls_cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e rustls::Error> {
+    let mut cause = Some(error);
     while let Some(error) = cause {
         let inner = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
-        let tls = error.downcast_ref::<rustls::Error>();
-        let tls = tls.or_else(|| inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()));
-        match tls {
-            Some(rustls::Error::InvalidCertificate(certificate)) => {
-                return Some(match certificate {
-                    CertificateError::Expired | CertificateError::ExpiredContext { .. } => EXPIRED,
-                    CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                        NOT_YET_VALID
-                    }
-                    CertificateError::NotValidForName
-                    | CertificateError::NotValidForNameContext { .. } => {
-                        "its certificate is for another name"
-                    }
-                    CertificateError::UnknownIssuer | CertificateError::BadSignature => UNTRUSTED,
-                    _ => "its certificate is not valid",
-                });
-            }
-            Some(_) => return Some("it does not support TLS 1.2 or 1.3 as required"),
-            None => {}
-        }
-        if error.to_string() == "server does not support TLS" {
-            return Some(NO_TLS);
+        let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        if let Some(tls) = error.downcast_ref().or(inner) {
+            return Some(tls);
         }
         cause = error.source();
     }
     None
+}
+
+/// What the server says of our certificate; `None` if it complains of something else.
+fn refused_certificate(error: &rustls::Error) -> Option<&'static str> {
+    let rustls::Error::AlertReceived(alert) = error else {
+        return None;
+    };
+    Some(match alert {
+        AlertDescription::CertificateExpired => {
+            "refuses your client certificate: it has expired, or is not valid yet"
+        }
+        AlertDescription::UnknownCA => {
+            "refuses your client certificate: its CA is not one that the server trusts"
+        }
+        AlertDescription::CertificateRequired => "requires a client certificate",
+        AlertDescription::CertificateRevoked => "refuses your client certificate: it was revoked",
+        AlertDescription::BadCertificate
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::DecryptError => {
+            "refuses your client certificate: it is not one for clients, or does not match"
+        }
+        _ => return None,
+    })
 }
 
 /// Whether the error concerns a bound or read value, not the connection.
@@ -294,4 +333,27 @@ fn is_ours(error: &Error) -> bool {
             .source()
             .is_none_or(|source| !source.is::<std::io::Error>())
         && (text.starts_with("error serializing") || text.starts_with("error deserializing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TLS 1.3 reports it when something is read.
+    #[test]
+    fn a_refused_certificate_is_found_behind_an_error_of_reading() {
+        for (alert, words) in [
+            (AlertDescription::CertificateExpired, Some("expired")),
+            (AlertDescription::UnknownCA, Some("CA")),
+            (AlertDescription::CertificateRequired, Some("requires")),
+            (AlertDescription::ProtocolVersion, None),
+        ] {
+            let error = rustls::Error::AlertReceived(alert);
+            let error = io::Error::new(io::ErrorKind::InvalidData, error);
+            let said = tls_cause(&error).and_then(refused_certificate);
+            assert_eq!(said.is_some(), words.is_some(), "{said:?}");
+            assert!(said.is_none_or(|said| said.contains(words.unwrap_or_default())));
+        }
+        assert_eq!(tls_cause(&io::Error::other("reset")), None);
+    }
 }

@@ -28,9 +28,9 @@ use super::fault::{Failure, NO_TLS, ServerFault, Then};
 use crate::db::value::new_writer;
 
 /// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
-/// schema.
+/// schema. A limit on statements that a role has would end work that groupdesk waits for; `PATIENCE` limits that.
 const SETTINGS: &str = "\
-SET synchronous_commit = on; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '15s'; \
+SET statement_timeout = 0; SET synchronous_commit = on; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
 /// Set in the startup message. A pooler, which would share sessions, rejects or drops it.
@@ -52,6 +52,9 @@ pub(crate) type Password = Arc<
         + Sync,
 >;
 
+/// Reads the certificates to trust, and our own. The error text says why they cannot be used.
+pub(crate) type Tls = Arc<dyn Fn() -> Result<Arc<ClientConfig>, String> + Send + Sync>;
+
 /// The address of a server, the schema to use, and what its user has set.
 #[derive(Clone)]
 pub(crate) struct Server {
@@ -60,11 +63,9 @@ pub(crate) struct Server {
     pub(crate) schema: String,
     /// False for a Unix socket, and if the address disables TLS for this machine.
     pub(crate) needs_tls: bool,
-    /// The certificates to trust, and our own.
-    pub(crate) tls: Option<Arc<ClientConfig>>,
+    pub(crate) tls: Option<Tls>,
+    /// An empty one counts as none.
     pub(crate) password: Option<Password>,
-    /// The last password used; cleared after it was refused.
-    known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
     /// The value bound for [`crate::db::Value::Writer`].
     pub(super) writer: i64,
     /// Whether to send NOTIFY hints after writes; not if nobody listens.
@@ -92,6 +93,10 @@ struct Seen {
     is_accepted: AtomicBool,
     /// A server that was left behind answers: others are tried in any order.
     is_any_order: AtomicBool,
+    /// The last password used; cleared after it was refused.
+    password: Mutex<Option<Zeroizing<Vec<u8>>>>,
+    /// The last certificates used; cleared after a connection failed, because they may have been renewed.
+    tls: Mutex<Option<Arc<ClientConfig>>>,
 }
 
 /// For a table in which every write inserts a row of its own.
@@ -111,6 +116,8 @@ pub(crate) enum AddressFault {
     Password,
     /// `sslmode` is something other than `verify-full`, or is `disable` for another machine.
     Unprotected,
+    /// It names files of certificates, which are settings.
+    Certificates,
 }
 
 impl Server {
@@ -119,6 +126,11 @@ impl Server {
         // A connection string of the form host=db1 password=x would be shown as it is.
         if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
             return Err(AddressFault::NotAnAddress);
+        }
+        // As psql takes it.
+        let settings = ["sslrootcert=", "sslcert=", "sslkey="];
+        if settings.iter().any(|name| url.contains(name)) {
+            return Err(AddressFault::Certificates);
         }
         let (address, mode) = without_mode(url);
         let mut config: Config = address.parse().map_err(|_| AddressFault::NotAnAddress)?;
@@ -168,7 +180,6 @@ impl Server {
             needs_tls,
             tls: None,
             password: None,
-            known: Arc::default(),
             writer: 0,
             hints: true,
             stamp: STAMP.into(),
@@ -273,8 +284,19 @@ impl Server {
         Ok(())
     }
 
+    fn certificates(&self) -> Result<Arc<ClientConfig>, Failure> {
+        let unusable = |why: String| (ServerFault::Unusable(why), Then::GiveUp);
+        let read = self.tls.as_ref().ok_or_else(|| unusable("no TLS".into()))?;
+        let mut known = lock(&self.seen.tls);
+        let config = match known.take() {
+            Some(config) => config,
+            None => read().map_err(unusable)?,
+        };
+        Ok(Arc::clone(known.insert(config)))
+    }
+
     fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
-        lock(&self.known)
+        lock(&self.seen.password)
     }
 
     /// Sets up a new session, and returns the first row of this query.
@@ -341,7 +363,7 @@ impl Server {
         if self.seen.is_any_order.load(Ordering::SeqCst) {
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }
-        if let Some(password) = &*self.known() {
+        if let Some(password) = self.known().as_ref().filter(|known| !known.is_empty()) {
             config.password(&**password);
             if self.needs_tls {
                 // Never send the password in clear text or as MD5, and never to a man in the middle.
@@ -365,26 +387,22 @@ impl Server {
             {
                 why.push_str(", and on this machine it need not: add sslmode=disable to its URL");
             }
-            if let ServerFault::NotAllowed(_) = failure.0 {
+            if let ServerFault::NotAllowed(_) | ServerFault::NoPassword(None) = failure.0 {
                 // The password may have been changed.
                 *self.known() = None;
             }
+            *lock(&self.seen.tls) = None;
             failure
         };
         let warned: Arc<AtomicBool> = Arc::default();
         let warn = Arc::clone(&warned);
-        match &self.tls {
-            Some(tls) if self.needs_tls => {
-                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
-                let (client, connection) = config.connect(tls).await.map_err(failed)?;
-                Ok((client, drive(connection, on_notify, warn), warned))
-            }
-            None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
-            _ => {
-                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
-                Ok((client, drive(connection, on_notify, warn), warned))
-            }
+        if self.needs_tls {
+            let tls = MakeRustlsConnect::new(ClientConfig::clone(&*self.certificates()?));
+            let (client, connection) = config.connect(tls).await.map_err(failed)?;
+            return Ok((client, drive(connection, on_notify, warn), warned));
         }
+        let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+        Ok((client, drive(connection, on_notify, warn), warned))
     }
 }
 
@@ -428,7 +446,7 @@ fn telling((fault, then): &Failure, is_accepted: bool) -> u8 {
         ServerFault::Unreachable if is_accepted => 1,
         ServerFault::NoPassword(_) => 2,
         ServerFault::NotAllowed(_) => 3,
-        ServerFault::Unsafe(_) => 4,
+        ServerFault::Unsafe(_) | ServerFault::Unusable(_) | ServerFault::OwnCertificate(_) => 4,
         _ if *then == Then::GiveUp => 5,
         ServerFault::Crowded => 6,
         ServerFault::ReadOnly => 7,
@@ -540,7 +558,7 @@ mod tests {
 
     #[test]
     fn a_connection_over_a_network_is_protected_and_an_address_holds_no_password() {
-        use AddressFault::{NotAnAddress, Password, Unprotected};
+        use AddressFault::{Certificates, NotAnAddress, Password, Unprotected};
         for (rest, expected) in [
             ("ana@db1/desk", Ok(true)),
             ("ana@db1,db2:5433/desk?sslmode=verify-full", Ok(true)),
@@ -566,6 +584,8 @@ mod tests {
                 Err(NotAnAddress),
             ),
             ("ana@db1,%2Frun/desk", Err(NotAnAddress)),
+            ("ana@db1/desk?sslrootcert=ca.pem", Err(Certificates)),
+            ("ana@db1/desk?a=b&sslkey=k.pem", Err(Certificates)),
         ] {
             let url = format!("postgres://{rest}");
             assert_eq!(needs_tls(&url), expected, "{url}");

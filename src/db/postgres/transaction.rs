@@ -195,8 +195,13 @@ impl<'l> ServerTransaction<'l> {
             self.state = TransactionState::Over;
             self.connection.roll_back();
         }
-        // The next request looks for the primary.
-        if matches!(self.failure, Some((ServerFault::ReadOnly, _))) {
+        // The next request looks for the primary; and the session of a role that was dropped has no rights although a new
+        // role of that name has.
+        let failed = self.failure.as_ref().map(|(fault, _)| fault);
+        if matches!(
+            failed,
+            Some(ServerFault::ReadOnly | ServerFault::NotAllowed(_) | ServerFault::NotThere)
+        ) {
             self.connection.disconnect();
         }
         // What is committed is never executed again.

@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rusqlite::Connection;
+
 use super::{
+    facts::WITHDRAW_SOLE_WRITER,
     fault::Fault,
     schema::{BUSY_TIMEOUT, OLDER},
 };
@@ -62,7 +65,7 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
         backup: kept.clone(),
         source: source.into(),
     };
-    let done = file::copy(path, &part, BUSY_TIMEOUT)
+    let done = file::copy(path, &part, BUSY_TIMEOUT, no_sole_writer)
         .and_then(|part| move_into_place(&part, &kept).map_err(CopyFault::Writing));
     done.map_err(|failed| match failed {
         CopyFault::Reading(error) => error.into(),
@@ -81,7 +84,7 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<()> {
         return Err(refused(path, error, true));
     }
     let part = with_suffix(to, ".part");
-    file::copy(path, &part, BUSY_TIMEOUT)
+    file::copy(path, &part, BUSY_TIMEOUT, no_sole_writer)
         .map_err(|failed| match failed {
             CopyFault::Reading(error) => Fault::from(error).explain(path),
             CopyFault::Writing(error) => {
@@ -92,6 +95,14 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<()> {
             }
         })
         .and_then(|part| part.link(to).map_err(|error| refused(to, error, false)))
+}
+
+/// Source and copy do not know of each other's changes.
+fn no_sole_writer(copy: &Connection) -> rusqlite::Result<()> {
+    if copy.table_exists(None, "facts")? {
+        copy.execute(WITHDRAW_SOLE_WRITER, [])?;
+    }
+    Ok(())
 }
 
 fn move_into_place(part: &Part, kept: &Path) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::{
-    db::{Access, Tx, row, values},
+    db::{Access, TimelineCheck, Tx, row, values},
     directory::{Directory, Fact, PlaceId, Result, Statement, columns::timestamp},
     domain::{
         facts::{Basis, Facts, Field, Stated},
@@ -27,6 +27,30 @@ impl Directory {
 
 /// Fact, value, basis, when in microseconds, by whom.
 type Row = (String, String, String, i64, String);
+
+/// What was restored or copied may lack changes that were sent, or be changed beside its source: that it is the only
+/// writer has to be said again.
+pub(in crate::directory) const WITHDRAW_SOLE_WRITER: &str = "\
+UPDATE facts SET value = 'no', source = 'proven', by = 'a restored or copied directory' \
+WHERE fact = 'sole_writer' AND value = 'yes'";
+
+/// The statements that a directory is the only writer, and the number of its latest change.
+const SAID: &str = "\
+SELECT place, at, (SELECT COALESCE(MAX(id), 0) FROM mutations) FROM facts WHERE fact = 'sole_writer' AND value = 'yes'";
+
+/// Remembers outside a file its latest change. The file lacks changes if more was seen before: then it was restored, and
+/// the statement no longer counts.
+pub(in crate::directory) fn note_latest_change(
+    tx: &Tx<'_>,
+    seen: &TimelineCheck,
+) -> Result<(), Fault> {
+    for (place, at, latest) in tx.all::<(i64, i64, i64)>(SAID, values![])? {
+        if seen(&format!("{place}-{at}"), latest).is_err() {
+            tx.write(WITHDRAW_SOLE_WRITER, values![])?;
+        }
+    }
+    Ok(())
+}
 
 pub(super) const OF_PLACE: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 

@@ -1,7 +1,7 @@
 //! The journal of mutations: who holds a group, and the outcomes.
 
 use super::{
-    batches,
+    batches, facts,
     fault::Fault,
     states::{holds, is_open},
 };
@@ -19,8 +19,14 @@ impl Directory {
     /// Makes the intent durable, unless another mutation holds the group.
     pub async fn begin_mutation(&self, place: PlaceId, intent: MutationIntent) -> Result<Claimed> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.write_about(Some(subject), true, move |tx| begin(tx, place, &intent))
-            .await
+        let begun = self.write_about(Some(subject), true, move |tx| begin(tx, place, &intent));
+        let begun = begun.await?;
+        if let Some(seen) = self.0.latest_change.clone() {
+            // After the commit: what is remembered is in the file. The change goes on without.
+            let noted = self.write(move |tx| facts::note_latest_change(tx, &seen));
+            noted.await.ok();
+        }
+        Ok(begun)
     }
 
     /// Takes one step; [`DirectoryError::ClaimMoved`] if the mutation is not in the state that the step starts from.

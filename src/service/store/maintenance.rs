@@ -43,10 +43,11 @@ pub struct CheckResult {
 pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary> {
     read_only(database)?;
     let part = with_suffix(to, ".part");
-    let copied = file::copy(database, &part, patience()).map_err(|fault| match fault {
-        CopyFault::Reading(error) => error.into(),
-        CopyFault::Writing(error) => StoreError::File(error.to_string()),
-    })?;
+    let copied =
+        file::copy(database, &part, patience(), |_| Ok(())).map_err(|fault| match fault {
+            CopyFault::Reading(error) => error.into(),
+            CopyFault::Writing(error) => StoreError::File(error.to_string()),
+        })?;
     let summary = summarize(&part)?;
     copied.link(to).map_err(|error| file_error(to, &error))?;
     Ok(summary)

@@ -46,6 +46,9 @@ impl SharedStorage {
                     "the URL of the storage must not contain a password; remove it, and pass a file that contains it with \
                      --storage-password-file"
                 }
+                AddressFault::Certificates => {
+                    "the URL must not name certificate files; remove sslrootcert, sslcert and sslkey, and pass --storage-ca-file"
+                }
                 AddressFault::Unprotected => {
                     "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this \
                      machine only"
@@ -143,6 +146,7 @@ const ADVICE: Advice = Advice {
     unclear: "whether it was committed is unknown",
     ca_file: "pass a file with the CA certificate with --storage-ca-file",
     password: "pass a file that contains it with --storage-password-file",
+    certificate: "let this user log in with a password (pg_hba.conf)",
     set_up: "is not set up for the service, or not for this role. To do it, as the owner of the schema: groupdesk serve init \
              --storage URL --role NAME",
     there: "to let a role serve from it, use --role as its owner; for another service, use --storage-schema",
@@ -160,6 +164,8 @@ impl From<ServerFault> for StoreError {
             | ServerFault::Full
             | ServerFault::NotAllowed(_)
             | ServerFault::NoPassword(_)
+            | ServerFault::Unusable(_)
+            | ServerFault::OwnCertificate(_)
             | ServerFault::Unsafe(_) => Self::Refused(fault.sentence(&ADVICE)),
             fault => Self::Server(fault.sentence(&ADVICE)),
         }
@@ -201,6 +207,8 @@ mod tests {
             ServerFault::NotAllowed(code()),
             ServerFault::NoPassword(None),
             ServerFault::Unsafe("no TLS".into()),
+            ServerFault::Unusable("no TLS".into()),
+            ServerFault::OwnCertificate("requires a client certificate"),
         ] {
             let error = StoreError::from(fault);
             let is_refused = matches!(error, StoreError::Refused(_));

@@ -79,6 +79,7 @@ impl Context {
             OutageReason::Away => format!("directory lost, {since}; trying"),
             OutageReason::Standby => format!("directory is a standby, {since}; trying"),
             OutageReason::NotAllowed => format!("directory: no rights, {since}; trying"),
+            OutageReason::Refused(what) => format!("directory: {what} refused, {since}; trying"),
             OutageReason::Viewer => "directory: view only (viewer)".to_owned(),
             OutageReason::OtherVersion => "directory: update groupdesk".to_owned(),
             OutageReason::NotWritable => "directory is read-only: update groupdesk".to_owned(),
@@ -100,6 +101,9 @@ impl Context {
             ),
             OutageReason::NotAllowed => format!(
                 "No rights in the directory since {since}. Nothing is sent until you have them; your input stays here"
+            ),
+            OutageReason::Refused(what) => format!(
+                "The directory has refused your {what} since {since}: renew it, or run `groupdesk doctor`. {wait}"
             ),
             OutageReason::OtherVersion => {
                 "Directory of another version: nothing is read or sent until you update groupdesk".to_owned()
@@ -137,6 +141,9 @@ impl Context {
             OutageReason::NotAllowed => format!(
                 "You have had no access to the directory since {since}; nothing was sent. Ask an admin for the role operator"
             ),
+            OutageReason::Refused(what) => format!(
+                "The directory has refused your {what} since {since}; nothing was sent. Renew it, or run `groupdesk doctor`"
+            ),
             OutageReason::Viewer => {
                 "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"
                     .to_owned()
@@ -173,6 +180,7 @@ impl Context {
             OutageReason::Away
             | OutageReason::Standby
             | OutageReason::NotAllowed
+            | OutageReason::Refused(_)
             | OutageReason::OtherVersion => None,
         }
     }

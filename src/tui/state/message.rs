@@ -384,6 +384,8 @@ pub enum OutageReason {
     Standby,
     /// It does not let this person in, or not do this.
     NotAllowed,
+    /// It does not accept the login: its password, certificate or role.
+    Refused(&'static str),
     /// Its tables have another version.
     OtherVersion,
     /// This person may only read.
@@ -428,10 +430,20 @@ impl OutageReason {
                 TeamFault::NeedsRole { .. } => Some(Self::Viewer),
                 TeamFault::NotWritable => Some(Self::NotWritable),
                 TeamFault::Moved(_) => Some(Self::Moved),
+                TeamFault::Server(ServerFault::NotAllowed(code)) if code == "28P01" => {
+                    Some(Self::Refused("password"))
+                }
+                TeamFault::Server(ServerFault::NotAllowed(code)) if code.starts_with("28") => {
+                    Some(Self::Refused("login"))
+                }
+                TeamFault::Server(ServerFault::NoPassword(_)) => Some(Self::Refused("password")),
+                TeamFault::Server(ServerFault::OwnCertificate(_) | ServerFault::Unusable(_)) => {
+                    Some(Self::Refused("certificate"))
+                }
                 TeamFault::NeedsRight(_)
-                | TeamFault::Server(
-                    ServerFault::NotAllowed(_) | ServerFault::NoPassword(_) | ServerFault::NotThere,
-                ) => Some(Self::NotAllowed),
+                | TeamFault::Server(ServerFault::NotAllowed(_) | ServerFault::NotThere) => {
+                    Some(Self::NotAllowed)
+                }
                 TeamFault::Newer { .. }
                 | TeamFault::Older { .. }
                 | TeamFault::Unreleased { .. } => Some(Self::OtherVersion),

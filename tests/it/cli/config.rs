@@ -48,6 +48,10 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
             "[keys]\nrotate_marke = [\"R\"]\n",
             "did you mean \"rotate_marked\"?",
         ),
+        (
+            "[directory]\nurl = \"postgres://ana@db1/desk\"\ncert = \"ana.pem\"\n",
+            "one of cert and key",
+        ),
     ] {
         home.write("config.toml", &format!("{whole}{more}"));
         home.exits(2, validate).await.prints("").says(words);

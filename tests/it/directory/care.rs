@@ -1,6 +1,6 @@
 //! Care of the file: who may read it, what is refused, what survives, and what is never written into it.
 
-use groupdesk::directory::copy_to;
+use groupdesk::directory::{Claimed, MutationIntent, copy_to};
 
 use super::*;
 use crate::support::long;
@@ -110,4 +110,45 @@ async fn history_and_events_refuse_update_delete_and_replace() {
     }
     let lines = lines(&directory).await;
     assert_eq!(lines[0].value, entry("eu", "acme", 0));
+}
+
+/// Changes that were made since, or beside it, are missing.
+#[tokio::test]
+async fn a_file_that_was_restored_or_copied_is_not_the_sole_writer_until_it_is_said_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let open_at = |path: &Path| Directory::open_remembered(path, at("seen")).expect("it opens");
+    let open = || open_at(&at("directory.db"));
+    let change = async |group: &str| {
+        let directory = open();
+        let intent = MutationIntent {
+            user_group_id: id(group),
+            operation: Operation::Update,
+            by: "ana".into(),
+            profile: "eu".into(),
+            key: None,
+            at: second(0),
+            settles_in: HORIZON,
+            changes: None,
+            repeats: None,
+        };
+        let begun = directory.begin_mutation(place(&directory, "eu"), intent);
+        assert_is!(begun.await, Ok(Claimed::Begun(_)));
+        is_sole_writer(&directory).await
+    };
+    say_sole_writer(&open(), second(0)).await;
+    assert!(change("one").await);
+    copy_to(&at("directory.db"), &at("copy.db")).expect("copied");
+    assert!(!is_sole_writer(&open_at(&at("copy.db"))).await);
+    // As `cp` copies a file that nobody uses.
+    let restore = || std::fs::copy(at("plain.db"), at("directory.db")).expect("copied");
+    std::fs::copy(at("directory.db"), at("plain.db")).expect("copied");
+    restore();
+    assert!(change("two").await, "nothing was lost");
+    for said in 1..3 {
+        restore();
+        assert!(!is_sole_writer(&open()).await, "{said}");
+        say_sole_writer(&open(), second(said)).await;
+        assert!(change("two").await, "{said}");
+    }
 }

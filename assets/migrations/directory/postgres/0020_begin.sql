@@ -22,12 +22,13 @@ CREATE TABLE fingerprint_key (
 );
 
 -- Identifies the installation: a copy is another one. `key_check` tells whether a key is the right one. `timeline`
--- changes with a failover. `tidied_at`: when old rows of `writes` were last deleted. `moved_to`: where the directory is
+-- changes with a failover. `stands`: server, tables and timeline; another one after a restore. `tidied_at`: when old rows of `writes` were last deleted. `moved_to`: where the directory is
 -- now.
 CREATE TABLE installation (
     instance  UUID NOT NULL DEFAULT gen_random_uuid(),
     key_check BYTEA CHECK (octet_length(key_check) = 32),
     timeline  TEXT,
+    stands    TEXT,
     tidied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
     moved_to  TEXT
 );
@@ -457,6 +458,10 @@ CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE SET search_
 CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE SET search_path FROM CURRENT
     AS $$ SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END $$;
 
+-- Where these tables are: restored ones are others, and a server that was restored, or has taken over, has another timeline.
+CREATE FUNCTION stands() RETURNS TEXT LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || 'installation'::regclass::oid || '/' || timeline() $$;
+
 -- Microseconds since `boot_clock`, as text. 0 if the clock was set back or the timeline is another one. A standby
 -- decides nothing by it, and shows it whatever the timeline.
 CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT SET search_path FROM CURRENT
@@ -530,7 +535,8 @@ CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE
 
 -- Called when a connection is opened. On a new timeline, open rotations, hand-offs and changes start their time again, once;
 -- once a day, old stamps are deleted. Rows of a restored backup name transactions that this server has not reached yet: they
--- would be reported as new again and again, until it has.
+-- would be reported as new again and again, until it has. What was restored, or taken over, may lack changes that were sent:
+-- then nobody is the sole writer until it is said again.
 CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     IF EXISTS (SELECT FROM user_groups WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
@@ -539,7 +545,7 @@ BEGIN
     IF EXISTS (SELECT FROM annotations WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
         UPDATE annotations SET favourite = favourite WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot());
     END IF;
-    IF NOT EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()
+    IF NOT EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()
             OR tidied_at < clock_timestamp() - INTERVAL '1 day') THEN
         RETURN;
     END IF;
@@ -560,12 +566,20 @@ BEGIN
             SELECT session_user, 'timeline', timeline, timeline() FROM installation WHERE timeline IS NOT NULL;
         UPDATE installation SET timeline = timeline();
     END IF;
+    IF EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()) THEN
+        UPDATE facts SET value = 'no', source = 'proven', by = 'a restored or copied directory'
+            WHERE fact = 'sole_writer' AND value = 'yes';
+        IF FOUND THEN
+            INSERT INTO audit (who, what, before, after) VALUES (session_user, 'sole_writer', 'yes', 'no');
+        END IF;
+        UPDATE installation SET stands = stands();
+    END IF;
     UPDATE installation SET tidied_at = clock_timestamp() WHERE tidied_at < clock_timestamp() - INTERVAL '1 day';
     IF FOUND THEN
         DELETE FROM writes WHERE at < clock_timestamp() - INTERVAL '7 days';
     END IF;
 END $$;
-UPDATE installation SET timeline = timeline();
+UPDATE installation SET timeline = timeline(), stands = stands();
 
 -- Moves what other people have at a place that is merged into another one: bindings and drafts. The caller moves the
 -- rest.

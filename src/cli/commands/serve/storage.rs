@@ -119,7 +119,7 @@ impl Storage {
             let trusted = tls::client_config(said.ca.as_deref());
             let trusted =
                 trusted.map_err(|why| CliError::Usage(format!("--storage-ca-file: {why}")))?;
-            shared.server.tls = Some(trusted);
+            shared.server.tls = Some(Arc::new(move || Ok(Arc::clone(&trusted))));
         }
         if let Some(file) = &said.password {
             let (source, env) = (Arc::new(KeySource::File(file.clone())), env.clone());

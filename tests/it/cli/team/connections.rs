@@ -168,6 +168,7 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let table = [
         (&*format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not contain a password"),
         ("postgres://ana@db1/desk?sslmode=disable", "sslmode=verify-full"),
+        ("postgres://ana@db1/desk?sslrootcert=ca.pem", "set ca_file, cert and key under [directory]"),
         ("postgres://ana@/desk", "postgres://USER@HOST/DATABASE"),
     ];
     for (url, words) in table {
@@ -213,6 +214,11 @@ async fn a_client_certificate_authenticates_without_a_password(scene: &Scene) {
     assert_has(&text, "as carla");
 
     let (of_another, her_key) = scene.client_certificate("dora");
+    let encrypted = key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+    let stranger = Authority::new("of a stranger").certify(&[], |params| {
+        params.distinguished_name.push(DnType::CommonName, "carla");
+    });
+    let (of_stranger, strange_key) = (stranger.pem, stranger.key_pem);
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
@@ -220,6 +226,8 @@ async fn a_client_certificate_authenticates_without_a_password(scene: &Scene) {
         (both, &certificate, &her_key, 0o600, 2, "do not match"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
         (both, &key, &key, 0o600, 2, "cert: "),
+        (both, &certificate, &encrypted, 0o600, 2, "no unencrypted private key"),
+        (both, &of_stranger, &strange_key, 0o600, 8, "its CA is not one that the server trusts"),
         ("ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
     ];
     for (more, certificate, key, mode, code, words) in table {

@@ -211,6 +211,7 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
     let directory = installation.open();
     write(&directory, "acme").await;
     let rotation = start(&directory, intent("acme", OLD)).await;
+    say_sole_writer(&directory, second(0)).await;
     let schema = team.schema();
     for role in ["owner", "viewer", "operator", "admin"] {
         other.execute("public", &format!("CREATE ROLE {schema}_{role}"));
@@ -224,6 +225,11 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
     let open = || Directory::open(&postgres::at(other.folder(), schema)).expect("the same key");
     let (there, ours) = (open(), open());
     assert_eq!(groups(&there).await, groups(&directory).await);
+    assert!(is_sole_writer(&installation.open()).await);
+    // Changes after the dump are missing there.
+    assert!(!is_sole_writer(&there).await);
+    say_sole_writer(&there, second(1)).await;
+    assert!(is_sole_writer(&open()).await, "as it was said again");
     let mut watch = watching(&there).await;
     let kept = row(&ours, rotation).await.rotation;
     assert_eq!(kept, Rotation::intended(OLD));

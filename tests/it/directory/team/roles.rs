@@ -530,3 +530,31 @@ fn a_role_that_another_role_gives_is_told_with_that_role() {
     assert!(!revoke(&desk, "through_none").expect("there is nothing to revoke"));
     assert!(revoke(&desk, "through_viewer_person").expect("revoked"));
 }
+
+/// A session goes on as the role that it began with.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_was_dropped_and_made_again_works_without_a_restart() {
+    let schema = "made_again";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let person = "made_again_operator_person";
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    let directory = Directory::open(&postgres::at_as(person, server.folder(), schema));
+    let directory = directory.expect("it opens");
+    let line = || {
+        let mut own = entry("eu", "acme", 0);
+        own.by = person.into();
+        history_record(own)
+    };
+    let place = place(&directory, "eu");
+    recorded(&directory, line()).await;
+    revoke(&desk, person).expect("revoked");
+    server.execute(
+        "public",
+        &format!("DROP ROLE {person}; CREATE ROLE {person} LOGIN"),
+    );
+    assert!(directory.record(place, line()).await.is_err());
+    grant(&desk, person, Role::Operator).expect("granted");
+    directory.record(place, line()).await.expect("written");
+}
