@@ -22,8 +22,8 @@ CREATE TABLE fingerprint_key (
 );
 
 -- Identifies the installation: a copy is another one. `key_check` tells whether a key is the right one. `timeline`
--- changes with a failover. `stands`: server, tables and timeline; another one after a restore. `tidied_at`: when old rows of `writes` were last deleted. `moved_to`: where the directory is
--- now.
+-- changes with a failover. `stands`: server, tables and timeline; another one after a restore. `tidied_at`: when old
+-- rows of `writes` were last deleted. `moved_to`: where the directory is now.
 CREATE TABLE installation (
     instance  UUID NOT NULL DEFAULT gen_random_uuid(),
     key_check BYTEA CHECK (octet_length(key_check) = 32),
@@ -545,7 +545,7 @@ BEGIN
     IF EXISTS (SELECT FROM annotations WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
         UPDATE annotations SET favourite = favourite WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot());
     END IF;
-    IF NOT EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()
+    IF NOT EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline() OR stands IS DISTINCT FROM stands()
             OR tidied_at < clock_timestamp() - INTERVAL '1 day') THEN
         RETURN;
     END IF;
