@@ -62,9 +62,10 @@ impl Blind {
             Field::Mapping | Field::Properties => !edit.whole.contains(field),
         });
         let is_permitted = |field: &Field| self.replace.contains(field);
-        let counted = match fields.iter().all(is_permitted) {
-            true => &mut self.sent,
-            false => &mut self.refused,
+        let counted = if fields.iter().all(is_permitted) {
+            &mut self.sent
+        } else {
+            &mut self.refused
         };
         counted.0 += usize::from(!fields.is_empty());
         counted.1.extend(fields.iter().map(|field| field.as_str()));
