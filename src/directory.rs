@@ -127,8 +127,12 @@ impl Directory {
     ) -> Result<Self> {
         let (engine, fingerprinter) = Engine::of_file(path, is_ephemeral)?;
         if let Some(seen) = latest_change.clone() {
-            let note = move |tx: &Tx<'_>| sql::facts::note_latest_change(tx, &seen);
-            engine.block(Access::Write, note)?;
+            let check = seen.clone();
+            let lacks = move |tx: &Tx<'_>| sql::facts::lacks_changes(tx, &check);
+            if engine.block(Access::Long, lacks)? && engine.unwritable().is_none() {
+                let withdraw = move |tx: &Tx<'_>| sql::facts::withdraw_if_restored(tx, &seen);
+                engine.block(Access::Write, withdraw)?;
+            }
         }
         Ok(Self(Arc::new(Inner {
             engine,

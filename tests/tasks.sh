@@ -34,6 +34,8 @@ one_a_line() { tr -d '\n' | sed -e 's/}, *{/}\n{/g' -e 's/$/\n/' | tr -s ' '; }
 
 folder=$(mktemp -d)
 cd "$folder"
+# Also what groupdesk remembers beside directories.
+export XDG_DATA_HOME=$folder/data
 demo=
 tidy() {
     local code=$?

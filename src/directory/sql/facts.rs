@@ -38,16 +38,25 @@ WHERE fact = 'sole_writer' AND value = 'yes'";
 const SAID: &str = "\
 SELECT place, at, (SELECT COALESCE(MAX(id), 0) FROM mutations) FROM facts WHERE fact = 'sole_writer' AND value = 'yes'";
 
-/// Remembers outside a file its latest change. The file lacks changes if more was seen before: then it was restored, and
-/// the statement no longer counts.
-pub(in crate::directory) fn note_latest_change(
+/// Remembers outside a file its latest change. Whether the file lacks changes that were seen before: then it was restored.
+pub(in crate::directory) fn lacks_changes(
+    tx: &Tx<'_>,
+    seen: &TimelineCheck,
+) -> Result<bool, Fault> {
+    let said = tx.all::<(i64, i64, i64)>(SAID, values![])?;
+    let is_behind =
+        |(place, at, latest): (i64, i64, i64)| seen(&format!("{place}-{at}"), latest).is_err();
+    Ok(said.into_iter().any(is_behind))
+}
+
+/// The statements no longer count if the file lacks changes. Asked again with the lock of a writer: another process may
+/// have made a change, and remembered it, after a read began.
+pub(in crate::directory) fn withdraw_if_restored(
     tx: &Tx<'_>,
     seen: &TimelineCheck,
 ) -> Result<(), Fault> {
-    for (place, at, latest) in tx.all::<(i64, i64, i64)>(SAID, values![])? {
-        if seen(&format!("{place}-{at}"), latest).is_err() {
-            tx.write(WITHDRAW_SOLE_WRITER, values![])?;
-        }
+    if lacks_changes(tx, seen)? {
+        tx.write(WITHDRAW_SOLE_WRITER, values![])?;
     }
     Ok(())
 }

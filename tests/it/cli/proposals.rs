@@ -261,9 +261,15 @@ impl Scene {
 
     /// What a person types for a proposal in a message about this group.
     fn filled(&self, proposal: &[String], group: &str, folder: &Path) -> String {
+        let given = folder.join("given");
+        std::fs::write(&given, "{}").expect("written");
+        let is_read =
+            |at: usize| at > 0 && ["--mapping", "--properties"].contains(&&*proposal[at - 1]);
         let mut all: Vec<String> = proposal
             .iter()
-            .map(|word| match word.as_str() {
+            .enumerate()
+            .map(|(at, word)| match word.as_str() {
+                "FILE" if is_read(at) => given.display().to_string(),
                 "WHY" | "REASON" => "tried".into(),
                 "ID" if self.names.known.starts_with('-') => {
                     format!("-- {}", quoted(self.names.known))

@@ -3,7 +3,7 @@
 use groupdesk::directory::{Claimed, MutationIntent, copy_to};
 
 use super::*;
-use crate::support::long;
+use crate::support::{folder::temporary, long};
 
 #[tokio::test]
 async fn files_are_private_and_wider_modes_are_narrowed() {
@@ -115,7 +115,7 @@ async fn history_and_events_refuse_update_delete_and_replace() {
 /// Changes that were made since, or beside it, are missing.
 #[tokio::test]
 async fn a_file_that_was_restored_or_copied_is_not_the_sole_writer_until_it_is_said_again() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = temporary();
     let at = |name: &str| folder.path().join(name);
     let open_at = |path: &Path| Directory::open_remembered(path, at("seen")).expect("it opens");
     let open = || open_at(&at("directory.db"));
