@@ -12,7 +12,7 @@ use crate::{
     tui::{
         keymap::Action,
         panes::{help::why_no_command, is_page, open::Open, place::PlacePane},
-        state::{BatchAim, Command, PaneRequest},
+        state::{BatchAim, Command, PaneRequest, Severity},
     },
 };
 
@@ -183,7 +183,17 @@ impl App {
                     self.reload_place();
                 }
             }
-            Outcome::Done(_) | Outcome::OpenRotations(_) => self.problem_resolved(profile),
+            Outcome::Done(_) | Outcome::OpenRotations(_) => {
+                self.problem_resolved(profile);
+                // What is being answered here waits for its own outcome.
+                let asks = |pane: &Pane| matches!(pane, Pane::Place(asking) if asking.is_asking());
+                let is_checked = is_here && matches!(outcome, Outcome::OpenRotations(_));
+                if is_checked && let Some(at) = self.stack.iter().position(asks) {
+                    self.stack.remove(at).view_mut().leave(&mut self.context);
+                    let text = "Answered by another console: requests are sent";
+                    self.context.say(Severity::News, text);
+                }
+            }
             _ => {}
         }
         let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {

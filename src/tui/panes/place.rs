@@ -85,6 +85,11 @@ impl PlacePane {
         self.stage = Stage::Answer(question.clone(), cursor.at, confirm);
     }
 
+    /// Whether the question stands and no answer to it is being recorded.
+    pub fn is_asking(&self) -> bool {
+        self.working.is_none() && !matches!(self.stage, Stage::Failed)
+    }
+
     fn start(&mut self, job: Job, context: &mut Context) {
         self.error = None;
         self.working = Some(context.start(job));
@@ -129,7 +134,8 @@ impl PlacePane {
                 context.say_error(error);
                 self.stage = Stage::Failed;
             }
-            _ => {}
+            // Perhaps another console has answered meanwhile.
+            _ => drop(context.start(Job::OpenRotations)),
         }
         match &mut self.stage {
             Stage::Proof(field, _) => field.error = Some(error.text.clone()),

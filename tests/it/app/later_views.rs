@@ -191,3 +191,31 @@ pub(super) fn dialogs() -> Vec<(&'static str, Scene)> {
         ("an alarm", alarmed),
     ]
 }
+
+/// The check succeeds because another console has answered: the question ends, whatever of it is on the screen.
+#[test]
+fn a_question_that_another_console_answered_is_not_asked_any_more() {
+    for (name, mut scene) in dialogs() {
+        let is_working = name == "a proof that is read";
+        let check = scene.app.context.start(Job::OpenRotations);
+        let outcome = canned_outcome(scene.app.context.current, &Job::OpenRotations);
+        scene.msg(Msg::Done(check, outcome));
+        if is_working {
+            assert_ne!(scene.focus(), "List", "{name}");
+        } else {
+            scene.at("List").says("Answered by another console");
+        }
+    }
+}
+
+/// The directory refuses the answer: what it refuses is not asked again unless it is still open.
+#[test]
+fn a_refused_answer_is_checked() {
+    let (_, mut scene) = dialogs().swap_remove(1);
+    scene.keys("y");
+    scene
+        .pending
+        .retain(|(_, _, job)| matches!(job, Job::AnswerPlace(_)));
+    scene.answer_with(failed("its URL and API key already belong to it", None));
+    assert!(matches!(scene.jobs()[..], [Job::OpenRotations]));
+}

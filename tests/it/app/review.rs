@@ -19,6 +19,15 @@ fn disputed(profile: usize) -> Scene {
     scene
 }
 
+#[test]
+fn who_changed_the_group_is_named_if_the_directory_knows_it() {
+    let mut theirs = base("acme-eu");
+    theirs.mapping = wanted("", &[("7", "99")], "{}").mapping;
+    let mut scene = Scene::walked(TESTING, "e<end> 2");
+    scene.open("<ctrl-s>", found(&theirs));
+    scene.shows("CHANGED BY ana@bastion2 ").hides("SOMEONE");
+}
+
 /// The copy that the service has.
 fn found(fields: &DesiredFields) -> Outcome {
     done(Ending::Found, known_group("acme-eu", fields, 1))

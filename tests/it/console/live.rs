@@ -74,6 +74,19 @@ async fn a_rotation_of_another_console_shows_in_its_row_without_moving_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_empty_list_does_not_deny_the_groups_that_are_new() {
+    let world = World::new().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.shows("No groups yet");
+    let li = li(&world, Side::Testing);
+    let fields = wanted("AAA first", &[("40", "1")], "{}");
+    li.create(&id("aaa-first"), &fields).await.expect("created");
+    console.until("1 new group: r shows them").await;
+    console.hides("No groups yet");
+    console.keys("r").await.shows_all(["1 group", "AAA first"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_new_group_is_counted_and_comes_with_the_next_refresh() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;

@@ -12,7 +12,7 @@ use crate::{
     domain::{
         Annotation, EnvironmentTag, TokenAge, UserGroupId,
         age::{self, DEFAULT_LIMIT, days},
-        visible,
+        counted, visible,
     },
     operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
@@ -331,6 +331,9 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
+    } else if list.filter.is_empty() && context.groups.unlisted() > 0 {
+        let new = counted(context.groups.unlisted(), "new group");
+        format!("{new}: {} shows them", key(Action::Refresh))
     } else if list.filter.is_empty() {
         if let Some(why) = context.view_only_reason() {
             let outage = context.outage.map(|outage| outage.why);

@@ -6,9 +6,10 @@
 use jiff::Timestamp;
 
 use crate::domain::{
-    DesiredFields, Part,
+    DesiredFields, Known, KnownGroup, Part,
+    known::Source,
     merge::{Conflict, Merge, Resolution},
-    text::bounded,
+    text::{bounded, visible},
 };
 use crate::tui::panes::prelude::*;
 
@@ -37,6 +38,17 @@ pub(super) struct Choices {
     pub at: usize,
     /// When the service's copy was read.
     pub read_at: Timestamp,
+    /// Who sent the newest value that is not the base, and when, if the directory knows it of all of them.
+    by: Option<(Timestamp, String)>,
+}
+
+/// Where a value that is not the base is from; `None` if it is the base.
+fn sender<T: PartialEq>(
+    base: Option<&T>,
+    now: Option<&Known<T>>,
+) -> Option<(Source, Timestamp, String)> {
+    let now = now.filter(|now| base != Some(&now.value))?;
+    Some((now.source, now.at, now.by.clone()))
 }
 
 impl Choices {
@@ -68,7 +80,24 @@ impl Choices {
                 .collect(),
             at: 0,
             read_at,
+            by: None,
         }
+    }
+
+    /// Names who changed the group since the base, if the directory knows it.
+    pub(super) fn naming(mut self, base: &DesiredFields, group: &KnownGroup) -> Self {
+        let senders = [
+            sender(base.name.as_ref(), group.name.as_ref()),
+            sender(base.mapping.as_ref(), group.mapping.as_ref()),
+            sender(base.properties.as_ref(), group.properties.as_ref()),
+        ];
+        let senders = senders.into_iter().flatten().map(|(source, at, by)| {
+            let is_known = source == Source::Sent;
+            is_known.then_some((at, by))
+        });
+        let senders: Option<Vec<_>> = senders.collect();
+        self.by = senders.and_then(|all| all.into_iter().max());
+        self
     }
 
     /// Takes over decisions about the same values that were made before the copy was read again.
@@ -143,7 +172,10 @@ pub(super) fn write(
             1 => "; 1 row to decide".to_owned(),
             more => format!("; {more} rows to decide"),
         };
-        let text = format!("read {read}: CHANGED BY SOMEONE{rows}");
+        let by = choices.by.as_ref().map_or("SOMEONE".into(), |(at, by)| {
+            format!("{} {}", visible(by), context.moment(*at))
+        });
+        let text = format!("read {read}: CHANGED BY {by}{rows}");
         page.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
             let text = format!("The same as yours: {}", labels(&merge.agreed));

@@ -221,7 +221,9 @@ impl Review {
         context.messages.drop_refusal();
         self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
-        let mut choices = Choices::of(&self.asked.base, &self.now, &self.asked.wanted, context.now);
+        let (base, wanted) = (&self.asked.base, &self.asked.wanted);
+        let choices = Choices::of(base, &self.now, wanted, context.now);
+        let mut choices = choices.naming(base, &done.group);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }
