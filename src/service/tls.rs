@@ -125,7 +125,10 @@ fn useless(leaf: &CertificateDer<'static>, now: UnixTime) -> Option<&'static str
             }
             // The underlying cause is a type of a crate that is not a dependency here.
             CertificateError::Other(cause) if cause.to_string().contains("CaUsedAsEndEntity") => {
-                Some("is a CA certificate; use a server certificate that this CA signed")
+                Some(
+                    "is a CA certificate, which groupdesk and others do not accept from a server; use one that this CA signed, or \
+                     add `-addext basicConstraints=critical,CA:FALSE` to `openssl req -x509`",
+                )
             }
             _ => None,
         },

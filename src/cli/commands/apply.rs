@@ -125,7 +125,7 @@ pub(crate) async fn compare(
 ) -> Result<Exit, CliError> {
     let options = ImportOptions {
         sending: ALL,
-        replace: Replace::default(),
+        replace: None,
         refreshes,
         replaces: true,
     };
@@ -147,7 +147,7 @@ async fn prepare(
     session.say_other_places().await?;
     let options = ImportOptions {
         sending: ALL,
-        replace: arguments.replace,
+        replace: Some(arguments.replace),
         refreshes: arguments.refresh,
         replaces: true,
     };

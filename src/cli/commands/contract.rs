@@ -136,8 +136,8 @@ const PROMISE: &str = concat!(
     "error; --quiet limits them to errors, alarms and prompts. Times are RFC 3339 in UTC. A fingerprint is 8 hexadecimal ",
     "digits that identify a token on this installation; it is not secret. Tokens and API keys are printed only on request.\n",
     "Within a major version, nothing described here is removed or changes its type or meaning. New fields, and new values ",
-    "of `outcome`, `state`, `finding` and `plan`, may be added at any time: read the fields you need by name, and treat an ",
-    "unknown value as not done.\n",
+    "of `outcome`, `state`, `finding`, `plan` and `what`, may be added at any time: read the fields you need by name, and ",
+    "treat an unknown value as not done.\n",
     "A command that fails prints the object `failure` on one line of standard output, also for wrong arguments, and its ",
     "text to standard error; the exit code is the same with and without --json. A reader that closes early is not a failure."
 );

@@ -83,7 +83,10 @@ impl Import {
         let options = [
             (self.refresh, "--refresh"),
             (self.restart, "--restart"),
-            (!self.replace.fields().is_empty(), "--replace-FIELD"),
+            (
+                !self.replace.fields().is_empty(),
+                "--replace-mapping or --replace-properties",
+            ),
             (self.mutation.curl, "--curl"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
@@ -114,7 +117,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let sends = sending.create || sending.update;
     let options = ImportOptions {
         sending,
-        replace: arguments.replace,
+        replace: arguments.update.then_some(arguments.replace),
         refreshes: arguments.refresh,
         replaces: arguments.update || arguments.replace_notes,
     };

@@ -182,8 +182,8 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
             .iter()
             .map(|one| json::recovered(one, place.as_deref()))
             .collect();
-        // A table has the columns of its first line.
-        if form::chosen() != Some(Form::Csv) {
+        // A table has the columns of its first line, and a name does not tell what it is of.
+        if !matches!(form::chosen(), Some(Form::Csv | Form::Name)) {
             let left = changes.iter().flatten();
             let all = ended.iter().chain(left);
             found.extend(all.map(|change| json::change(change, place.as_deref())));

@@ -151,8 +151,9 @@ fn root() -> (Command, Vec<Arg>) {
     (root.help_template(template), globals)
 }
 
-/// Texts that may be empty: an empty name is one, and `--if-note ''` is no note.
-const MAY_BE_EMPTY: [&str; 2] = ["name", "seen"];
+/// Texts that may be empty: an empty name is one, `--if-note ''` is no note, `--if-value ''` an empty data source; and a key
+/// command may have empty words.
+const MAY_BE_EMPTY: [&str; 5] = ["name", "seen", "if_value", "command", "last"];
 
 /// Gives each option and argument that is a path or a text its parser; also those that are added later. An empty text is
 /// the empty variable of a script, so it is refused.

@@ -257,7 +257,7 @@ impl Work for Queue {
             // next row.
             RowEnd::NotStarted | RowEnd::NotThere => Consequence::Neutral,
             RowEnd::Done { .. } if row.end.leaves_annotations() => Consequence::Neutral,
-            // The next row is in doubt for the same reason, unless it is an open change of this group.
+            // Of the next row is as little known.
             RowEnd::Failed(failure @ Failure::NotKnownEnough(unknown))
                 if !unknown.is_of_one_group() =>
             {

@@ -33,14 +33,21 @@ impl UnknownFields {
         format!("{}; nothing was sent", self.parts().0)
     }
 
-    /// Whether it is only about earlier changes of this group.
+    /// Whether the next group of a file may be sent all the same: single rows change here, or an earlier change is open.
     pub fn is_of_one_group(&self) -> bool {
-        let of_one = |objection: &UnsafeUpdate| match objection {
+        self.objections.iter().all(|objection| match objection {
+            UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::Uncertain { .. } => true,
+            UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => false,
+        })
+    }
+
+    /// Whether it may be sent as it is once earlier changes of the group have a result.
+    pub fn waits_for_a_result(&self) -> bool {
+        self.objections.iter().any(|objection| match objection {
             UnsafeUpdate::PartialChange { uncertain, .. } => *uncertain,
             UnsafeUpdate::Uncertain { .. } => true,
             UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => false,
-        };
-        self.objections.iter().all(of_one)
+        })
     }
 
     /// Why it is not sent, and the command that helps.

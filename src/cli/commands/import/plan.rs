@@ -26,7 +26,8 @@ const NAMED: usize = 20;
 #[derive(Clone, Copy)]
 pub(crate) struct ImportOptions {
     pub(crate) sending: Sending,
-    pub(crate) replace: Replace,
+    /// `None`: no update is sent.
+    pub(crate) replace: Option<Replace>,
     /// Read the groups before planning.
     pub(crate) refreshes: bool,
     /// Also replace notes and labels that a person wrote.
@@ -94,8 +95,10 @@ async fn begin(
     if options.refreshes {
         shown.read = refresh(session, checked).await?;
     }
-    let facts = session.operations.facts().await?;
-    shown.blind = Blind::new(facts, options.replace.fields());
+    if let Some(replace) = options.replace {
+        let facts = session.operations.facts().await?;
+        shown.blind = Blind::new(facts, replace.fields());
+    }
     // What was just read makes more tokens known.
     refuse_secrets(session, checked).await?;
     Ok(shown)

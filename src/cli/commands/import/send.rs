@@ -60,7 +60,10 @@ impl RunReport for Sent {
             RowEnd::Failed(failure) => Some(Exit::from(failure.class())),
         };
         self.first_failure = self.first_failure.or(failure);
-        self.may_succeed |= matches!(row.end, RowEnd::Failed(_)) || row.end.is_unknown();
+        self.may_succeed |= match &row.end {
+            RowEnd::Failed(Failure::NotKnownEnough(unknown)) => unknown.waits_for_a_result(),
+            end => matches!(end, RowEnd::Failed(_)),
+        };
         // Next to a progress bar nobody reads a line for each of a thousand rows.
         let only_odd = progress.beside_bar && !exchanges::are_printed();
         if session.json {

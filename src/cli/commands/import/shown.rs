@@ -52,6 +52,10 @@ impl Blind {
         }
     }
 
+    fn refused(&self) -> Option<usize> {
+        Some(self.refused.0).filter(|count| *count > 0)
+    }
+
     fn count(&mut self, row: &GroupRow, planned: &RowPlan) {
         let Some(facts) = &self.facts else { return };
         let edit = row.edit(&planned.base);
@@ -79,7 +83,7 @@ impl Blind {
         let (refused, fields) = &self.refused;
         let refused = (*refused > 0).then(|| {
             format!(
-                "! {} will be refused: others may have changed the other rows of the {} since. To send the last known ones \
+                "! {} cannot be updated: others may have changed the other rows of the {} since. To send the last known ones \
                  with the change: add --replace-{}",
                 groups(*refused),
                 named(fields, " and "),
@@ -89,7 +93,7 @@ impl Blind {
         let (sent, fields) = &self.sent;
         let sent = (*sent > 0).then(|| {
             format!(
-                "! the last known {} of {} is sent with the change: others may have changed it since",
+                "! the last known values ({}) of {} are sent with the change: others may have changed them since",
                 named(fields, " and "),
                 groups(*sent),
             )
@@ -350,6 +354,7 @@ shape! {
         "dry_run": bool = true, "true";
         "rows": number = shown.plan.all(), "rows of the files";
         ..COUNTS = by_word(counts(sending, shown.plan).map(|(_, count)| count));
+        maybe "refused": number = shown.blind.refused(), "groups that need --replace-mapping or --replace-properties";
         ..ODD = odd(&shown.losses, &shown.resembling, &shown.spreadsheet);
         ..ROWS_ANNOTATED = rows_annotated(shown.annotations.len(), shown.kept);
     }
