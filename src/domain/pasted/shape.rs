@@ -259,7 +259,7 @@ pub(super) fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn is_mixed_hex(text: &str) -> bool {
+pub(super) fn is_mixed_hex(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
