@@ -189,7 +189,7 @@ fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
     let text = PARSE_ERRORS
         .iter()
         .fold(text, |text, (rust, plain)| text.replace(rust, plain));
-    let instead = not_there::instead(&error);
+    let instead = not_there::instead(&error, command);
     match &instead {
         // The advice of the parser would be about something else.
         Some(instead) => {

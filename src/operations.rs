@@ -97,7 +97,7 @@ use crate::{
         group::UserGroupId,
         history::Entry,
         known::KnownGroup,
-        pasted::Parts,
+        pasted::{Parts, may_have_token},
         rotation::{LONGEST_SETTLE_WINDOW, settle_window},
         token::Fingerprint,
     },
@@ -466,12 +466,29 @@ impl Operations {
         Ok(client.with_listener(self.1.clone()))
     }
 
-    /// Whether a text has a part of a token that this process has had from the service, and that was not there before.
-    fn has_part_of_token(&self, text: &str, before: Option<&Parts>) -> bool {
-        let client = self.0.client.get();
-        client.is_some_and(|client| {
-            Parts::of(text).is_some_and(|parts| client.has_part_of_token(&parts, before))
-        })
+    /// Reads the API key if one of these texts may have a part of it. That of a viewer is never read.
+    async fn read_key_for(&self, texts: impl IntoIterator<Item = &str>) {
+        let is_viewer = self.directory().role() == Some(Role::Viewer);
+        if !is_viewer && texts.into_iter().any(may_have_token) {
+            // One that cannot be read is reported by what needs it.
+            drop(self.ungated_client().await);
+        }
+    }
+
+    /// The first of these texts that has a part of the API key of the profile, or of a token that this process has had from
+    /// the service, which was not there before. A key that only a command returns counts once it was read.
+    async fn part_of_secret<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str> + Clone,
+        before: Option<&Parts>,
+    ) -> Option<usize> {
+        if self.key_is_at_hand() {
+            self.read_key_for(texts.clone()).await;
+        }
+        let client = self.0.client.get()?;
+        let is_part =
+            |text| Parts::of(text).is_some_and(|parts| client.has_part_of_secret(&parts, before));
+        texts.into_iter().position(is_part)
     }
 
     /// Reads the API key and builds the client. Nothing is sent.

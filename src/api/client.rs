@@ -39,6 +39,7 @@ use super::{
     },
     facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, NotSent, Route, is_refused_by_proxy},
+    masking::SeenTokens,
     proxied::{self, ProxyFault},
     receiving::{announced, read, text},
     recording::{ClientInfo, Listener, ReceivedAnswer, Recorder},
@@ -141,8 +142,8 @@ impl Client {
             profile: name(),
             url: address.url.clone(),
             proxied: proxy.is_some(),
+            seen: Mutex::new(SeenTokens::with_key(key.expose_secret())),
             key,
-            seen: Mutex::default(),
         };
         let inner = Inner {
             reads: build(base()?.pool_idle_timeout(IDLE))?,
@@ -172,9 +173,9 @@ impl Client {
         })
     }
 
-    /// Whether a text has 16 characters in a row of a token that this client sent or received, and that were not in what
+    /// Whether a text has 16 characters in a row of its key or of a token that it sent or received, and that were not in what
     /// was there before.
-    pub fn has_part_of_token(&self, parts: &Parts, before: Option<&Parts>) -> bool {
+    pub fn has_part_of_secret(&self, parts: &Parts, before: Option<&Parts>) -> bool {
         parts.are_of(self.inner.info.seen().parts(), before)
     }
 

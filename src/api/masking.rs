@@ -30,7 +30,7 @@ const MAX_REMEMBERED: usize = 512;
 #[derive(Default)]
 pub(super) struct SeenTokens {
     tokens: VecDeque<Seen>,
-    /// Of the tokens up to the number `parted`: few texts are ever compared with them.
+    /// Of the key, and of the tokens up to the number `parted`: few texts are ever compared with them.
     parts: TokenParts,
     parted: u32,
     count: u32,
@@ -45,6 +45,13 @@ struct Seen {
 }
 
 impl SeenTokens {
+    /// With the parts of the key, which is no token and is not forgotten.
+    pub(super) fn with_key(key: &str) -> Self {
+        let mut seen = Self::default();
+        seen.parts.add(key);
+        seen
+    }
+
     /// Remembers a token; the same token keeps its number.
     pub(super) fn note(&mut self, token: &str) {
         let hash = self.hasher.hash_one(token);
@@ -71,7 +78,7 @@ impl SeenTokens {
         self.tokens.iter().map(|seen| seen.token.expose_secret())
     }
 
-    /// Their parts.
+    /// Their parts, and those of the key.
     pub(super) fn parts(&mut self) -> &TokenParts {
         let new = self.tokens.iter().rev();
         for seen in new.take_while(|seen| seen.number > self.parted) {

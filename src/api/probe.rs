@@ -190,8 +190,19 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
             via,
             ..
         }) => {
-            let (finding, text) = finding_of_refusal(*status, *stated, words.as_deref(), has_slash);
-            (finding, text + &beside(via.as_deref().filter(|_| !stated)))
+            let via = via.as_deref().filter(|_| !stated);
+            let (finding, text) = match (status, via) {
+                // A proxy that forbids says nothing about the key.
+                (403, Some(_)) => (
+                    Finding::Strange,
+                    format!(
+                        "The response is a refusal (HTTP 403).{}",
+                        says(words.as_deref())
+                    ),
+                ),
+                _ => finding_of_refusal(*status, *stated, words.as_deref(), has_slash),
+            };
+            (finding, text + &beside(via))
         }
         Ok(Verdict::Unclear(unclear)) => finding_of_unclear(unclear),
         Ok(Verdict::Success(_) | Verdict::SameToken(_)) => (Finding::Strange, SUCCESS.into()),
@@ -215,6 +226,9 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
 
 const SUCCESS: &str = "The service reports success for an update without a group ID. The connection and the API key work, but \
 the service does not behave as groupdesk expects: investigate before you change anything.";
+
+/// Network Authentication Required (RFC 6585): never sent by the service itself.
+const LOGIN_REQUIRED: u16 = 511;
 
 fn says(words: Option<&str>) -> String {
     words.map_or_else(String::new, |words| format!(" It says: \"{words}\"."))
@@ -285,7 +299,8 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
                 RedirectHint::UseHttps | RedirectHint::Check => Finding::Redirected,
             };
             let text = format!(
-                "HTTP {status} points to {to}. It was not followed: a redirect can turn a rotation into a read. To do: {hint}."
+                "HTTP {status} points to {to}. It was not followed: a redirect can turn a rotation into a read. To do: {hint}.{}",
+                beside(via)
             );
             (finding, text)
         }
@@ -293,6 +308,14 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
             Finding::WebPage,
             format!(
                 "The response is a web page instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
+                beside(via)
+            ),
+        ),
+        AmbiguousKind::ServerError { .. } if status == LOGIN_REQUIRED => (
+            Finding::NotReached,
+            format!(
+                "Not reached: the network or a proxy wants you to log in first (HTTP {status}). Open any web page in a browser, log \
+                in, then try again.{}",
                 beside(via)
             ),
         ),

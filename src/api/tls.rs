@@ -189,12 +189,11 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
 
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let pem = pem::plain(&contents(file)?);
-    let wrong = "it contains no PEM certificate (-----BEGIN CERTIFICATE-----); \
-                 to convert DER: openssl x509 -inform der -in FILE";
+    let bytes = Zeroizing::new(contents(file)?);
+    let pem = pem::plain(&bytes);
     let sections = pem::certificates(&pem);
     if sections.is_empty() {
-        return Err(wrong.into());
+        return Err(pem::instead(&bytes).into());
     }
     let count = sections.len();
     let certificates = sections.into_iter().enumerate().map(|(at, section)| {

@@ -18,6 +18,7 @@ mod numbers;
 mod parts;
 mod recorded;
 mod shape;
+mod shortened;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,9 @@ use decode::{readings, text_of};
 use ends::{Ends, is_edge};
 pub use parts::{Parts, TokenParts, may_have_token};
 use shape::{DIGITS, PIECE, suspicion};
-pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
+pub use shape::{
+    FRAGMENT, Shape, digits_in_a_row, is_nearly_token, is_suspicious, shape, suspicious_words,
+};
 use streams::{Stream, columns, joined, lines, undoubled, without_signs, words_of_lines};
 
 /// In bytes. No token or API key is longer.
@@ -133,7 +136,8 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     }
     // Of a mail not as if it were none: of its escapes `=3D` is joined to the token behind it.
     let lines_of_parts = suspicions[..2].iter().map(|one| one.line);
-    let lines_of_parts = lines_of_parts.chain([grouped::line(&first.without_tags)]);
+    let others = [grouped::line, shortened::line].map(|line| line(&first.without_tags));
+    let lines_of_parts = lines_of_parts.chain(others);
     let mut unclear = lines_of_parts.flatten().min();
     let mut others = numbers::texts(&first.with_tags);
     // As they are written: of `\102` an escape in octal is another byte than one of Lua.

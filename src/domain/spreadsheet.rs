@@ -10,7 +10,110 @@ use super::{
 pub fn changed(field: &str, text: &str) -> Option<&'static str> {
     let is_id = matches!(field, "ID" | "mapping");
     let odd = broken(text).or_else(|| is_id.then(|| converted(text))?);
+    let odd = odd.or_else(|| is_id.then(|| brought(field, text))?);
+    let odd = odd.or_else(|| (field != "note").then(|| escaped(field, text))?);
     odd.or_else(|| overlooked(field, text))
+}
+
+/// What came along with an ID or a data source when it was copied: from a program, a list, a table or a page. No system gives
+/// such IDs; dots, slashes and `@` are in those of some.
+fn brought(field: &str, text: &str) -> Option<&'static str> {
+    const QUOTES: &str = "\"'`“”„‟‘’‚«»";
+    const ENDS: &str = ",;:|。、，；";
+    const HEADERS: [&str; 5] = [
+        "user_group_id",
+        "user_group",
+        "group_id",
+        "provided_id",
+        "id",
+    ];
+    let text = text.trim();
+    let is_word = |word: &str| {
+        let mut signs = word.chars();
+        !word.is_empty() && signs.all(|c| c.is_ascii_alphabetic() || c == '_')
+    };
+    let is_labelled = || {
+        let (label, rest) = text.split_once(['=', ':'])?;
+        let is_pair = text[label.len()..].starts_with('=') || rest.starts_with(' ');
+        let is_number = is_number(label, 1..=99) && text[label.len()..].starts_with('=');
+        let label = label.trim_end();
+        // As directories name what they have: `cn=acme,ou=groups`.
+        let is_path = matches!(
+            label.to_ascii_lowercase().as_str(),
+            "cn" | "ou" | "dc" | "uid" | "o"
+        );
+        let is_pair = is_pair && is_word(label) && !is_path || is_number;
+        (is_pair && rest.contains(char::is_alphanumeric)).then_some(())
+    };
+    let is_around = |open, close| text.starts_with(open) && text.ends_with(close);
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let mut threes = text.as_bytes().windows(3);
+    let has_list = threes
+        .any(|part| is_digit(part[0]) && b",;| ".contains(&part[1]) && is_digit(part[2]))
+        && text
+            .bytes()
+            .all(|byte| is_digit(byte) || b",;|= .".contains(&byte));
+    if text.starts_with(|c| QUOTES.contains(c)) || text.ends_with(|c| QUOTES.contains(c)) {
+        Some("a text with a quote at the edge")
+    } else if text.ends_with(|c| ENDS.contains(c)) {
+        Some("a text with a separator at its end")
+    } else if is_around('(', ')') || is_around('[', ']') {
+        Some("a text in brackets")
+    } else if !text.is_empty() && !text.contains(char::is_alphanumeric) {
+        Some("a text without a letter or a digit")
+    } else if text.starts_with('-') {
+        Some("a text that begins like an option or an entry of a list")
+    } else if text.starts_with(['#', '*', '>']) || text.contains(" #") {
+        Some("a text with the sign of a comment or a list")
+    } else if ["\\n", "\\r", "\\t"].iter().any(|end| text.ends_with(end)) {
+        Some("a text with a line end or a tab as a program writes it")
+    } else if text.contains("://") {
+        Some("an address")
+    } else if HEADERS.iter().any(|name| name.eq_ignore_ascii_case(text)) {
+        Some("the name of a column")
+    } else if field == "mapping"
+        && ["map.", "map:", "mapping.", "mapping:"]
+            .iter()
+            .any(|start| text.starts_with(start))
+    {
+        Some("a key with the prefix of a column")
+    } else if is_labelled().is_some() {
+        Some("a pair of a name and a value")
+    } else if has_list {
+        Some("several numbers, or one with separators")
+    } else {
+        None
+    }
+}
+
+/// Letters as an address, a page, a program or another encoding writes them. A property may be an address or a page.
+fn escaped(field: &str, text: &str) -> Option<&'static str> {
+    let is_hex =
+        |text: &str| text.len() >= 2 && text.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    let is_entity = |rest: &str| {
+        let name = rest
+            .split_once(';')
+            .map(|(name, _)| name.trim_start_matches('#'));
+        name.is_some_and(|name| {
+            (2..=8).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    };
+    // UTF-8 that was read as Latin-1 or as its form for Windows.
+    let is_second = |c: char| matches!(c, '\u{80}'..='\u{bf}' | '€' | '™' | '‚'..='„' | '‰' | '‹' | '›' | 'Œ'..='œ');
+    let mut pairs = text.chars().zip(text.chars().skip(1));
+    if pairs.any(|(first, second)| matches!(first, 'Ã' | 'Â') && is_second(second)) {
+        return Some("a text in another encoding: save the file as UTF-8");
+    }
+    let behind = |sign: &str, is_it: &dyn Fn(&str) -> bool| text.split(sign).skip(1).any(is_it);
+    if behind("\\u", &|rest| is_hex(rest)) {
+        Some("a text with a letter as a program writes it (\\u00e9)")
+    } else if field != "property" && behind("%", &is_hex) {
+        Some("a text with a sign as an address writes it (%20)")
+    } else if field != "property" && behind("&", &is_entity) {
+        Some("a text with a sign as a page writes it (&amp;)")
+    } else {
+        None
+    }
 }
 
 /// What is easily overlooked in a value that is kept by the service. The characters of an ID are named one by one elsewhere
@@ -300,9 +403,40 @@ mod tests {
         for (field, text) in [
             ("name", "1,234 shops"), ("name", "Acme – Europe"), ("name", "مجموعة ٣"), ("name", "A+ {beta}"),
             ("mapping", "213"), ("mapping", "acme_orders"), ("ID", "12.5.1"), ("ID", "1234567890123456"), ("property", "1,234"),
-            ("note", " a note\u{a0}"),
+            ("note", " a note\u{a0}"), ("ID", "acme@example.com"), ("ID", "eu/acme.sales"), ("ID", "urn:acme:7"),
+            ("ID", "cn=acme,ou=groups"), ("ID", "YWNtZQ=="), ("ID", "ACME\\nina"), ("ID", "Acme & Co"), ("ID", "acme_42"),
+            ("mapping", "213.5"), ("name", "Acme (EU)"), ("name", "100% Acme & Co; Ltd"), ("name", "SÃO Paulo"),
+            ("property", "https://a.example/?q=a%20b&amp;c"), ("name", "'Acme'"), ("name", "Why?"),
         ] {
             assert_eq!(changed(field, text), None, "{field} {text:?}");
+        }
+    }
+
+    #[test]
+    #[rustfmt::skip] // A table: one text a line.
+    fn what_came_along_with_an_id_is_named() {
+        for (text, odd) in [
+            ("'n1'", "quote"), ("\"n1\"", "quote"), ("`n1`", "quote"), ("“213”", "quote"), ("n1'", "quote"),
+            ("n1,", "separator"), ("n1;", "separator"), ("213。", "separator"), ("n1:", "separator"),
+            ("(n1)", "brackets"), ("[40]", "brackets"), (".", "without"), ("/", "without"),
+            ("-n1", "option"), ("#n1", "comment"), ("213 # c", "comment"), ("* n1", "list"),
+            ("id: n1", "pair"), ("name=n1", "pair"), ("213=5", "pair"),
+            ("n1\\n", "line end"), ("https://h/n1", "address"), ("user_group_id", "column"), ("ID", "column"),
+            ("213|41=5", "several"), ("1,5", "several"), ("1 234", "several"),
+            ("a%20b", "%20"), ("a&amp;b", "&amp;"), ("Caf\\u00e9", "program"), ("CafÃ©", "encoding"),
+        ] {
+            for field in ["ID", "mapping"] {
+                let named = changed(field, text).unwrap_or_default();
+                assert!(named.contains(odd), "{field} {text:?}: {named:?}");
+            }
+        }
+        for (field, text, odd) in [
+            ("mapping", "map.40", "prefix"), ("mapping", "mapping:40", "prefix"),
+            ("name", "CafÃ©", "encoding"), ("name", "&amp;Co", "&amp;"), ("name", "%20X", "%20"), ("name", "Caf\\u00e9", "program"),
+            ("property", "CafÃ©", "encoding"),
+        ] {
+            let named = changed(field, text).unwrap_or_default();
+            assert!(named.contains(odd), "{field} {text:?}: {named:?}");
         }
     }
 

@@ -86,11 +86,18 @@ pub(super) type FoundIds = (Vec<Found>, Option<String>);
 pub fn ids_in(text: &str) -> Result<Option<FoundIds>, String> {
     match kind::of(text) {
         Kind::Array | Kind::Objects => json(text).map(|ids| Some((ids, None))),
+        Kind::Lines if is_array(text) => json(text).map(|ids| Some((ids, None))),
         Kind::Lines => match table(text, false) {
             Some(ids) => Ok(Some(ids)),
             None => why_no_list(text).map_or(Ok(None), Err),
         },
     }
+}
+
+/// Whether a text is a JSON array of several values that begins like an id in brackets: `[123,"acme"]`.
+fn is_array(text: &str) -> bool {
+    let is_bracketed = text.trim_start().starts_with('[');
+    is_bracketed && serde_json::from_str::<Vec<Value>>(text).is_ok_and(|values| values.len() > 1)
 }
 
 /// Why a text is no plain list either: a table that is drawn for reading.

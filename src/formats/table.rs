@@ -190,7 +190,16 @@ impl Table {
         if let Some(why) = drawn::why_unreadable(text) {
             return Err(why.to_owned());
         }
-        let separator = head.separator.unwrap_or_else(|| separator_of(text));
+        let usual = separator_of(text);
+        let separator = head.separator.unwrap_or(usual);
+        if has_id(text, usual) && !has_id(text, separator) {
+            let name = |separator: u8| SEPARATORS.iter().find(|(sign, _)| *sign == separator);
+            let [named, used] =
+                [separator, usual].map(|sign| name(sign).map_or("another sign", |(_, name)| name));
+            return Err(format!(
+                "the line sep= names a {named}, but the header has the {used} between its columns; remove that line"
+            ));
+        }
         let mut splitter = RecordSplitter::new(separator);
         for byte in &line {
             splitter.push(*byte);
@@ -243,22 +252,24 @@ pub(super) fn named_separator(line: &str) -> Option<u8> {
 
 /// The separator under which the header has an id; else the one that occurs most often outside quotes.
 fn separator_of(line: &str) -> u8 {
-    let cells = |separator: u8| {
-        let mut is_quoted = false;
-        line.split(move |c: char| {
-            is_quoted ^= c == '"';
-            !is_quoted && c == char::from(separator)
-        })
-    };
-    let plain = |cell: &str| cell.trim_matches([' ', '"']).to_owned();
-    let has_id = |separator: u8| {
-        let mut cells = cells(separator);
-        cells.any(|cell| Column::of_header(&plain(cell)) == Some(Column::Id))
-    };
     let candidates = SEPARATORS.iter().map(|(separator, _)| *separator);
     let best = candidates.rev().max_by_key(|separator| {
-        let count = cells(*separator).count();
-        (has_id(*separator) && count > 1, count)
+        let count = cells(line, *separator).count();
+        (has_id(line, *separator) && count > 1, count)
     });
     best.unwrap_or(b',')
+}
+
+fn cells(line: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    line.split(move |c: char| {
+        is_quoted ^= c == '"';
+        !is_quoted && c == char::from(separator)
+    })
+}
+
+/// Whether a header has a column of IDs under this separator.
+fn has_id(line: &str, separator: u8) -> bool {
+    let is_id = |cell: &str| Column::of_header(cell.trim_matches([' ', '"'])) == Some(Column::Id);
+    cells(line, separator).any(is_id)
 }

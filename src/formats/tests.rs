@@ -400,4 +400,17 @@ fn a_table_that_is_drawn_for_reading_alone_is_refused_as_one() {
         .expect("a table");
     assert_eq!(ids, [(3, "a".to_owned())]);
     assert_eq!(ids_in("acme-eu\nID  x\n"), Ok(None), "a plain list");
+    for text in ["[123,\"acme-eu\"]", " [null, \"acme-eu\"]\n"] {
+        let why = ids_in(text).expect_err("no IDs");
+        assert!(why.starts_with("entry 1 "), "{text}: {why}");
+    }
+    assert_eq!(ids_in("[123]\n[a, b]\n"), Ok(None), "IDs in brackets");
+}
+
+#[test]
+fn a_separator_that_is_named_and_another_one_in_the_header_are_told() {
+    let (_, said) = read_all(b"sep=,\nuser_group_id;name\na;x\n", 64);
+    let why = said.expect_err("refused");
+    let words = "the line sep= names a comma, but the header has the semicolon between its columns";
+    assert!(why.contains(words), "{why}");
 }

@@ -17,7 +17,7 @@ pub struct Line<'t> {
 impl<'t> Line<'t> {
     /// What would be the ids if separators divided them.
     pub fn parts(&self) -> impl Iterator<Item = &'t str> {
-        let parts = self.plain.split([',', ';', '\t', ' ']).map(plain);
+        let parts = self.plain.split([',', ';', '\t', ' ']).map(bare);
         parts.filter(|part| !part.is_empty())
     }
 
@@ -34,6 +34,17 @@ pub fn lines(list: &str) -> impl Iterator<Item = Line<'_>> {
         let number = at + 1;
         (!plain.is_empty()).then_some(Line { number, raw, plain })
     })
+}
+
+/// Without quotes of any kind around it; empty if it is the sign of an entry: `-`, `*`, `>`, `1.`.
+fn bare(part: &str) -> &str {
+    let is_quote = |c: char| "\"'`“”„‟‘’‚«»".contains(c);
+    let inner = plain(part).trim_matches(is_quote);
+    let is_number =
+        |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_sign = matches!(inner, "-" | "*" | "+" | ">" | "•" | "–")
+        || inner.strip_suffix(['.', ')']).is_some_and(is_number);
+    if is_sign { "" } else { inner }
 }
 
 fn plain(raw: &str) -> &str {

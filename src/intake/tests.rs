@@ -115,6 +115,21 @@ fn a_list_of_ids_is_read_as_programs_write_it() {
         (7, "\"a\"b\"", false),
     ];
     assert!(lines.eq(expected));
+    for written in [
+        "'a-1'",
+        "`a-1`",
+        "“a-1”",
+        "a-1,",
+        "\"a-1\";",
+        "* a-1",
+        "- a-1",
+        "> a-1",
+        "12. 'a-1',",
+        "3) a-1",
+    ] {
+        let line = ids::lines(written).next().expect("a line");
+        assert!(line.parts().eq(["a-1"]), "{written}");
+    }
 }
 
 #[test]
@@ -141,6 +156,8 @@ fn each_certificate_of_a_bundle_counts() {
     let plain = pem::plain(bundle.as_bytes());
     assert_eq!(pem::certificates(&plain).len(), 3);
     assert!(pem::certificates(b"nothing").is_empty());
+    let indented = pem::plain(bundle.replace('\n', "\n \t ").as_bytes());
+    assert_eq!(pem::certificates(&indented).len(), 3, "a value of YAML");
 }
 
 #[test]
@@ -186,6 +203,37 @@ fn how_long_to_wait_has_three_units() {
     assert_eq!(duration::wait("0ms"), Err(InvalidDuration::Zero));
     for long in ["601s", "99999999999999999999s"] {
         assert_eq!(duration::wait(long), Err(InvalidDuration::TooLong));
+    }
+}
+
+#[test]
+fn what_is_no_certificate_is_named() {
+    let pem =
+        |kind: &str| format!("-----BEGIN {kind}-----\nMIIB\n-----END {kind}-----\n").into_bytes();
+    for (bytes, words) in [
+        (pem("EC PRIVATE KEY"), "private key"),
+        (pem("ENCRYPTED PRIVATE KEY"), "private key"),
+        (pem("CERTIFICATE REQUEST"), "CSR"),
+        (pem("NEW CERTIFICATE REQUEST"), "CSR"),
+        (pem("TRUSTED CERTIFICATE"), "openssl x509 -in"),
+        (pem("PKCS7"), "openssl pkcs7 -print_certs -in"),
+        (pem("PUBLIC KEY"), "public key"),
+        (b"\xef\xbb\xbf \r\n".to_vec(), "empty"),
+        (Vec::new(), "empty"),
+        (
+            b"\x30\x82\x01\x10\x02\x01\x03\x30".to_vec(),
+            "pkcs12 -nokeys",
+        ),
+        (
+            b"\x30\x82\x01\x10\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02".to_vec(),
+            "pkcs7 -inform der",
+        ),
+        (b"\x30\x82\x01\x10\x30\x82".to_vec(), "-inform der"),
+        (b"nothing".to_vec(), "no PEM certificate"),
+    ] {
+        assert!(pem::certificates(&pem::plain(&bytes)).is_empty(), "{words}");
+        let said = pem::instead(&bytes);
+        assert!(said.contains(words), "{said}");
     }
 }
 

@@ -253,8 +253,8 @@ impl Operations {
     ) -> Result<Lookup, Failure> {
         self.permitted(Guarded::Create)?;
         check_size(wanted)?;
-        self.no_secret_as_id(id).await?;
-        self.no_secret_in(&DesiredFields::default(), wanted).await?;
+        self.no_secret_to_send(Some(id), &DesiredFields::default(), wanted)
+            .await?;
         let request = request(id, wanted);
         let all = Change::between(&DesiredFields::default(), wanted);
         let changes = changes_for_history(Operation::Create, &all);

@@ -164,6 +164,38 @@ const MEANT: [(&str, &str); 27] = [
     ),
 ];
 
+/// Other words for a command below another one: the first of its commands that such a word means is proposed.
+const BELOW: [(&str, &str); 8] = [
+    ("delete del rm remove drop erase destroy", "remove revoke"),
+    ("ls list all", "list members"),
+    ("new create add set-up setup", "add create init grant"),
+    ("get view info cat describe details print", "show status"),
+    ("mv move", "rename move"),
+    ("test verify try validate settle", "check validate"),
+    ("undo revert", "reverse restore"),
+    ("change set open vi", "edit"),
+];
+
+/// A word below a command that means another one.
+const ELSEWHERE: [(&str, &str, &str); 3] = [
+    (
+        "rotations",
+        "list ls all show get view",
+        "to list rotations: groupdesk rotations; those of a group: groupdesk history ID --operation rotate",
+    ),
+    (
+        "rotations",
+        "retry resume",
+        "to retry what was certainly not done: groupdesk batches retry BATCH; to resume a batch: groupdesk batches resume BATCH",
+    ),
+    (
+        "environment",
+        "delete del rm remove drop add new create",
+        "an environment comes with the first profile of it and stays; to rename it: groupdesk environment rename; to merge two: \
+         groupdesk environment merge",
+    ),
+];
+
 /// A word too many behind a command, and the option or quotes that it needs.
 #[rustfmt::skip] // A table: one command a line.
 const EXTRA: [(&str, &str); 14] = [
@@ -218,7 +250,7 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 /// What to use instead of what the command line could not read, if an earlier version had that or people call a command so.
-pub(crate) fn instead(error: &Error) -> Option<String> {
+pub(crate) fn instead(error: &Error, root: &Command) -> Option<String> {
     let is_unread = match error.kind() {
         ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand => true,
         // A second ID of `history` is taken for a subcommand.
@@ -241,6 +273,9 @@ pub(crate) fn instead(error: &Error) -> Option<String> {
     };
     let table = match error.kind() {
         ErrorKind::UnknownArgument => &EXTRA[..],
+        ErrorKind::InvalidSubcommand if let Some(instead) = meant_below(&usage, unread, root) => {
+            return Some(instead);
+        }
         // The parser has something near.
         _ if error.get(ContextKind::SuggestedSubcommand).is_some() => &[],
         _ if unread.bytes().all(|byte| byte.is_ascii_digit()) => &NUMBERS[..],
@@ -263,6 +298,31 @@ pub(crate) fn instead_of_help(above: &[String], word: &str) -> Option<String> {
     removed(&above.join(" "), |gone| {
         gone.trim_start_matches('-') == word
     })
+}
+
+/// What another word for a command means below the command of this usage.
+fn meant_below(usage: &str, word: &str, root: &Command) -> Option<String> {
+    let is_one = |words: &str| words.split(' ').any(|known| known == word);
+    let mut elsewhere = ELSEWHERE.iter();
+    let is_it = |(command, words, _): &&(&str, &str, &str)| {
+        usage.split(' ').next() == Some(command) && is_one(words)
+    };
+    if let Some((.., instead)) = elsewhere.find(is_it) {
+        return Some((*instead).to_owned());
+    }
+    let (mut command, mut path) = (root, vec!["groupdesk"]);
+    while let Some(below) = usage
+        .split(' ')
+        .nth(path.len() - 1)
+        .and_then(|word| command.find_subcommand(word))
+    {
+        command = below;
+        path.push(below.get_name());
+    }
+    let meant = BELOW.iter().filter(|(words, _)| is_one(words));
+    let mut meant = meant.flat_map(|(_, meant)| meant.split(' '));
+    let meant = meant.find(|meant| path.len() > 1 && command.find_subcommand(meant).is_some())?;
+    Some(format!("instead: {} {meant}", path.join(" ")))
 }
 
 /// The start of the usage without a command.
@@ -452,17 +512,27 @@ mod tests {
             ("members", "directory members"),
             ("read acme", "get ID"),
             ("whoami", "profile show"),
-            ("batches undo", ""),
+            ("batches undo", "groupdesk batches reverse"),
+            ("profile delete live", "groupdesk profile remove"),
+            ("profile ls", "groupdesk profile list"),
+            ("environment ls", "groupdesk environment list"),
+            ("environment rm x", "environment merge"),
+            ("serve keys rm", "groupdesk serve keys revoke"),
+            ("config view", ""),
+            ("rotations list", "groupdesk rotations;"),
+            ("rotations retry", "batches retry"),
+            ("rotations verify", "groupdesk rotations check"),
+            ("directory ls", "groupdesk directory members"),
             ("lst", ""),
             ("batches edit 12", ""),
-            ("environment view live", "environment show NAME"),
+            ("environment view live", "groupdesk environment show"),
             ("rotations acme-eu", "history ID"),
             ("update a --probe b", ""),
         ] {
             for name in ["groupdesk", "/opt/bin/gd"] {
                 let words_of_line = [name].into_iter().chain(line.split(' '));
                 let error = command().try_get_matches_from(words_of_line);
-                let told = instead(&error.expect_err("it is not there"));
+                let told = instead(&error.expect_err("it is not there"), &command());
                 assert_eq!(told.is_none(), words.is_empty(), "{line}: {told:?}");
                 assert!(told.is_none_or(|told| told.contains(words)), "{line}");
             }

@@ -204,12 +204,24 @@ fn checked(value: &OsStr) -> Option<String> {
 
 /// Options that decide what is opened, and that every proposed command repeats.
 const PLACES: [&str; 3] = ["--config", "--directory", "--profile"];
+/// Variables that name what they do.
+const PLACES_OF_VARIABLES: [&str; 3] = [
+    "GROUPDESK_CONFIG",
+    "GROUPDESK_DIRECTORY",
+    "GROUPDESK_PROFILE",
+];
 
 /// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
 pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
     let mut shaped = suspects.iter().filter(|one| one.doubt == Doubt::Shape);
-    match shaped.find(|suspect| suspect.is_place()) {
-        Some(Suspect { field, .. }) => Err(Failure::looks_secret(field).into()),
+    let given = shaped.find(|suspect| suspect.is_place());
+    let of_variable = |name: &&&str| {
+        let text = std::env::var_os(name).and_then(|value| checked(&value));
+        text.is_some_and(|text| shape(&text).is_some() && !is_address(&text))
+    };
+    let set = || PLACES_OF_VARIABLES.iter().find(of_variable).copied();
+    match given.map(|one| one.field.as_str()).or_else(set) {
+        Some(field) => Err(Failure::looks_secret(field).into()),
         None => Ok(()),
     }
 }

@@ -199,7 +199,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
     let is_header = |line: &ids::Line<'_>| line.plain.eq_ignore_ascii_case("id");
     let header = lines.first().filter(|line| is_header(line));
     let is_odd = |line: &ids::Line<'_>| {
-        let is_plain = line.raw == line.plain && line.parts().count() == 1;
+        let is_plain = line.raw == line.plain && line.parts().eq([line.raw]);
         let is_mistyped = begins_long(line.raw) || has_variable(line.raw);
         let is_header = header.is_some_and(|header| header.number == line.number);
         !is_plain

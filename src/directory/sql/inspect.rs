@@ -3,7 +3,8 @@
 
 use std::{
     collections::HashMap,
-    fs::Metadata,
+    fs::{File, Metadata},
+    io::Read,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -14,7 +15,7 @@ use secrecy::SecretString;
 
 use super::{
     fault::Fault,
-    open::{key, unfit, version},
+    open::{APPLICATION_ID, key, unfit, version},
     places,
     schema::{BUSY_TIMEOUT, NEWEST},
     states::open_states,
@@ -70,6 +71,51 @@ pub type TimesAtWork = HashMap<String, (Duration, Duration)>;
 pub fn inspect(path: &Path, times: &TimesAtWork) -> Result<Inspected> {
     let (path, found) = &checked(path)?;
     inspect_open(path, found.len(), times).map_err(|fault| fault.explain(path))
+}
+
+/// What a file is that [`inspect`] finds to be no directory, by the header of SQLite's file format, and what to do. Like that, it
+/// must not be called while this process has the file open.
+pub fn what_it_is(path: &Path) -> (String, &'static str) {
+    const FOREIGN: &str = "Use another file with --directory or GROUPDESK_DIRECTORY, or move this one away to start with a new one.";
+    const DAMAGED: &str = "Restore a backup, as `groupdesk directory backup` writes them, or move the file away to start with a new one.";
+    /// As `APPLICATION_ID` in `src/service/store/file.rs`.
+    const OF_SERVICE: i64 = 0x6764_6753;
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut header = [0; 100];
+    let file = path.is_file().then(|| File::open(path).ok()).flatten();
+    let length = file.as_ref().and_then(|file| file.metadata().ok());
+    let length = length.map_or(0, |found| found.len());
+    let is_read = file.is_some_and(|mut file| file.read_exact(&mut header).is_ok());
+    let foreign = |what: &str| {
+        (
+            format!("is not a directory of groupdesk: it is {what}"),
+            FOREIGN,
+        )
+    };
+    if !is_read || !header.starts_with(MAGIC) {
+        return foreign("no SQLite database");
+    }
+    let number = |at: usize| {
+        let bytes = header[at..at + 4].iter();
+        bytes.fold(0_i64, |number, byte| number << 8 | i64::from(*byte))
+    };
+    match number(68) {
+        APPLICATION_ID => {}
+        OF_SERVICE => return foreign("the database of `groupdesk serve`"),
+        _ => return foreign("the database of another program"),
+    }
+    // 1 stands for 65,536.
+    let page = match number(16) >> 16 {
+        1 => 1 << 16,
+        size => size,
+    };
+    let whole = page * number(28);
+    let what = if i64::try_from(length).is_ok_and(|length| length < whole) {
+        format!("is damaged: it is cut, {length} of {whole} bytes are there")
+    } else {
+        "is damaged".to_owned()
+    };
+    (what, DAMAGED)
 }
 
 impl Directory {

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Marks the file as ours: "gdsk" in ASCII.
-const APPLICATION_ID: i64 = 0x6764_736b;
+pub(super) const APPLICATION_ID: i64 = 0x6764_736b;
 
 const KEY: &str = "fingerprint_key";
 

@@ -1,23 +1,20 @@
 //! The bytes of a token that stand in a text as bytes: as escapes of a program or of a page, or as a list of numbers.
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::{decode::byte_escape, numbers::Dumped, streams::lines};
+use super::{
+    decode::{BREAK, byte_escape},
+    numbers::Dumped,
+};
 
 /// In bytes. Half of what stands for a whole token; fewer are letters of a language.
 const SHORTEST: usize = 16;
 
 /// The runs of bytes of which some are no signs, in hex digits.
 pub(super) fn texts(text: &str) -> Vec<Dumped> {
-    let escapes = text.contains(['\\', '&']);
-    let mut found = Vec::new();
-    for (line, number) in lines(text) {
-        let runs = [
-            escapes.then(|| longest(line, next_escaped)),
-            Some(longest(line, next_decimal)),
-        ];
-        let runs = runs.into_iter().flatten().filter(|run| is_odd(run));
-        found.extend(runs.map(|run| (in_hex(&run), number)));
+    let mut found = runs(text, next_number);
+    if text.contains(['\\', '&']) {
+        found.extend(runs(text, next_escaped));
     }
     found
 }
@@ -37,30 +34,38 @@ fn in_hex(run: &[u8]) -> Zeroizing<String> {
 /// A byte at the beginning of a text, or none for a sign between bytes, and the length of what was read.
 type Next = Option<(Option<u8>, usize)>;
 
-/// The longest run of bytes in a line. `next` returns a byte at the beginning of a text and its length there; what has no
-/// byte and is no sign between them ends a run.
-fn longest(line: &str, next: fn(&str, bool) -> Next) -> Zeroizing<Vec<u8>> {
-    let empty = || Zeroizing::new(Vec::with_capacity(line.len()));
-    let (mut longest, mut run) = (empty(), empty());
-    let (mut rest, mut is_begin) = (line, true);
+/// The runs of bytes in a text, with the line of each. `next` returns a byte at the beginning of a text and its length there;
+/// what has no byte and is no sign between them ends a run.
+fn runs(text: &str, next: fn(&str, bool) -> Next) -> Vec<Dumped> {
+    let mut found = Vec::new();
+    let mut run = Zeroizing::new(Vec::with_capacity(text.len()));
+    let (mut line, mut begin) = (1, 1);
+    let (mut rest, mut is_begin) = (text, true);
     while let Some(c) = rest.chars().next() {
-        if let Some((byte, length)) = next(rest, is_begin) {
-            run.extend(byte);
-            rest = &rest[length..];
-        } else {
-            if is_odd(&run) && run.len() > longest.len() {
-                longest = std::mem::replace(&mut run, empty());
+        let read = next(rest, is_begin);
+        if let Some((byte, _)) = read {
+            if run.is_empty() {
+                begin = line;
             }
-            run.clear();
-            rest = &rest[c.len_utf8()..];
+            run.extend(byte);
+        } else {
+            end(&mut run, begin, &mut found);
         }
+        line += usize::from(c == '\n');
+        rest = &rest[read.map_or(c.len_utf8(), |(_, length)| length)..];
         is_begin = !c.is_alphanumeric();
     }
-    if is_odd(&run) && run.len() > longest.len() {
-        run
-    } else {
-        longest
+    end(&mut run, begin, &mut found);
+    found
+}
+
+fn end(run: &mut Vec<u8>, line: usize, found: &mut Vec<Dumped>) {
+    if is_odd(run) {
+        found.push((in_hex(run), line));
     }
+    // What was written, not the room of the whole text.
+    run.as_mut_slice().zeroize();
+    run.clear();
 }
 
 /// An escape, or between escapes a sign that stands for itself, as Python writes bytes.
@@ -72,15 +77,31 @@ fn next_escaped(text: &str, _: bool) -> Next {
     (byte.is_ascii_graphic() && !b"\"'".contains(&byte)).then_some((Some(byte), 1))
 }
 
-/// A number of a list.
-fn next_decimal(text: &str, is_begin: bool) -> Next {
-    let digits = text.bytes().take(4).take_while(u8::is_ascii_digit).count();
+/// A number of a list, in one line or in several: `239`, `0xef`, and as Java and SQL have bytes `-17` or `(byte) 0xef`.
+fn next_number(text: &str, is_begin: bool) -> Next {
+    const CAST: &str = "(byte)";
+    if text.starts_with(CAST) {
+        return Some((None, CAST.len()));
+    }
+    let count =
+        |text: &str, is_digit: fn(&u8) -> bool| text.bytes().take(4).take_while(is_digit).count();
+    let rest = text.strip_prefix('-').filter(|_| is_begin).unwrap_or(text);
+    let sign = text.len() - rest.len();
+    let (digits, radix, prefix) = match rest.strip_prefix("0x") {
+        Some(hex) => (count(hex, u8::is_ascii_hexdigit), 16, 2),
+        None => (count(rest, u8::is_ascii_digit), 10, 0),
+    };
     if digits == 0 {
         let c = text.chars().next()?;
-        return matches!(c, ' ' | ',' | ';' | '-').then_some((None, 1));
+        let is_between = matches!(c, ' ' | ',' | ';' | '-' | '\t' | '\r' | '\n' | BREAK);
+        return is_between.then_some((None, c.len_utf8()));
     }
-    let is_end = !text[digits..].starts_with(|c: char| c.is_alphanumeric() || ".:".contains(c));
-    let byte = text[..digits].parse().ok();
+    let length = sign + prefix + digits;
+    let is_end = !text[length..].starts_with(|c: char| c.is_alphanumeric() || ".:".contains(c));
+    let number = i16::from_str_radix(&rest[prefix..prefix + digits], radix).ok()?;
+    let number = if sign > 0 { -number } else { number };
+    let byte = u8::try_from(number).ok();
+    let byte = byte.or_else(|| i8::try_from(number).ok().map(i8::cast_unsigned));
     let byte = byte.filter(|_| is_begin && is_end && digits <= 3)?;
-    Some((Some(byte), digits))
+    Some((Some(byte), length))
 }

@@ -95,7 +95,7 @@ fn pattern(word: &str) -> impl Iterator<Item = [bool; 3]> {
 }
 
 /// Where a digit stands beside a letter, or a capital behind a small letter.
-fn changes(word: &str) -> usize {
+pub(super) fn changes(word: &str) -> usize {
     let pairs = word.as_bytes().windows(2);
     let is_change = |pair: &&[u8]| {
         let is_word = pair.iter().all(u8::is_ascii_alphanumeric);

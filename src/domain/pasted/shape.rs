@@ -255,11 +255,22 @@ impl Pieces {
     }
 }
 
+/// Hex digits with letters and digits in a row in a text as it is written.
+pub fn digits_in_a_row(text: &str) -> usize {
+    hex_run(text)
+}
+
+/// Whether an ID has more hex digits in a row than those that systems give: SHA-1 has the longest.
+pub fn is_nearly_token(id: &str) -> bool {
+    const LONGEST_ID: usize = 40;
+    digits_in_a_row(id) > LONGEST_ID
+}
+
 pub(super) fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn is_mixed_hex(text: &str) -> bool {
+pub(super) fn is_mixed_hex(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 

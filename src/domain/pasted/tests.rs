@@ -368,6 +368,34 @@ fn candidates_are_bounded_and_each_is_there_once() {
     assert_eq!(shaped.map(|found| found.line).collect::<Vec<_>>(), [1]);
 }
 
+/// As programs shorten a secret. What one stands in the text whole is no answer about the other.
+#[test]
+fn a_shortened_token_is_no_all_clear() {
+    let unclear = |text: &str| read(format!("{OTHER}\n{text}\n").as_bytes(), 4).unclear;
+    for shortened in [
+        format!("token={}...", &HEX[..12]),
+        format!("token={}…", &HEX[..8]),
+        format!("{} ...", &HEX[..10]),
+        format!("...{}", &HEX[52..]),
+        format!("{}…{}", &HEX[..6], &HEX[58..]),
+        format!("\"{}****\"", &HEX[..12]),
+        format!("{}[...]", &HEX[..12]),
+        "sk_live_4eC39Hq...".into(),
+        "Tok4en9Kx2…".into(),
+    ] {
+        assert_eq!(unclear(&shortened), Some(2), "{shortened}");
+    }
+    for none in [
+        "Loading... 25 of 40 groups…",
+        "db01... host-3... acme-eu-00123...",
+        "2026-11-25... 10.0.12.31... 4711-8812...",
+        "**acme-0012** and ...beta",
+        "token 6a21d2b4",
+    ] {
+        assert_eq!(unclear(none), None, "{none}");
+    }
+}
+
 /// The bytes of a token, of which most are no signs.
 #[test]
 fn a_token_as_bytes_is_found_and_half_of_one_is_no_all_clear() {
@@ -391,6 +419,13 @@ fn a_token_as_bytes_is_found_and_half_of_one_is_no_all_clear() {
         each(&|byte| format!("&#x{byte:x};"), ""),
         each(&|byte| format!("&#{byte};"), ""),
         each(&|byte| byte.to_string(), ", "),
+        each(&|byte| byte.to_string(), ",\n  "),
+        each(&|byte| byte.cast_signed().to_string(), ", "),
+        each(&|byte| byte.cast_signed().to_string(), ",\r\n"),
+        each(&|byte| byte.cast_signed().to_string(), " "),
+        each(&|byte| byte.to_string(), ",\u{2028}"),
+        each(&|byte| format!("0x{byte:02X}"), ", "),
+        each(&|byte| format!("(byte) 0x{byte:x}"), ", "),
         format!("b'{}'", each(&python, "")),
     ] {
         let text = format!("{OTHER}\n{written}\n");

@@ -13,7 +13,7 @@ use crate::{
     },
     directory::{
         Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, TimesAtWork,
-        backup_of, backups_of, inspect, team_status,
+        backup_of, backups_of, inspect, team_status, what_it_is,
     },
     domain::{age, rotation::settle_window, text::counted, when},
     operations::{Clock, NextStep, Refused, at_work::hand_off_window, team_location},
@@ -25,6 +25,7 @@ const AREA: Area = Area::Directory;
 const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
 const MOVED_TO_FILE: &str =
     "This directory was moved to a file: use that with --directory, or ask whoever moved it.";
+const RESTORE: &str = "Restore a backup, as `groupdesk directory backup` writes them.";
 const UPDATE: &str = "Update groupdesk.";
 /// Clocks of two machines that differ by more are reported.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
@@ -245,6 +246,12 @@ fn broken(error: &DirectoryError, report: &mut Report) {
     let advice = match error {
         DirectoryError::Locked { .. } => "Run doctor again when the other program has closed it.",
         DirectoryError::Newer { .. } => UPDATE,
+        DirectoryError::NotADirectory { path } => {
+            let (what, advice) = what_it_is(path);
+            let text = format!("{} {what}", path.display());
+            return report.about(AREA).problem(text, advice);
+        }
+        DirectoryError::DamagedRow { .. } => RESTORE,
         _ => {
             "Make it readable and writable again, or copy it elsewhere and name the copy with --directory. A new directory knows nothing of open rotations."
         }

@@ -11,7 +11,7 @@ use crate::{
         change::DesiredFields,
         draft::Draft,
         group::UserGroupId,
-        pasted::{self, Parts, Pasted, shape, suspicious_words},
+        pasted::{self, Parts, Pasted, is_nearly_token, shape, suspicious_words},
         text::visible,
         token::{Fingerprint, Fingerprinter, Token},
     },
@@ -49,6 +49,23 @@ fn parts_of(base: &DesiredFields) -> Option<Parts> {
 }
 
 impl Operations {
+    /// Refuses what is about to be sent if it has a secret that `base` has not: the ID of a new group, and its fields. The key
+    /// that it is sent with is compared, wherever it comes from.
+    pub(crate) async fn no_secret_to_send(
+        &self,
+        new: Option<&UserGroupId>,
+        base: &DesiredFields,
+        wanted: &DesiredFields,
+    ) -> Result<(), Failure> {
+        let fields = texts(wanted).into_iter().map(|text| text.text);
+        self.read_key_for(new.map(UserGroupId::as_str).into_iter().chain(fields))
+            .await;
+        if let Some(id) = new {
+            self.no_secret_as_id(id).await?;
+        }
+        self.no_secret_in(base, wanted).await
+    }
+
     /// Refuses fields that differ from `base` and contain a known secret.
     pub async fn no_secret_in(
         &self,
@@ -199,13 +216,13 @@ impl Operations {
         self.no_secret_as_id(id).await
     }
 
-    /// Refuses an id of a new group that is a known secret.
+    /// Refuses an id that is a known secret or a part of one, unless it is that of a known group.
     pub(crate) async fn no_secret_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
-        self.refuse_secrets(&[Text::of("ID", id.as_str())]).await
+        self.no_secret_as_new_ids(&[("ID".to_owned(), id)]).await
     }
 
-    /// Refuses ids of a file that no group has and that are a known secret. Each comes with its place, which is shown
-    /// instead of it.
+    /// Refuses ids that no group has and that are a known secret or a part of one, or nearly a token. Each comes with its
+    /// place, which is shown instead of it.
     pub(crate) async fn no_secret_as_new_ids(
         &self,
         ids: &[(String, &UserGroupId)],
@@ -218,7 +235,11 @@ impl Operations {
             let new = long.into_iter().zip(known);
             let new = new.filter(|(_, known)| known.is_none());
             let new = new.map(|((place, id), _)| Text::of(place, id.as_str()));
-            self.refuse_secrets(&new.collect::<Vec<_>>()).await?;
+            let new: Vec<_> = new.collect();
+            self.refuse_secrets(&new).await?;
+            if let Some(nearly) = new.iter().find(|new| is_nearly_token(new.text)) {
+                return Err(Failure::looks_secret(&nearly.field));
+            }
         }
         Ok(())
     }
@@ -235,10 +256,11 @@ impl Operations {
     ) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let (mut asked, mut fingerprints) = (Vec::new(), Vec::new());
+        let all = texts.iter().map(|text| text.text);
+        if let Some(at) = self.part_of_secret(all, parts_before).await {
+            return Err(texts[at].refused());
+        }
         for text in texts {
-            if self.has_part_of_token(text.text, parts_before) {
-                return Err(text.refused());
-            }
             for form in pasted::candidates_of(text.text, SHORTEST) {
                 if was_before(&form) {
                     continue;

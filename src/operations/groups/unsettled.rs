@@ -289,7 +289,7 @@ impl Operations {
         };
         let end = |other: &Mutation| {
             let note = format!(
-                "{SETTLED} {} at {}; an accepted update has since replaced all that it sent",
+                "{SETTLED} {} at {}; an accepted update has since sent all of these fields",
                 other.by,
                 when::second(other.since())
             );

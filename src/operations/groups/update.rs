@@ -72,7 +72,8 @@ impl Operations {
         let (item, claimed) = item.unzip();
         self.permitted(Guarded::Update)?;
         check_size(&edit.wanted)?;
-        self.no_secret_in(&edit.base, &edit.wanted).await?;
+        self.no_secret_to_send(None, &edit.base, &edit.wanted)
+            .await?;
         let BeforeGet { known, gate, .. } = match before {
             Some(before) => before,
             None => self

@@ -193,10 +193,36 @@ async fn the_directory_is_checked_and_not_changed() {
     let now = fs::read(&file).expect("there");
     assert!(now == damaged, "and mends nothing");
 
-    let foreign = home.write("notes.txt", &"not a database\n".repeat(100));
-    home.set("GROUPDESK_DIRECTORY", foreign);
+    fs::write(&file, &before[..20_000]).expect("written");
     let report = home.json(2, "doctor").await;
-    finding(&report, "~/notes.txt is not a directory of groupdesk");
+    let (_, advice) = finding(
+        &report,
+        &format!(
+            "is damaged: it is cut, 20000 of {} bytes are there",
+            before.len()
+        ),
+    );
+    assert!(advice.starts_with("Restore a backup"), "{advice}");
+
+    let notes = home.write("notes.txt", &"not a database\n".repeat(100));
+    let mut marked = before.clone();
+    marked[68..72].copy_from_slice(b"gdgS");
+    let service = home.path("served.db");
+    fs::write(&service, &marked).expect("written");
+    let service = service.display().to_string();
+    for (foreign, what) in [
+        (notes, "no SQLite database"),
+        (service, "the database of `groupdesk serve`"),
+    ] {
+        home.set("GROUPDESK_DIRECTORY", foreign);
+        let report = home.json(2, "doctor").await;
+        let words = format!("is not a directory of groupdesk: it is {what}");
+        let (_, advice) = finding(&report, &words);
+        assert!(
+            !advice.contains("doctor") && advice.contains("--directory"),
+            "{advice}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -260,3 +260,80 @@ async fn a_known_token_of_any_shape_is_no_argument() {
         assert_nowhere(&home, token);
     }
 }
+
+/// What stands in an ID, a file or an editor is sent as well as what stands in an option.
+#[tokio::test]
+async fn a_part_of_the_key_in_use_is_refused_wherever_it_comes_from() {
+    const KEY: &str = "7d1a93c04be85f62a0c7d9b3e1486f25c93ab07d5e1f8264b0c9a7e3d2f41586";
+    // A group that was there before the key.
+    const KNOWN: &str = KEY.split_at(24).0;
+    let known = group("token-0", &serde_json::json!({ "provided_id": KNOWN }));
+    let (mut home, service) =
+        knowing_acme(vec![known.clone(), known, group("token-0", &Value::Null)]).await;
+    home.exits(0, &format!("get {KNOWN} --exists")).await;
+    home.connect(&service.base_url(), KEY);
+    home.exits(0, &format!("get {KNOWN}")).await;
+    let sent = service.requests().len();
+    let (part, most) = (&KEY[20..40], &KEY[..63]);
+    home.write("rows.csv", &format!("user_group_id,name\nx-{part},A\n"));
+    home.write("name.csv", &format!("user_group_id,name\nnew,{part}\n"));
+    home.write(
+        "one.json",
+        &format!("{{\"user_group_id\": \"new\", \"name\": \"{part}\"}}"),
+    );
+    home.write("p.json", &format!("{{\"key\": [\"{part}\"]}}"));
+    home.write("m.json", &format!("{{\"40\": \"{part}\"}}"));
+    for line in [
+        &format!("create {part} --yes")[..],
+        &format!("create x-{part} --yes"),
+        &format!("create {most} --yes"),
+        &format!("get {part} --exists --yes"),
+        // Of a token that only the directory may know.
+        &format!("create {} --yes", &TOKEN[..63]),
+        &format!("create x-{} --dry-run", &TOKEN[..41]),
+        "create new --properties p.json --yes",
+        "create new --mapping m.json --yes",
+        "create new --apply one.json --yes",
+        "import rows.csv --create --yes",
+        "import rows.csv",
+        "apply name.csv --yes",
+    ] {
+        let ran = home.exits(2, line).await;
+        ran.hides(part).hides(most).hides(&TOKEN[..41]);
+    }
+    assert_eq!(service.requests().len(), sent, "nothing was sent");
+    let read_first = home.exits(2, "update acme --mapping m.json --yes").await;
+    read_first.hides(part).says("mapping: this is a token");
+    assert_eq!(service.requests().len(), sent + 1, "only read");
+    // A key that only a command returns is compared when it is needed.
+    let of_command = home.config().replace(
+        "{ env = \"LIVE_KEY\" }",
+        &format!("{{ command = [\"echo\", \"{KEY}\"] }}"),
+    );
+    home.write("config.toml", &of_command);
+    let ran = home.exits(2, &format!("create x-{part} --yes")).await;
+    ran.hides(part);
+    assert_eq!(service.requests().len(), sent + 1, "only read");
+    home.connect(&service.base_url(), KEY);
+    for file in ["rows.csv", "name.csv", "one.json", "p.json", "m.json"] {
+        std::fs::remove_file(home.path(file)).expect("removed");
+    }
+    assert_nowhere(&home, part);
+    home.exits(0, &format!("create {} --dry-run", &TOKEN[..26]))
+        .await
+        .says("26 hex digits in a row");
+}
+
+/// As the name of a new file it would be printed and kept.
+#[tokio::test]
+async fn a_token_in_the_name_of_a_directory_is_refused_from_a_variable_too() {
+    let mut home = Home::new();
+    let file = home.path(&format!("{TOKEN}.db"));
+    home.set("GROUPDESK_DIRECTORY", file.display().to_string());
+    let ran = home.exits(2, "list").await;
+    ran.hides(TOKEN)
+        .says("GROUPDESK_DIRECTORY: this looks like a token");
+    assert!(!file.exists());
+}
+
+const TOKEN: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8551";

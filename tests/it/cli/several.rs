@@ -31,7 +31,8 @@ async fn several_groups_are_shown_in_the_order_they_were_named() {
     let shown = home.json(0, "show globex acme-eu").await;
     assert_eq!(each(&shown, "user_group_id"), ["globex", "acme-eu"]);
     assert_eq!(shown[1]["mapping"], json!({"7": "40", "8": "1"}));
-    home.write("ids.txt", "acme-us\n\nglobex\n");
+    // As they are copied from a list.
+    home.write("ids.txt", "* 'acme-us',\n\n`globex`\n");
     let ran = home.run("show --from ids.txt -o name").await;
     ran.prints("acme-us\nglobex\n");
     let ran = home.run_with("show --from - -o name", "globex\n").await;

@@ -162,10 +162,30 @@ async fn a_plain_answer_names_the_proxy_beside_the_service() {
         let (code, said) = with(&stage, &config, &set, line).await;
         assert_ne!(code, 0, "{said}");
         says(&said, &named);
-        if words == broken {
-            let (_, said) = with(&stage, &config, &set, "profile check").await;
+        if words == broken || words.contains("403") {
+            let (code, said) = with(&stage, &config, &set, "profile check").await;
+            assert_ne!(code, 0, "{said}");
             says(&said, &format!("proxy {}", proxy.address));
         }
+    }
+    for (answer, words) in [
+        (
+            "HTTP/1.1 511 Login\r\n\r\n",
+            "wants you to log in first (HTTP 511)",
+        ),
+        (
+            "HTTP/1.1 302 Found\r\nLocation: https://login.example/\r\n\r\n",
+            "points to https://login.example/",
+        ),
+    ] {
+        let proxy = Faults::always(Fault::AnswerAndClose(answer.into())).await;
+        let set = format!("HTTP_PROXY={}", proxy.base_url());
+        let (code, said) = with(&stage, &config, &set, "profile check").await;
+        assert_ne!(code, 0, "{said}");
+        says(
+            &said,
+            &format!("the proxy {} (HTTP_PROXY)|{words}", proxy.address),
+        );
     }
 }
 
