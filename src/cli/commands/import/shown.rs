@@ -52,10 +52,6 @@ impl Blind {
         }
     }
 
-    fn refused(&self) -> Option<usize> {
-        Some(self.refused.0).filter(|count| *count > 0)
-    }
-
     fn count(&mut self, row: &GroupRow, planned: &RowPlan) {
         let Some(facts) = &self.facts else { return };
         let edit = row.edit(&planned.base);
@@ -354,7 +350,6 @@ shape! {
         "dry_run": bool = true, "true";
         "rows": number = shown.plan.all(), "rows of the files";
         ..COUNTS = by_word(counts(sending, shown.plan).map(|(_, count)| count));
-        maybe "refused": number = shown.blind.refused(), "groups that need --replace-mapping or --replace-properties";
         ..ODD = odd(&shown.losses, &shown.resembling, &shown.spreadsheet);
         ..ROWS_ANNOTATED = rows_annotated(shown.annotations.len(), shown.kept);
     }

@@ -20,7 +20,6 @@ use crate::{
 /// A certificate authority and what it has signed for this machine, in PEM.
 struct Signed {
     authority: String,
-    authority_key: String,
     cert: String,
     key: String,
 }
@@ -31,7 +30,6 @@ impl Signed {
         let served = authority.certify(&["127.0.0.1", "localhost"], |_| {});
         Self {
             authority: authority.pem,
-            authority_key: authority.key_pem,
             cert: served.pem,
             key: served.key_pem,
         }
