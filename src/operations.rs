@@ -100,6 +100,7 @@ use crate::{
         pasted::{Parts, may_have_token},
         rotation::{LONGEST_SETTLE_WINDOW, settle_window},
         token::Fingerprint,
+        when,
     },
     operations::profiles::{
         facts,
@@ -548,7 +549,8 @@ impl Operations {
 
     /// That the directory does not know this id, with the known ids nearest to it; `undone` says what was not done.
     pub(crate) async fn not_known(&self, id: &UserGroupId, undone: &'static str) -> Failure {
-        let known = match self.known_ids().await {
+        let known = async { Ok((self.known_ids().await?, self.open_changes().await?)) };
+        let (known, open) = match known.await {
             Ok(known) => known,
             Err(error) => return Failure::NothingSent(error),
         };
@@ -558,6 +560,13 @@ impl Operations {
             near: near.cloned().collect(),
             undone,
             may_create: self.permitted(Guarded::Create).is_ok(),
+            open: open
+                .iter()
+                .find(|open| open.user_group_id == *id)
+                .map(|open| {
+                    let (at, next) = (when::second(open.since()), self.next_step(open));
+                    format!("Its create of {at} has no result yet: {next}")
+                }),
         }
     }
 

@@ -154,6 +154,9 @@ where
 pub(super) fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown {
+            open: Some(open), ..
+        } => format!("\n{open}").into(),
+        Failure::NotKnown {
             id,
             may_create: true,
             ..

@@ -73,6 +73,12 @@ impl Mutation {
     pub fn since(&self) -> Timestamp {
         self.sent_at.unwrap_or(self.started_at)
     }
+
+    /// Until when it keeps others from changing the group, by the wall clock of its sender.
+    pub fn held_until(&self) -> Option<Timestamp> {
+        let until = self.since().checked_add(self.settles_in).ok();
+        until.filter(|_| self.state.holds())
+    }
 }
 
 /// One step of a mutation; refused if another process has advanced it.

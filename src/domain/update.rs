@@ -24,6 +24,8 @@ pub struct Edit {
     pub replace: Vec<Field>,
     /// The operator saw which values are sent unchanged as last known, and how old they are.
     pub sends_unchanged: bool,
+    /// One of many, agreed to together: `replace` does not cover what an earlier change of this group made uncertain.
+    pub of_many: bool,
 }
 
 impl Edit {
@@ -180,21 +182,25 @@ impl Plan {
             }
             return;
         }
+        // What was recorded since the review is not taken back.
+        let is_based_on_now = is_known || now.has(field);
+        let base = if is_based_on_now { now } else { &edit.wanted };
+        self.send.copy(field, base);
+        let touched = edit.touched();
+        for part in touched.iter().filter(|part| part.field == field) {
+            part.carry(&edit.wanted, &mut self.send);
+        }
         if is_known {
-            self.send.copy(field, now);
-            let touched = edit.touched();
-            for part in touched.iter().filter(|part| part.field == field) {
-                part.carry(&edit.wanted, &mut self.send);
-            }
             return;
         }
-        self.send.copy(field, &edit.wanted);
         self.replaced.push(field);
-        if !edit.replace.contains(&field) {
+        let uncertain = baseline.uncertain.contains(&field);
+        let is_agreed = edit.replace.contains(&field) && !(edit.of_many && uncertain);
+        if !is_agreed {
             self.objections.push(UnsafeUpdate::PartialChange {
                 field,
                 at: baseline.origin(field).map(|(_, at)| at),
-                uncertain: baseline.uncertain.contains(&field),
+                uncertain,
             });
         }
     }
@@ -248,21 +254,6 @@ impl Plan {
             self.objections.clone()
         } else {
             Vec::new()
-        }
-    }
-
-    /// Objects to replacing these fields, although the operator had agreed.
-    pub fn reject_uncertain(&mut self, uncertain: &[Field]) {
-        for field in self
-            .replaced
-            .iter()
-            .filter(|field| uncertain.contains(field))
-        {
-            self.objections.push(UnsafeUpdate::PartialChange {
-                field: *field,
-                at: None,
-                uncertain: true,
-            });
         }
     }
 

@@ -91,6 +91,8 @@ pub enum Failure {
         undone: &'static str,
         /// Whether this profile and role may create it.
         may_create: bool,
+        /// What to do about a create or a first read of it that has no result.
+        open: Option<String>,
     },
     /// A refusal that nothing but its class follows from. Nothing was sent.
     #[error("{text}")]

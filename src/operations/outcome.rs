@@ -76,11 +76,6 @@ impl Done {
     /// What an edit of this operator would send, given the group as it was read. To repeat an update of one's own that has
     /// no result changes nothing twice, so such an update casts no doubt on its repetition.
     pub fn plan(&self, edit: &Edit, operator: &str) -> Plan {
-        self.plan_in_doubt(edit, operator).0
-    }
-
-    /// The same with the fields that are in doubt.
-    pub(super) fn plan_in_doubt(&self, edit: &Edit, operator: &str) -> (Plan, Vec<Field>) {
         let is_own = |open: &&Mutation| {
             open.operation == Operation::Update
                 && open.state == mutation::State::Open
@@ -93,12 +88,12 @@ impl Done {
                 uncertain: &uncertain,
                 facts: &self.facts,
             };
-            (Plan::of(edit, &baseline), uncertain)
+            Plan::of(edit, &baseline)
         };
         let others = self.open.iter().filter(|open| !is_own(open));
         let repeated = plan(uncertain(others, &self.read));
         let mut own = self.open.iter().filter(is_own);
-        if own.all(|own| own.sent.as_ref() == Some(&repeated.0.send)) {
+        if own.all(|own| own.sent.as_ref() == Some(&repeated.send)) {
             return repeated;
         }
         plan(uncertain(&self.open, &self.read))

@@ -107,7 +107,7 @@ async fn sent(
         // Fields that the person left alone are not part of the edit.
         whole: Vec::new(),
         replace: how.replace.clone(),
-        sends_unchanged: false,
+        ..update::Edit::default()
     };
     send(session, id, &edit, read, how, None).await
 }

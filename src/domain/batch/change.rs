@@ -187,6 +187,7 @@ impl ItemEdit {
             whole: Vec::new(),
             replace: vec![row.field],
             sends_unchanged: true,
+            of_many: true,
         }
     }
 

@@ -430,6 +430,7 @@ impl Operations {
             is_foreign = false;
         }
         let revived = counts.then(|| self.revived(found)).flatten();
+        let has_alarm = alarm.is_some();
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed, revived.as_ref()));
         let facts = self.withdrawn_by(is_foreign, &found.facts);
@@ -451,7 +452,8 @@ impl Operations {
         let moved = steps.map(|step| (step.id, step.after.state)).collect();
         let mut endings = records.iter().filter_map(|record| record.mutation.as_ref());
         let settled_a_create = endings.any(|step| step.ending == Some(Ending::Created));
-        let replaces = others().filter_map(|other| {
+        // An answer with an alarm may be of another environment: what is open here stays in doubt.
+        let replaces = others().filter(|_| !has_alarm).filter_map(|other| {
             let rest = other.sent.clone()?.without(&observation.sent);
             (Some(&rest) != other.sent.as_ref()).then_some((other.id, rest))
         });

@@ -373,6 +373,7 @@ impl Operations {
     ) -> Result<RowEnd, Failure> {
         let edit = Edit {
             replace: replace.to_vec(),
+            of_many: true,
             ..row.edit(base.unwrap_or(&row.fields))
         };
         let done = if edit.fields().is_empty() {

@@ -17,6 +17,8 @@ pub struct UnknownFields {
     pub objections: Vec<UnsafeUpdate>,
     /// When earlier changes with an unknown outcome were sent.
     pub open: Vec<Timestamp>,
+    /// Until when the latest of them may still take effect: nothing is sent before.
+    pub until: Option<Timestamp>,
 }
 
 /// One sentence about the first objection, and one command. On a terminal the command line asks instead, as the console does.
@@ -65,6 +67,18 @@ impl UnknownFields {
             |at| format!("the change of {}", when::second(*at)),
         );
         let look = "To look at that change: groupdesk history --open".to_owned();
+        let is_uncertain = matches!(
+            objection,
+            UnsafeUpdate::PartialChange {
+                uncertain: true,
+                ..
+            } | UnsafeUpdate::Uncertain { .. }
+        );
+        if is_uncertain && let Some(until) = self.until {
+            let why = format!("{open} of \"{id}\" may have taken effect, and may still do so");
+            let until = when::second(until);
+            return (why, format!("Wait until {until}, then run this again"));
+        }
         match objection {
             UnsafeUpdate::PartialChange {
                 uncertain: true, ..

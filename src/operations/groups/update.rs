@@ -26,7 +26,8 @@ use crate::{
     },
 };
 
-const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
+const TRY_AGAIN_UPDATE: &str =
+    "Read the group; once the waiting period is over, sending the same update again is safe";
 
 /// How many history entries of a group are searched for an earlier value of a field.
 const LEFT_OUT_HISTORY: usize = 100;
@@ -143,12 +144,8 @@ impl Operations {
         }
         add_new(&mut before.warnings, &earlier_warnings);
         before.open.retain(|other| other.id != claim.id());
-        let (mut plan, uncertain) = before.plan_in_doubt(edit, self.operator());
+        let plan = before.plan(edit, self.operator());
         let now = DesiredFields::of(&before.group);
-        if item.is_some() {
-            // The reviewer has not seen changes that were started since.
-            plan.reject_uncertain(&uncertain);
-        }
         sendable(id, &self.profile().name, &plan, &before.open)?;
         if item.is_some() {
             let what = changed_since(&edit.base, &now);
@@ -361,6 +358,7 @@ pub fn sendable(
             profile: profile.to_owned(),
             objections: plan.objections.clone(),
             open: open.iter().map(Mutation::since).collect(),
+            until: open.iter().filter_map(Mutation::held_until).max(),
         })));
     }
     Ok(())

@@ -268,3 +268,24 @@ async fn an_unreachable_service_and_a_wrong_key_are_told_apart() {
     let expected = [Ending::Unreachable, Ending::Refused, Ending::Unknown];
     assert!(ended.map(|(_, ending)| ending).eq(expected));
 }
+
+/// The create that nobody knows the result of is named, not one that would be refused.
+#[tokio::test]
+async fn an_id_whose_create_has_no_result_is_not_called_only_unknown() {
+    let scene = Scene::new().await;
+    let globex = id("globex");
+    scene.next("GET", [unanswered(), lost(), lost()]);
+    let lost = scene.ana.create(&globex, &only_name("Globex")).await;
+    lost.expect_err("its answer is lost");
+    let unknown = scene.ana.known(&globex, KNOWN).await;
+    let Err(Failure::NotKnown {
+        open: Some(open), ..
+    }) = &unknown
+    else {
+        panic!("{unknown:?}");
+    };
+    assert_has(open, "Its create of");
+    assert_has(open, "`groupdesk get globex --exists`");
+    let other = scene.ana.known(&id("initech"), KNOWN).await;
+    assert_is!(other, Err(Failure::NotKnown { open: None, .. }));
+}

@@ -95,7 +95,10 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
             panic!("{failure:?}");
         };
         assert_eq!(*operation, "update");
-        assert_has(next, "same update again is safe");
+        assert_has(
+            next,
+            "waiting period is over, sending the same update again is safe",
+        );
         assert_eq!(
             scene.history().await,
             [(Operation::Update, Ending::Unknown)]

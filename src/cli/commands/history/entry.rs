@@ -164,7 +164,7 @@ pub(super) async fn restore(
         wanted,
         whole: Vec::new(),
         replace: how.replace.clone(),
-        sends_unchanged: false,
+        ..Edit::default()
     };
     send(session, &id, &edit, read, how, None).await
 }

@@ -144,7 +144,7 @@ pub(crate) async fn lay_over(
         base,
         whole: edits.whole(),
         replace: how.replace.clone(),
-        sends_unchanged: false,
+        ..Edit::default()
     };
     send(session, id, &edit, read, how, file).await
 }

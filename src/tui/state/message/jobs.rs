@@ -68,7 +68,7 @@ macro_rules! job_table {
             /// The person has seen the fields that are sent unchanged, as last known.
             sends_unchanged: bool,
         }: write("update").change(id, "updated").sending(wanted) => {
-            let edit = Edit { base, wanted, replace, sends_unchanged, whole: Vec::new() };
+            let edit = Edit { base, wanted, replace, sends_unchanged, ..Edit::default() };
             let of = of.cancelled_by(run.cancel);
             done(&id, "updated", of.update_edit(&id, &edit, UnknownIdPolicy::KnownOnly).await)
         };
