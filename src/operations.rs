@@ -41,7 +41,7 @@ pub use failpoints::{Failpoint, fail_at};
 pub use failure::{Class, Failure};
 pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
-pub use files::import::{Permit, RowEnd, Sending};
+pub use files::import::{Foresight, Permit, RowEnd, Sending};
 pub use files::rows::{RowCounts, RowSent, Rows, RowsToSend, SendingRows};
 pub use groups::annotations::view_name;
 pub use groups::claim_holder::ClaimHolder;

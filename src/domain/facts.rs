@@ -75,6 +75,15 @@ impl Facts {
         self.properties_on_get.value == GetBehaviour::Returned
     }
 
+    /// The fields that a read returns.
+    pub fn readable(&self) -> Vec<Field> {
+        let properties = self.properties_are_readable().then_some(Field::Properties);
+        [Some(Field::Name), properties]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     pub fn absent(&self, field: Field) -> &Stated<OmittedField> {
         match field {
             Field::Name => &self.absent_name,

@@ -42,7 +42,7 @@ pub fn certificates(plain: &[u8]) -> Vec<&[u8]> {
 
 /// What a file without a certificate in PEM has instead, and what to do.
 pub fn instead(bytes: &[u8]) -> &'static str {
-    /// Kinds in PEM, by what stands in their first line.
+    /// Kinds in PEM, by the words in their first line.
     #[rustfmt::skip] // A table: one kind a line.
     const KINDS: [(&[u8], &str); 5] = [
         (b"PRIVATE KEY-----", "it contains a private key instead of a certificate; use the certificate of the CA"),

@@ -73,31 +73,42 @@ impl Done {
         self.warnings.iter().any(Warning::is_alarm)
     }
 
-    /// What an edit of this operator would send, given the group as it was read. To repeat an update of one's own that has
-    /// no result changes nothing twice, so such an update casts no doubt on its repetition.
+    /// What an edit of this operator would send, given the group as it was read.
     pub fn plan(&self, edit: &Edit, operator: &str) -> Plan {
-        let is_own = |open: &&Mutation| {
-            open.operation == Operation::Update
-                && open.state == mutation::State::Open
-                && open.by == operator
-        };
-        let plan = |uncertain: Vec<Field>| {
-            let baseline = Baseline {
-                group: &self.group,
-                read: &self.read,
-                uncertain: &uncertain,
-                facts: &self.facts,
-            };
-            Plan::of(edit, &baseline)
-        };
-        let others = self.open.iter().filter(|open| !is_own(open));
-        let repeated = plan(uncertain(others, &self.read));
-        let mut own = self.open.iter().filter(is_own);
-        if own.all(|own| own.sent.as_ref() == Some(&repeated.send)) {
-            return repeated;
-        }
-        plan(uncertain(&self.open, &self.read))
+        let known = (&self.group, &self.read[..], &self.facts);
+        planned(edit, known, &self.open, operator)
     }
+}
+
+/// What an edit of this operator would send, given the group, the fields that were read or will be, and the facts. To repeat
+/// an update of one's own that has no result changes nothing twice, so such an update casts no doubt on its repetition.
+pub(super) fn planned(
+    edit: &Edit,
+    (group, read, facts): (&KnownGroup, &[Field], &Facts),
+    open: &[Mutation],
+    operator: &str,
+) -> Plan {
+    let is_own = |open: &&Mutation| {
+        open.operation == Operation::Update
+            && open.state == mutation::State::Open
+            && open.by == operator
+    };
+    let plan = |uncertain: Vec<Field>| {
+        let baseline = Baseline {
+            group,
+            read,
+            uncertain: &uncertain,
+            facts,
+        };
+        Plan::of(edit, &baseline)
+    };
+    let others = open.iter().filter(|open| !is_own(open));
+    let repeated = plan(uncertain(others, read));
+    let mut own = open.iter().filter(is_own);
+    if own.all(|own| own.sent.as_ref() == Some(&repeated.send)) {
+        return repeated;
+    }
+    plan(uncertain(open, read))
 }
 
 /// The fields that earlier open changes may have changed, and that were neither read nor replaced since.

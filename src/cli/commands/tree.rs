@@ -172,7 +172,8 @@ fn with_values(command: Command) -> Command {
         .mut_subcommands(with_values)
 }
 
-/// Whether a value is any text, without a parser of its own. An option whose value may be missing stands for itself.
+/// Whether a value is any text, without a parser of its own: clap tells its parser of texts from others of the same type only in
+/// `Debug`. An option whose value may be missing says something without one.
 fn is_text(arg: &Arg) -> bool {
     let may_be_missing = arg
         .get_num_args()

@@ -337,8 +337,7 @@ fn check(
     // reasons to skip.
     edit.replace.clear();
     edit.sends_unchanged = false;
-    let mut read = vec![Field::Name];
-    read.extend((rules.facts.properties_are_readable()).then_some(Field::Properties));
+    let read = rules.facts.readable();
     let ground = Baseline {
         group,
         read: &read,

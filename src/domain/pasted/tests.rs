@@ -368,7 +368,7 @@ fn candidates_are_bounded_and_each_is_there_once() {
     assert_eq!(shaped.map(|found| found.line).collect::<Vec<_>>(), [1]);
 }
 
-/// As programs shorten a secret. What one stands in the text whole is no answer about the other.
+/// As programs shorten a secret. That another token is in the text as a whole says nothing about this one.
 #[test]
 fn a_shortened_token_is_no_all_clear() {
     let unclear = |text: &str| read(format!("{OTHER}\n{text}\n").as_bytes(), 4).unclear;

@@ -109,7 +109,7 @@ impl Outcome {
         self
     }
 
-    /// Its new token is in no file, for this reason. A message names the command that writes it. The next token would be missing, too.
+    /// Its new token is in no file, for this reason: a message names `get --token-out`, and the run stops.
     fn not_kept(mut self, why: Option<String>) -> Self {
         if why.is_some() {
             let get = self.ended.user_group_id.command("get", "--token-out FILE");

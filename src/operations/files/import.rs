@@ -7,20 +7,21 @@ use jiff::Timestamp;
 
 use crate::{
     config::guard,
-    directory::{Import, ImportId, Imported},
+    directory::{Import, ImportId, Imported, Mutation},
     domain::{
         change::{DesiredFields, Difference},
-        facts::Field,
+        facts::{Facts, Field},
         history::Ending,
         known::KnownGroup,
         size::check_size,
         text::visible,
-        update::Edit,
+        update::{Edit, Plan},
     },
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
         DirectoryError, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
         groups::update::changed_since,
+        outcome::planned,
         rotation::settle::BeforeGet,
         run::{Control, Hold, RetryBudget, Slot},
     },
@@ -40,6 +41,36 @@ pub struct Sending {
     pub update: bool,
     /// Send nothing at all, not even a get, if the row matches what is known already.
     pub only_differences: bool,
+}
+
+/// What decides, beside the group, whether the update of a row may be sent.
+#[derive(Debug)]
+pub struct Foresight {
+    facts: Facts,
+    open: Vec<Mutation>,
+    operator: String,
+    /// As of [`Permit::replacing`].
+    replace: Vec<Field>,
+}
+
+impl Foresight {
+    /// What would be sent for a row if the group was read now as it is known.
+    pub fn of(&self, row: &GroupRow, group: &KnownGroup) -> Plan {
+        let edit = edit_of(row, &DesiredFields::of(group), &self.replace);
+        let open = self.open.iter().filter(|open| open.user_group_id == row.id);
+        let open: Vec<_> = open.cloned().collect();
+        let known = (group, &self.facts.readable()[..], &self.facts);
+        planned(&edit, known, &open, &self.operator)
+    }
+}
+
+/// The update of a row, as one of many.
+fn edit_of(row: &GroupRow, base: &DesiredFields, replace: &[Field]) -> Edit {
+    Edit {
+        replace: replace.to_vec(),
+        of_many: true,
+        ..row.edit(base)
+    }
 }
 
 /// Limits the rows that may be sent: what the profile allows, and no more than were confirmed.
@@ -161,6 +192,16 @@ impl Operations {
         let (place, by) = (self.place_to_write().await?, self.operator());
         let at = self.now();
         self.directory().import(place, rows, at, by, replaces).await
+    }
+
+    /// What the updates of rows are planned with before they are sent; `replace` as of [`Permit::replacing`].
+    pub async fn foresight(&self, replace: Vec<Field>) -> Result<Foresight, DirectoryError> {
+        Ok(Foresight {
+            facts: self.facts().await?,
+            open: self.open_changes().await?,
+            operator: self.operator().to_owned(),
+            replace,
+        })
     }
 
     /// Writes the note and labels of a row after its group is done. A newer note by somebody else is kept, with a
@@ -371,11 +412,7 @@ impl Operations {
         replace: &[Field],
         slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
-        let edit = Edit {
-            replace: replace.to_vec(),
-            of_many: true,
-            ..row.edit(base.unwrap_or(&row.fields))
-        };
+        let edit = edit_of(row, base.unwrap_or(&row.fields), replace);
         let done = if edit.fields().is_empty() {
             let known = UnknownIdPolicy::KnownOnly;
             let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));

@@ -35,7 +35,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The key that does the same, or nearly the same: where that key is refused, this is refused, too.
+    /// The key that does the same, or nearly the same: where that key is refused, this is also refused.
     pub fn key(&self) -> Option<Action> {
         match self {
             Self::Invert => Some(Action::MarkAll),

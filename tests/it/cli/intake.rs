@@ -336,6 +336,19 @@ async fn what_a_list_writes_can_be_imported_again() {
     expected["40"] = json!("999");
     let after = home.json(0, "show acme-eu").await;
     assert_eq!(after["mapping"], expected);
+    // Where others write, the other rows may have changed.
+    home.exits(0, "profile behaviour testing --sole-writer no")
+        .await;
+    home.write("one.csv", "id,map:40\nacme-eu,998\n");
+    let plan = home.exits(0, "apply one.csv --dry-run").await.all();
+    assert_has(&plan, "1 group cannot be updated");
+    assert_has(&plan, "--replace-mapping");
+    home.exits(3, "apply one.csv --yes").await;
+    let blind = "apply one.csv --replace-mapping --dry-run";
+    let plan = home.exits(0, blind).await.all();
+    assert_has(&plan, "the last known values (mapping) of 1 group are sent");
+    let diff = home.exits(10, "diff one.csv").await.all();
+    assert!(!diff.contains("--replace-mapping"), "{diff}");
     home.write("all.csv", "id,age,read\nacme-eu,,\n");
     let ran = home.run("import all.csv").await;
     let words = "the columns \"age\", \"read\" of a list cannot be imported";

@@ -187,24 +187,25 @@ fn is_saved(console: &Console) -> bool {
     !drafts.is_saving() && drafts.unsaved() == 0
 }
 
+/// Each with its own connection to the directory, as two processes have.
+fn ana_in(world: &World) -> Operations {
+    let directory = Directory::open(&world.directory_file()).expect("it opens");
+    let ana = world.installation(Side::Testing).on(&directory);
+    ana.operations()
+}
+
+async fn console_in(world: &World) -> Console {
+    let (theme, clock) = (Theme::default(), Clock::System);
+    Console::open_at(vec![ana_in(world)], 0, USUAL, theme, clock).await
+}
+
 /// Two consoles of one person: going on with the draft of the other console, the second one replaces no text that is
 /// still in the form of the first.
 #[tokio::test(flavor = "multi_thread")]
 async fn going_on_with_the_draft_of_another_console_takes_nothing_from_it() {
     for is_older in [true, false] {
         let world = a_world().await;
-        let file = world.directory_file();
-        let ana = || {
-            let directory = Directory::open(&file).expect("it opens");
-            world
-                .installation(Side::Testing)
-                .on(&directory)
-                .operations()
-        };
-        let console = async || {
-            let (theme, clock) = (Theme::default(), Clock::System);
-            Console::open_at(vec![ana()], 0, USUAL, theme, clock).await
-        };
+        let (ana, console) = (|| ana_in(&world), async || console_in(&world).await);
         let mut first = console().await;
         let second = if is_older {
             Some(console().await)
@@ -251,18 +252,7 @@ async fn going_on_with_the_draft_of_another_console_takes_nothing_from_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_consoles_create_one_group_and_nothing_is_lost() {
     let world = a_world().await;
-    let file = world.directory_file();
-    let ana = || {
-        let directory = Directory::open(&file).expect("it opens");
-        world
-            .installation(Side::Testing)
-            .on(&directory)
-            .operations()
-    };
-    let console = async || {
-        let (theme, clock) = (Theme::default(), Clock::System);
-        Console::open_at(vec![ana()], 0, USUAL, theme, clock).await
-    };
+    let (ana, console) = (|| ana_in(&world), async || console_in(&world).await);
     let (mut first, mut second) = (console().await, console().await);
     first.keys("onew-group<enter>A").await;
     second.keys("onew-group<enter>").await;

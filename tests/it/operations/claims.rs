@@ -259,10 +259,13 @@ async fn a_lost_update_is_repeated_by_its_sender_and_ends_when_it_was_replaced()
             "not that of another"
         );
         assert_eq!(read.plan(&lost_edit, later.operator()).objections, []);
-        let next = if repeats { &lost_edit } else { &whole };
-        let next = Edit {
-            base: DesiredFields::default(),
-            ..next.clone()
+        let next = if repeats {
+            lost_edit.clone()
+        } else {
+            Edit {
+                base: DesiredFields::default(),
+                ..whole.clone()
+            }
         };
         send(&later, &next).await.expect("sent");
         assert_eq!(scene.open().await, [], "nothing is left of the lost one");

@@ -195,30 +195,25 @@ async fn a_single_row_is_not_sent_with_others_that_may_have_changed() {
         let later = later.operations();
         let mut row = super::row(ACME, DesiredFields::default());
         row.parts.map = vec![("1".into(), "5".into())];
-        let known = DesiredFields::of(
-            &later
-                .show(&id(ACME))
-                .await
-                .expect("readable")
-                .expect("known"),
-        );
+        let group = later.show(&id(ACME)).await.expect("readable");
+        let group = group.expect("known");
+        let known = DesiredFields::of(&group);
         row.parts
             .complete(&id(ACME), &mut row.fields, Some(&known))
             .expect("known");
         let base = known.restricted_to(&row.fields);
-        let puts = || {
-            scene
-                .proxy
-                .methods()
-                .iter()
-                .filter(|one| **one == "PUT")
-                .count()
+        let planned = async |replace: Vec<Field>| {
+            let foresight = later.foresight(replace).await.expect("readable");
+            foresight.of(&row, &group)
         };
-        let before = puts();
+        assert_ne!(planned(Vec::new()).await.objections, [], "as it is sent");
+        let agreed = planned(vec![Field::Mapping]).await;
+        assert_eq!(!agreed.objections.is_empty(), is_lost, "as it is sent");
+        let before = scene.proxy.count("PUT");
         let permit = permit(&later, false, 1);
         let end = super::send_row(&later, &permit, &row, Some(&base)).await;
         assert_is!(end, RowEnd::Failed(Failure::NotKnownEnough(_)));
-        assert_eq!(puts(), before, "nothing was sent");
+        assert_eq!(scene.proxy.count("PUT"), before, "nothing was sent");
         let permit = super::rows::permit(&later, false, 1).replacing(vec![Field::Mapping]);
         if !is_lost {
             // What a colleague sent since the plan stays.

@@ -96,8 +96,8 @@ async fn begin(
         shown.read = refresh(session, checked).await?;
     }
     if let Some(replace) = options.replace {
-        let facts = session.operations.facts().await?;
-        shown.blind = Blind::new(facts, replace.fields());
+        let foresight = session.operations.foresight(replace.fields());
+        shown.blind = Blind::new(foresight.await?);
     }
     // What was just read makes more tokens known.
     refuse_secrets(session, checked).await?;
@@ -240,7 +240,7 @@ async fn planned(
             number,
             row,
             planned,
-            is_known: known.is_some(),
+            known,
             annotations: if is_left_out {
                 AnnotationPlan::default()
             } else {

@@ -16,10 +16,11 @@ use crate::{
     cli::commands::prelude::*,
     domain::{
         annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
-        facts::{Facts, Field},
+        known::KnownGroup,
+        update::UnsafeUpdate,
     },
     formats::{GroupRow, Plan, RowAction, RowPlan},
-    operations::{Import, Permit, RowsToSend, Sending, changes_json, request},
+    operations::{Foresight, Import, Permit, RowsToSend, Sending, changes_json, request},
 };
 
 /// One row and what it requires, including changes to annotations.
@@ -28,47 +29,62 @@ pub(crate) struct PlannedRow {
     pub(super) row: GroupRow,
     pub(super) planned: RowPlan,
     pub(super) annotations: AnnotationPlan,
-    /// Whether the directory has the id, from the service or from a file.
-    pub(super) is_known: bool,
+    /// The group, if the directory has the id, from the service or from a file.
+    pub(super) known: Option<KnownGroup>,
 }
 
-/// Groups of which single rows or keys change in a field that the service does not return, where others write.
+/// Updates that are refused, or that also send other rows and properties as last known.
 #[derive(Default)]
 pub(super) struct Blind {
-    /// `None`: nothing is in doubt.
-    facts: Option<Facts>,
-    /// What may be sent as last known.
-    replace: Vec<Field>,
+    /// `None`: no update is sent.
+    foresight: Option<Foresight>,
+    /// An earlier change has no result.
+    uncertain: usize,
     refused: (usize, BTreeSet<&'static str>),
     sent: (usize, BTreeSet<&'static str>),
 }
 
 impl Blind {
-    pub(super) fn new(facts: Facts, replace: Vec<Field>) -> Self {
+    pub(super) fn new(foresight: Foresight) -> Self {
         Self {
-            facts: (!facts.sole_writer.value).then_some(facts),
-            replace,
+            foresight: Some(foresight),
             ..Self::default()
         }
     }
 
-    fn count(&mut self, row: &GroupRow, planned: &RowPlan) {
-        let Some(facts) = &self.facts else { return };
-        let edit = row.edit(&planned.base);
-        let mut fields = edit.fields();
-        fields.retain(|field| match field {
-            Field::Name => false,
-            Field::Properties if facts.properties_are_readable() => false,
-            Field::Mapping | Field::Properties => !edit.whole.contains(field),
-        });
-        let is_permitted = |field: &Field| self.replace.contains(field);
-        let counted = if fields.iter().all(is_permitted) {
+    fn count(&mut self, one: &PlannedRow) {
+        let (Some(foresight), Some(group)) = (&self.foresight, &one.known) else {
+            return;
+        };
+        let plan = foresight.of(&one.row, group);
+        let mut partial = BTreeSet::new();
+        for objection in &plan.objections {
+            match objection {
+                UnsafeUpdate::PartialChange {
+                    uncertain: false,
+                    field,
+                    ..
+                } => {
+                    partial.insert(field.as_str());
+                }
+                UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::Uncertain { .. } => {
+                    self.uncertain += 1;
+                    return;
+                }
+                // That of the first row stops the run and says what is missing.
+                UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => {}
+            }
+        }
+        let counted = if partial.is_empty() {
+            let whole = one.row.edit(&one.planned.base).whole;
+            let replaced = plan.replaced.iter().filter(|field| !whole.contains(field));
+            partial.extend(replaced.map(|field| field.as_str()));
             &mut self.sent
         } else {
             &mut self.refused
         };
-        counted.0 += usize::from(!fields.is_empty());
-        counted.1.extend(fields.iter().map(|field| field.as_str()));
+        counted.0 += usize::from(!partial.is_empty());
+        counted.1.append(&mut partial);
     }
 
     fn in_words(&self) -> impl Iterator<Item = String> {
@@ -94,7 +110,14 @@ impl Blind {
                 groups(*sent),
             )
         });
-        refused.into_iter().chain(sent)
+        let uncertain = (self.uncertain > 0).then(|| {
+            format!(
+                "! {} cannot be updated: an earlier change may have taken effect. To list such changes: groupdesk history \
+                 --open",
+                groups(self.uncertain)
+            )
+        });
+        uncertain.into_iter().chain(refused).chain(sent)
     }
 }
 
@@ -149,7 +172,7 @@ impl ShownPlan {
             self.completed.insert(number, row.fields.clone());
         }
         if planned.action == RowAction::Update {
-            self.blind.count(row, planned);
+            self.blind.count(one);
             let base = planned.base.clone().restricted_to(&row.fields);
             self.bases.insert(number, base);
         }
@@ -169,7 +192,7 @@ impl ShownPlan {
         let known = (!is_new).then_some(&one.planned.base);
         let spreadsheet = self.spreadsheet.check(one.number, &one.row, known);
         let mut resembles = Vec::new();
-        if is_new && !one.is_known {
+        if is_new && one.known.is_none() {
             let resembling = &mut self.resembling;
             resembles = resembling.check(session, one.number, &one.row.id).await?;
         }

@@ -3,9 +3,11 @@
 use crate::{
     cli::{commands::prelude::*, input::selection::alike},
     config::guard::Weight,
-    domain::pasted::{FRAGMENT, digits_in_a_row},
-    domain::spreadsheet,
-    domain::text::oddities,
+    domain::{
+        pasted::{FRAGMENT, digits_in_a_row},
+        spreadsheet,
+        text::oddities,
+    },
 };
 
 /// How many similar ids are named.
