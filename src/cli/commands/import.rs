@@ -83,10 +83,6 @@ impl Import {
         let options = [
             (self.refresh, "--refresh"),
             (self.restart, "--restart"),
-            (
-                !self.replace.fields().is_empty(),
-                "--replace-mapping or --replace-properties",
-            ),
             (self.mutation.curl, "--curl"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
@@ -101,6 +97,11 @@ impl Import {
 async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     if !arguments.create && !arguments.update {
         arguments.sends_nothing()?;
+    }
+    if !arguments.update && !arguments.replace.fields().is_empty() {
+        return Err(CliError::Usage(
+            "--replace-mapping and --replace-properties need --update; nothing was changed".into(),
+        ));
     }
     let mut signals = Signals::new()?;
     let sources = vec![arguments.file.clone()];

@@ -77,7 +77,7 @@ pub fn inspect(path: &Path, times: &TimesAtWork) -> Result<Inspected> {
 /// must not be called while this process has the file open.
 pub fn what_it_is(path: &Path) -> (String, &'static str) {
     const FOREIGN: &str = "Use another file with --directory or GROUPDESK_DIRECTORY, or move this one away to start with a new one.";
-    const DAMAGED: &str = "Restore a backup, as `groupdesk directory backup` writes them, or move the file away to start with a new one.";
+    const DAMAGED: &str = "Restore a backup of it, or move the file away to start with a new one.";
     /// As `APPLICATION_ID` in `src/service/store/file.rs`.
     const OF_SERVICE: i64 = 0x6764_6753;
     const MAGIC: &[u8] = b"SQLite format 3\0";

@@ -25,7 +25,7 @@ const AREA: Area = Area::Directory;
 const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
 const MOVED_TO_FILE: &str =
     "This directory was moved to a file: use that with --directory, or ask whoever moved it.";
-const RESTORE: &str = "Restore a backup, as `groupdesk directory backup` writes them.";
+const RESTORE: &str = "Restore a backup of it.";
 const UPDATE: &str = "Update groupdesk.";
 /// Clocks of two machines that differ by more are reported.
 const CLOCKS_APART: Duration = Duration::from_secs(5);

@@ -347,6 +347,8 @@ async fn what_a_list_writes_can_be_imported_again() {
     let blind = "apply one.csv --replace-mapping --dry-run";
     let plan = home.exits(0, blind).await.all();
     assert_has(&plan, "the last known values (mapping) of 1 group are sent");
+    let lone = home.run("import one.csv --create --replace-mapping").await;
+    refused(&lone, "--replace-properties need --update");
     let diff = home.exits(10, "diff one.csv").await.all();
     assert!(!diff.contains("--replace-mapping"), "{diff}");
     home.write("all.csv", "id,age,read\nacme-eu,,\n");
