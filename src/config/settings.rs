@@ -115,6 +115,7 @@ impl Settings {
                 env.hide_from_children(name);
             }
         }
+        env.refuse_mistyped()?;
         Ok(Self {
             profiles,
             keys,

@@ -226,11 +226,12 @@ impl Operations {
         }
         for row in &lookup.open {
             if row.rotation.state != State::Rotated {
-                let sent = row.sent_at.unwrap_or(row.started_at);
+                // By the clock of the directory: that of the machine that sent it may be wrong.
+                let left = self.settle_window_left(row).unwrap_or_default();
                 done.warnings.push(Warning::RotationOpen {
                     state: row.rotation.state,
                     by: row.by.clone(),
-                    decided_from: sent + self.settle_window_of(row.settles_in),
+                    decided_from: self.now() + left,
                 });
             }
         }

@@ -33,6 +33,7 @@ pub(super) fn cleaned(text: &str, removing: Removing) -> Zeroizing<String> {
         let removed = match c {
             ESC => Some(sequence(after, removing)),
             '\u{9b}' => Some(control_sequence(after)),
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => Some(title(after, removing)),
             '[' if removing != Removing::Little => bare_colour(after),
             '<' if removing == Removing::Tags => tag(after),
             '"' | '\'' | '`' if removing == Removing::Tags => joint(c, after),
@@ -63,22 +64,23 @@ fn sequence(after: &str, removing: Removing) -> usize {
     let mut signs = after.chars();
     match signs.next() {
         Some('[') => 1 + control_sequence(&after[1..]),
-        Some(']' | 'P' | '_' | '^' | 'X') => {
-            let title = &after[1..];
-            let ends = title
-                .char_indices()
-                .take(LONGEST_TITLE)
-                .find(|(_, c)| matches!(*c, '\u{7}' | ESC | '\u{9c}' | '\n'));
-            match ends {
-                Some((end, '\u{7}')) if removing == Removing::Tags => 1 + end + 1,
-                Some((end, ESC)) if removing == Removing::Tags => {
-                    1 + end + 1 + usize::from(title[end + 1..].starts_with('\\'))
-                }
-                _ => 1,
-            }
-        }
+        Some(']' | 'P' | '_' | '^' | 'X') => 1 + title(&after[1..], removing),
         Some('\\' | '(' | ')') => 1,
         Some(c) if removing == Removing::Tags && c.is_ascii_punctuation() => 1,
+        _ => 0,
+    }
+}
+
+/// A link, a title or another text for the terminal, with its end.
+fn title(text: &str, removing: Removing) -> usize {
+    let ends = |(_, c): &(usize, char)| matches!(*c, '\u{7}' | ESC | '\u{9c}' | '\n');
+    match text.char_indices().take(LONGEST_TITLE).find(ends) {
+        Some((end, ESC)) if removing == Removing::Tags => {
+            end + 1 + usize::from(text[end + 1..].starts_with('\\'))
+        }
+        Some((end, sign @ ('\u{7}' | '\u{9c}'))) if removing == Removing::Tags => {
+            end + sign.len_utf8()
+        }
         _ => 0,
     }
 }

@@ -85,6 +85,7 @@ fn once(text: &str, is_mail: bool) -> Zeroizing<String> {
     while let Some(c) = rest.chars().next() {
         let after = &rest[c.len_utf8()..];
         let found = match c {
+            '\\' if ends_title(&out) => Some(('\\', usize::from(after.starts_with('\\')))),
             '\\' => backslash(after),
             '%' => percent(after),
             '=' if is_mail => quoted_printable(after, out.ends_with('=')),
@@ -103,6 +104,13 @@ fn once(text: &str, is_mail: bool) -> Zeroizing<String> {
         rest = after;
     }
     out
+}
+
+/// Whether a backslash behind this text ends a link or a title for the terminal: it is no escape of what follows.
+fn ends_title(text: &str) -> bool {
+    let before = text.strip_suffix(ESC);
+    let begin = before.and_then(|before| before.rsplit_once(ESC));
+    begin.is_some_and(|(_, title)| title.starts_with([']', 'P', '_', '^', 'X']))
 }
 
 /// Where signs begin that Unicode does not compare with ours, the first of ours, and their number: digits of Arabic,

@@ -10,12 +10,18 @@ const LONGEST: usize = 64 * 1024;
 /// In a word that is tried in every combination of its parts.
 const CUTS: usize = 12;
 
+/// Of a token in hex.
+const BYTES: usize = super::DIGITS / 2;
+/// Signs of base64 that more often stand beside it, as in a path.
+const SIGNS: [char; 4] = ['+', '/', '-', '_'];
+
 /// The texts of the words that are one.
 pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
-    let is_of_word = |c: char| c.is_ascii_alphanumeric() || "+/-_".contains(c);
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || SIGNS.contains(&c);
     let text = stream.text.as_str();
     let mut found = Vec::new();
-    let mut take = |word: &str, at: usize| {
+    let mut take = |from: usize, to: usize| {
+        let word = &text[from..to];
         if !(SHORTEST..=LONGEST).contains(&word.len()) {
             return;
         }
@@ -23,7 +29,9 @@ pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
             let text = text_of(&bytes);
             let is_text = |c: char| c != '\u{fffd}' && (!c.is_control() || c.is_whitespace());
             if text.chars().all(is_text) {
-                found.push(Stream::of(&text, stream.line(at)));
+                found.push(Stream::of(&text, stream.line(from)));
+            } else if bytes.len() == BYTES {
+                found.push(Stream::of(&digits(&bytes), stream.line(from)));
             }
         }
     };
@@ -34,16 +42,13 @@ pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
         let first = stream.cuts.partition_point(|cut| *cut <= at);
         let last = stream.cuts.partition_point(|cut| *cut < end);
         let inner = stream.cuts.get(first..last).unwrap_or_default();
-        let edges: Vec<usize> = [at]
-            .into_iter()
-            .chain(inner.iter().copied())
-            .chain([end])
-            .collect();
-        for (index, from) in edges.iter().enumerate() {
-            let tries = if edges.len() <= CUTS { CUTS } else { 1 };
-            for to in edges[index + 1..].iter().take(tries) {
-                take(&text[*from..*to], *from);
-            }
+        let mut edges = vec![at, end];
+        edges.extend_from_slice(inner);
+        between(&mut edges, CUTS, &mut take);
+        let signs = word.match_indices(SIGNS).map(|(sign, _)| at + sign);
+        edges.extend(signs.flat_map(|sign| [sign, sign + 1]));
+        if edges.len() > inner.len() + 2 {
+            between(&mut edges, 2 * CUTS, &mut take);
         }
         at += word.len()
             + text[at + word.len()..]
@@ -52,6 +57,25 @@ pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
                 .map_or(0, char::len_utf8);
     }
     found
+}
+
+/// What lies between any two of these places, or, of more than so many, between neighbours.
+fn between(places: &mut Vec<usize>, most: usize, take: &mut impl FnMut(usize, usize)) {
+    places.sort_unstable();
+    places.dedup();
+    let tries = if places.len() <= most { most } else { 1 };
+    for (index, from) in places.iter().enumerate() {
+        for to in places[index + 1..].iter().take(tries) {
+            take(*from, *to);
+        }
+    }
+}
+
+fn digits(bytes: &[u8]) -> Zeroizing<String> {
+    let mut digits = Zeroizing::new(String::with_capacity(bytes.len() * 2));
+    let each = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.extend(each.filter_map(|four| char::from_digit(four.into(), 16)));
+    digits
 }
 
 pub(crate) fn base64(word: &str) -> Option<Zeroizing<Vec<u8>>> {

@@ -175,6 +175,23 @@ fn a_text_of_very_many_short_numbers_is_read() {
     }
 }
 
+/// A token of hex digits is often the bytes that a program has.
+#[test]
+fn the_bytes_of_hex_digits_are_found_in_base64() {
+    let bytes = HEX.as_bytes().chunks(2);
+    let bytes = bytes.map(|two| u8::from_str_radix(str::from_utf8(two).expect("ASCII"), 16));
+    let raw = forms::base64(bytes.collect::<Result<Vec<_>, _>>().expect("digits"));
+    let bare = raw.trim_end_matches('=');
+    for text in [
+        format!("token: {raw}"),
+        format!("session-{bare}"),
+        format!("https://h/{bare}/view"),
+        format!("https://h/e/{}", bare.replace('+', "-").replace('/', "_")),
+    ] {
+        assert!(finds(text.as_bytes(), HEX), "{text}");
+    }
+}
+
 /// Each of its words is a stream of its own.
 #[test]
 fn a_text_of_many_encoded_words_is_read() {

@@ -166,6 +166,7 @@ impl From<ServerFault> for StoreError {
             | ServerFault::NoPassword(_)
             | ServerFault::Unusable(_)
             | ServerFault::OwnCertificate(_)
+            | ServerFault::Outdated(_)
             | ServerFault::Unsafe(_) => Self::Refused(fault.sentence(&ADVICE)),
             fault => Self::Server(fault.sentence(&ADVICE)),
         }
@@ -209,6 +210,7 @@ mod tests {
             ServerFault::Unsafe("no TLS".into()),
             ServerFault::Unusable("no TLS".into()),
             ServerFault::OwnCertificate("requires a client certificate"),
+            ServerFault::Outdated("was left behind".into()),
         ] {
             let error = StoreError::from(fault);
             let is_refused = matches!(error, StoreError::Refused(_));

@@ -259,6 +259,24 @@ fn a_file_that_somebody_named_must_exist_and_not_everybody_may_write_to_it() {
 }
 
 #[test]
+fn a_mistyped_variable_and_one_for_an_option_without_are_refused() {
+    for (name, expected) in [
+        (
+            "GROUPDESK_PROFIL",
+            "GROUPDESK_PROFILE is not set, but GROUPDESK_PROFIL is",
+        ),
+        ("GROUPDESK_READ_ONLY", "pass --read-only"),
+    ] {
+        let home = Home::with_file(TWO).set(name, "a");
+        assert_has(&refusal(&home), expected);
+    }
+    // A variable for a key may have any name.
+    let file = TWO.replace("\"A\"", "\"GROUPDESK_PATHS\"");
+    let home = Home::with_file(&file).set("GROUPDESK_PATHS", "canary");
+    assert!(home.load().is_ok());
+}
+
+#[test]
 fn an_unknown_profile_names_the_nearest_and_all_and_without_a_default_one_is_asked_for() {
     let home = Home::with_file(&TWO.replace("profiles.a", "profiles.eu-live"));
     let settings = home.load().expect("good");

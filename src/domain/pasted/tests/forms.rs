@@ -30,7 +30,7 @@ fn lettered(c: char, letters: Option<u32>, zero: u32) -> String {
     char::from_u32(code).expect("a sign").into()
 }
 
-fn base64(text: impl AsRef<[u8]>) -> String {
+pub(super) fn base64(text: impl AsRef<[u8]>) -> String {
     let alphabet: Vec<char> = ('A'..='Z')
         .chain('a'..='z')
         .chain('0'..='9')
@@ -95,6 +95,13 @@ coloured, no escape left = [36mTOKEN[0m
 with a colour of no escape inside = FRONT[31mBACK
 in a link of a terminal = ‹1b›]8;;https://x/?token=TOKEN‹7›x‹1b›]8;;‹7›
 as text of a link = ‹1b›]8;;https://x/‹1b›\TOKEN‹1b›]8;;‹1b›\
+with a link inside = FRONT‹1b›]8;;http://x/‹1b›\BACK
+with a title inside = FRONT‹1b›]0;x‹9c›BACK
+with a link of single signs inside = FRONT‹9d›8;;http://x/‹9c›BACK
+with a sequence of tmux inside = FRONT‹1b›Ptmux;x‹1b›\BACK
+with a link inside, literal \e = FRONT\e]8;;http://x/\e\BACK
+with a link inside, literal \e and \\ = FRONT\e]8;;http://x/\e\\BACK
+with a link inside, literal ^[ = FRONT^[]8;;http://x/^[\BACK
 with U+200B inside = FRONT‹200b›BACK
 with U+200D inside = FRONT‹200d›BACK
 with U+00AD inside = FRONT‹ad›BACK
@@ -187,6 +194,7 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
     };
     let code = |form: fn(u32) -> String| each(t, |c| form(u32::from(c)));
     let half = t.len() / 2 + 1;
+    let bare = || base64(t).trim_end_matches('=').to_owned();
     let percent = code(|c| format!("%{c:02X}"));
     let mut all = vec![
         ("percent-encoded", percent.clone()),
@@ -262,6 +270,16 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
         ("wrapped in a table", lines(half, "| ", " |")),
         ("wrapped in a table of lines", lines(half, "│ ", " │")),
         ("in base64", format!("token: {}", base64(t))),
+        (
+            "in base64 in a path",
+            format!("GET /embed/{} HTTP/1.1", bare()),
+        ),
+        (
+            "in base64 within a path",
+            format!("https://h/e/{}/view", bare()),
+        ),
+        ("in base64 behind a dash", format!("session-{}", bare())),
+        ("in base64 behind a low line", format!("TOKEN_{}", bare())),
         (
             "as a password in base64",
             format!("Authorization: Basic {}", base64(format!("acme:{t}"))),
