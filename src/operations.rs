@@ -18,6 +18,7 @@ mod handoff;
 mod location;
 mod outcome;
 mod permission;
+mod prelude;
 mod profiles;
 mod recording;
 mod refresh;

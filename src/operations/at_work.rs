@@ -4,20 +4,16 @@ use std::{
     collections::HashSet,
     fmt,
     sync::{LazyLock, Mutex, PoisonError},
-    time::Duration,
 };
 
-use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow};
+use super::prelude::*;
 use crate::{
     config::{Profile, guard},
     directory::{HandOffTaker, RunId},
     domain::{
         active_change::{ActiveChange, ChangeKind},
-        handoff::HandOffState,
-        history::Operation,
         mutation,
-        rotation::{State, settle_window},
-        text::visible,
+        rotation::settle_window,
     },
     platform::process,
 };

@@ -10,29 +10,20 @@ mod retry;
 mod runs;
 mod scheduled;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::collections::HashMap;
 
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};
 use super::{
-    Done, Failure, Guarded, NextStep, Operations, Warning,
+    prelude::*,
     run::{self, Context},
 };
 use crate::{
     config::guard,
-    directory::{
-        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, PlaceId,
-        RotationId,
-    },
-    domain::{
-        batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
-        group::UserGroupId,
-        handoff::HandOffState,
-        text::visible,
-        token::Fingerprint,
-    },
+    directory::{BatchOptions, ItemKey, NewBatch},
+    domain::batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
 };
 
 /// A run of a batch.

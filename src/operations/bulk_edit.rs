@@ -3,18 +3,12 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-
-use super::{Failure, NextStep, Operations};
+use super::prelude::*;
 use crate::{
-    directory::{BatchId, BatchOptions, DirectoryError, KeptDraft, Mutation, NewBatch},
-    domain::{
-        batch::{
-            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemStatus,
-            OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
-        },
-        change::DesiredFields,
-        group::UserGroupId,
+    directory::{BatchOptions, KeptDraft, NewBatch},
+    domain::batch::{
+        BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemStatus,
+        OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
     },
 };
 

@@ -5,26 +5,16 @@
 mod command;
 mod scrub;
 
-use std::{cmp::Reverse, ffi::OsStr, fmt, time::Duration};
+use std::{cmp::Reverse, ffi::OsStr, fmt};
 
 use super::{
-    Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
     at_work::{Running, hand_off_window},
+    prelude::*,
 };
 use crate::{
     config::HandOffCommand,
-    directory::{
-        DirectoryError, HandOffStep, HandOffTaker, PlaceId, RotationFilter, RotationId, RotationRow,
-    },
-    domain::{
-        group::UserGroupId,
-        handoff::{HandOff, HandOffState},
-        history::{Ending, Entry, Operation},
-        known::KnownGroup,
-        rotation::State,
-        text::visible,
-        token::{Fingerprint, Token},
-    },
+    directory::{HandOffStep, HandOffTaker, RotationFilter},
+    domain::{handoff::HandOff, token::Token},
     platform::{child, process},
 };
 

@@ -7,11 +7,7 @@ mod pace;
 mod retry_budget;
 mod slots;
 
-use std::{
-    fmt, io,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{fmt, io, sync::atomic::Ordering};
 
 use futures_util::future::BoxFuture;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -23,7 +19,7 @@ pub(crate) use retry_budget::RetryBudget;
 pub use slots::Slot;
 use slots::SlotPool;
 
-use super::{Done, Failure};
+use super::prelude::*;
 use crate::{directory::BatchOptions, domain::batch::Halt};
 
 /// How fast a run goes, and when it gives up.

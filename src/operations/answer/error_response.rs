@@ -1,18 +1,13 @@
 //! Turns any answer but a good one into a failure, for reads and for mutations.
 
-use std::time::Duration;
-
 use crate::{
-    api::{
-        answer::{
-            Verdict,
-            ambiguous::{Ambiguous, AmbiguousKind},
-        },
-        client::Reply,
-        failure::CallError,
+    answer::{
+        Verdict,
+        ambiguous::{Ambiguous, AmbiguousKind},
     },
-    domain::group::UserGroupId,
-    operations::Failure,
+    client::Reply,
+    failure::CallError,
+    operations::prelude::*,
 };
 
 /// Anything but a good answer.

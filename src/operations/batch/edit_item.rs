@@ -4,12 +4,8 @@ use tokio::time::Instant;
 
 use super::item::{ItemContext, Outcome};
 use crate::{
-    directory::BatchItem,
-    domain::{
-        batch::{BulkChange, ItemStatus},
-        history::Ending,
-    },
-    operations::{Done, Failure, Warning, run::RetryBudget},
+    domain::batch::{BulkChange, ItemStatus},
+    operations::{prelude::*, run::RetryBudget},
 };
 
 pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";

@@ -1,9 +1,6 @@
 //! The queue of a run: begins items as pace and control allow, counts how they end, and stops when it must.
 
-use std::{
-    collections::{HashSet, VecDeque},
-    sync::Arc,
-};
+use std::collections::{HashSet, VecDeque};
 
 use futures_util::{FutureExt, future::BoxFuture};
 
@@ -14,13 +11,10 @@ use super::{
     with_status,
 };
 use crate::{
-    directory::{Batch, BatchId, BatchItem},
-    domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus},
-        group::UserGroupId,
-    },
+    domain::batch::{BatchKind, Counts, Halt, ItemStatus},
     operations::{
-        Failpoint, Operations,
+        Failpoint,
+        prelude::*,
         run::{self, Consequence, Context, Slot, Work},
     },
 };

@@ -1,9 +1,7 @@
 //! Resuming a batch that was left: what is still ready is checked again, and the strength of the confirmation depends
 //! on who began the batch and when.
 
-use std::{collections::HashMap, time::Duration};
-
-use jiff::Timestamp;
+use std::collections::HashMap;
 
 use super::{
     edit_item::{ALREADY, UNREADABLE},
@@ -11,16 +9,14 @@ use super::{
 };
 use crate::{
     config::guard::{self, Level},
-    directory::{Batch, BatchId, BatchItem, DirectoryError},
     domain::{
         age,
         batch::{
             BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UnverifiedField,
             Verdict, WantedRow,
         },
-        group::UserGroupId,
     },
-    operations::{Failure, Guarded, NextStep, Operations, groups::update::changed_since},
+    operations::{groups::update::changed_since, prelude::*},
 };
 
 /// Groups that are ready, groups that are not (with the reason), and the ready ones with a field that cannot be read.

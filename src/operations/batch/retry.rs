@@ -6,15 +6,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use super::super::Operations;
-use crate::{
-    directory::{Batch, BatchId, DirectoryError, PlaceId},
-    domain::{
-        batch::{BatchKind, EditSkip, Verdict},
-        group::UserGroupId,
-        text::visible,
-    },
-};
+use crate::{BatchKind, EditSkip, Verdict, operations::prelude::*};
 
 /// Of so many batches a list says whether a retry would take anything.
 const LOOKED_AT: usize = 10;

@@ -3,25 +3,20 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jiff::Timestamp;
-
 use crate::{
     config::guard,
-    directory::{Import, ImportId, Imported, Mutation},
+    directory::{Import, ImportId, Imported},
     domain::{
-        change::{DesiredFields, Difference},
+        change::Difference,
         facts::{Facts, Field},
-        history::Ending,
-        known::KnownGroup,
         size::check_size,
-        text::visible,
         update::{Edit, Plan},
     },
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        DirectoryError, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
         groups::update::changed_since,
         outcome::planned,
+        prelude::*,
         rotation::settle::BeforeGet,
         run::{Control, Hold, RetryBudget, Slot},
     },

@@ -3,7 +3,6 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt, io,
-    sync::Arc,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
@@ -15,13 +14,11 @@ use crate::{
     domain::{
         annotation::AnnotationChange,
         batch::Halt,
-        change::DesiredFields,
-        group::UserGroupId,
         text::{counted, listed},
     },
     formats::GroupRow,
     operations::{
-        Failure, Operations,
+        prelude::*,
         run::{self, Consequence, Context, Event, Hold, Kind, Run, RunLimits, Slot, Sum, Work},
     },
 };

@@ -8,15 +8,12 @@ use serde_json::Value;
 use crate::{
     domain::{
         annotation::Label,
-        change::DesiredFields,
         draft::Draft,
-        group::UserGroupId,
         pasted::{self, Parts, Pasted, is_nearly_token, shape, suspicious_words},
-        text::visible,
-        token::{Fingerprint, Fingerprinter, Token},
+        token::{Fingerprinter, Token},
     },
     formats::{GroupRow, Ids},
-    operations::{Failure, Operations},
+    operations::prelude::*,
 };
 
 /// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.

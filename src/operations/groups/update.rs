@@ -5,22 +5,19 @@ use serde_json::Value;
 
 use super::{answered, fields_in, request};
 use crate::{
-    directory::{GroupSnapshot, ItemKey, Mutation, MutationId, Record},
+    directory::{GroupSnapshot, ItemKey},
     domain::{
-        change::{Change, DesiredFields, differences},
+        change::{Change, differences},
         facts::Field,
-        group::{Properties, UserGroupId},
-        history::{Ending, Entry, Operation},
-        known::KnownGroup,
+        group::Properties,
         remote_changes::RemoteChanges,
         size::check_size,
-        text::visible,
         update::{ConcurrentChange, Edit, Plan},
     },
     operations::{
-        Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
-        Warning,
+        Failpoint, RequestKind, UnknownFields,
         answer::observe::{ObservationInput, is_being_changed},
+        prelude::*,
         recording::changes_for_history,
         rotation::settle::BeforeGet,
     },

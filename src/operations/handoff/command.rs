@@ -9,12 +9,8 @@ use zeroize::Zeroizing;
 use super::scrub::{Tail, scrubbed};
 use crate::{
     config::HandOffCommand,
-    directory::RotationRow,
-    domain::{
-        handoff::{HandOff, HandOffState},
-        known::KnownGroup,
-        token::{Fingerprint, Token},
-    },
+    domain::{handoff::HandOff, token::Token},
+    operations::prelude::*,
     platform::child::{Child, ChildError},
 };
 

@@ -10,10 +10,9 @@ use futures_util::{FutureExt, future::BoxFuture};
 
 use super::recover::{READS, Recovered, StillOpen};
 use crate::{
-    directory::{DirectoryError, Mutation, PlaceId, RotationId, RotationRow},
-    domain::{batch::Halt, group::UserGroupId},
+    domain::batch::Halt,
     operations::{
-        Failure, Operations, UnknownIdPolicy, Warning,
+        prelude::*,
         run::{self, Consequence, Context, Event, Hold, RetryBudget, Run, RunLimits, Slot, Work},
     },
 };

@@ -5,13 +5,10 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use crate::{
-    directory::{RotationId, RotationRow},
-    platform::clock::Moment,
-};
+use crate::{operations::prelude::*, platform::clock::Moment};
 
 /// When this process sent which rotation.
 #[derive(Debug, Default)]
