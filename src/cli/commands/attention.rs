@@ -3,7 +3,7 @@
 use super::{batch::again_with, prelude::*};
 use crate::{
     cli::output::json::{PLACE, of_place},
-    directory::{BatchOptions, Role},
+    directory::Role,
     domain::{batch::RunnerState, history::Operation, rotation::State},
     operations::attention::{Concern, ConcernKind},
 };

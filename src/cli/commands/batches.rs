@@ -7,10 +7,7 @@ use super::{
 use crate::{
     cli::{
         args::{Batches, BatchesCommand},
-        output::{
-            json::{COUNTS, PLACE, counts, of_place},
-            token_file,
-        },
+        output::json::{COUNTS, PLACE, counts, of_place},
     },
     domain::batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
     operations::{Batch, BatchId, BatchItem},

@@ -8,9 +8,8 @@ use super::{
     prelude::*,
 };
 use crate::{
-    cli::{args::Replace, input::fields::Edits, output::json::ANSWER, session::interruptible},
-    config::Environment,
-    domain::{batch::StopCause, text::with_state, update},
+    cli::{input::fields::Edits, output::json::ANSWER, session::interruptible},
+    domain::{text::with_state, update},
     tui::{
         runtime::external_editor::{Editor, keep, keeping_folders},
         state::message::EditRequest,

@@ -11,11 +11,7 @@ use super::{
     watch::{self, LossReporter},
 };
 use crate::{
-    cli::{
-        args::{Filter, Replace},
-        input::listing::ListedFor,
-        output::form::Items,
-    },
+    cli::{args::Filter, output::form::Items},
     directory::{HistoryFilter, Numbered},
     domain::{
         history::{Entry, Operation},

@@ -1,7 +1,7 @@
 //! `man`: the manual pages, generated from the command line definition. The page of groupdesk itself also lists the
 //! files and variables. Every page ends with the exit codes, examples and references.
 
-use std::{fmt::Write as _, fs, io};
+use std::{fmt::Write as _, fs};
 
 use clap::Command;
 use clap_mangen::Man;
@@ -17,7 +17,7 @@ use crate::{
         output::{form::FOR_PROGRAMS, shape::Shape},
         process::exit,
     },
-    config::{paths, reference::VARIABLES},
+    config::reference::VARIABLES,
 };
 
 /// Print the manual page, or write all pages into a folder

@@ -1,6 +1,11 @@
-//! What nearly every command uses.
+//! What many commands use.
 
-pub(in crate::cli) use std::path::{Path, PathBuf};
+pub(in crate::cli) use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 pub(in crate::cli) use clap::{Args, Subcommand};
 pub(in crate::cli) use jiff::Timestamp;
@@ -11,18 +16,31 @@ pub(in crate::cli) use super::{
 };
 pub(in crate::cli) use crate::{
     cli::{
-        args::{Global, Mutation, TokenArgs},
+        args::{Global, Mutation, Replace, TokenArgs},
         error::{CliError, blocking},
-        input::confirm::{self, Question, Review},
+        input::{
+            confirm::{self, Question, Review},
+            listing::ListedFor,
+            selection::{Given, Selected},
+        },
         output::{
-            self, human, json, proposals, review,
+            self,
+            form::Form,
+            human, json,
+            progress::Progress,
+            proposals, review,
             shape::{Object, shape},
+            token_file,
         },
         process::{exit::Exit, signals::Signals},
         session::{self, Session, in_session, in_session_with},
     },
+    config::{Environment, Settings, guard::Weight, paths},
+    directory::BatchOptions,
     domain::{
-        change::DesiredFields,
+        batch::StopCause,
+        change::{Change, DesiredFields},
+        facts::Field,
         group::UserGroupId,
         history::Ending,
         known::KnownGroup,
@@ -30,5 +48,6 @@ pub(in crate::cli) use crate::{
         text::{counted, visible},
         when,
     },
-    operations::{Clock, Done, Failure, Guarded, Operations, UnknownIdPolicy},
+    formats::GroupRow,
+    operations::{Clock, Done, Failure, Guarded, Operations, Sending, UnknownIdPolicy},
 };

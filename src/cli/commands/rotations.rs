@@ -1,6 +1,6 @@
 //! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
 
-use std::{slice, time::Duration};
+use std::slice;
 
 use super::{
     handoff::{self, HandOff},
@@ -8,13 +8,7 @@ use super::{
     run::{RunReport, Summary, follow},
 };
 use crate::{
-    cli::{
-        input::selection,
-        output::{
-            form::{self, Form},
-            progress::Progress,
-        },
-    },
+    cli::{input::selection, output::form},
     domain::{
         batch::Halt,
         history::Ending,

@@ -12,7 +12,7 @@ use clap::{
 };
 
 use super::{Cli, GROUPS, contract, prelude::*};
-use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
+use crate::{cli::output::human::terminal_width, domain::text::wrap};
 
 /// Global options that only the console and the demo have a use for.
 const LOOKS: [&str; 2] = ["ascii", "plain"];

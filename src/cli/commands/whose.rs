@@ -3,15 +3,13 @@
 
 use std::{
     ffi::OsString,
-    io::{self, BufRead, IsTerminal, Read},
+    io::{BufRead, Read},
 };
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::prelude::*;
-use crate::{
-    cli::input::confirm::NoEcho, config::Settings, domain::pasted::Pasted, operations::TokenLookup,
-};
+use crate::{cli::input::confirm::NoEcho, domain::pasted::Pasted, operations::TokenLookup};
 
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;

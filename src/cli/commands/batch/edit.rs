@@ -5,18 +5,12 @@ use crate::{
     cli::{
         args::{AgainBatch, Update},
         commands::prelude::*,
-        input::{
-            fields, forgotten,
-            selection::{Given, Selected},
-        },
+        input::{fields, forgotten},
         output::json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
     },
     config::guard,
-    directory::{BatchId, BatchOptions},
-    domain::{
-        batch::{BulkChange, EditPlan, EditRow, Verdict},
-        facts::Field,
-    },
+    directory::BatchId,
+    domain::batch::{BulkChange, EditPlan, EditRow, Verdict},
     operations::{NextStep, batch::RunLimits},
 };
 

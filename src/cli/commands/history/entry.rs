@@ -7,8 +7,6 @@ use crate::{
     },
     directory::{HistoryFilter, Numbered},
     domain::{
-        change::Change,
-        facts::Field,
         group::InvalidId,
         history::{Entry, Operation},
         merge, undo,

@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek, Write},
+    io::{Read as _, Seek, Write},
 };
 
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use crate::{
         pasted::{Shape, shape, suspicious_words},
         text::{oddities, with_state},
     },
-    formats::{GroupRow, Ids, Reader, RowResult, is_json, shown_id},
+    formats::{Ids, Reader, RowResult, is_json, shown_id},
     intake::text,
     operations::Rows,
     platform::os_error::in_plain_words,

@@ -14,7 +14,7 @@ use crate::{
         group::{Mapping, Properties},
         text::skeleton,
     },
-    formats::{GroupRow, RowPlan},
+    formats::RowPlan,
     search::suggest::similar,
 };
 

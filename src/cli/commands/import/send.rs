@@ -12,7 +12,6 @@ use crate::{
         output::{
             compact, exchanges,
             json::{WARNINGS, warnings},
-            progress::Progress,
         },
         process::exit::RunEnd,
     },

@@ -19,8 +19,8 @@ use crate::{
         known::KnownGroup,
         update::UnsafeUpdate,
     },
-    formats::{GroupRow, Plan, RowAction, RowPlan},
-    operations::{Foresight, Import, Permit, RowsToSend, Sending, changes_json, request},
+    formats::{Plan, RowAction, RowPlan},
+    operations::{Foresight, Import, Permit, RowsToSend, changes_json, request},
 };
 
 /// One row and what it requires, including changes to annotations.

@@ -15,10 +15,7 @@ use crate::{
         args::Fields,
         commands::prelude::*,
         input::fields::{Edits, say_cells},
-        output::token_file,
     },
-    config::guard::Weight,
-    domain::{change::Change, facts::Field},
 };
 
 /// Create a group; if it exists, return it unchanged

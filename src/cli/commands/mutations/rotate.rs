@@ -7,10 +7,9 @@ use crate::{
         commands::{batch, handoff, prelude::*, whose},
         output::{
             json::{ONE_REQUEST, one_request},
-            token_file::{self, TokenFile},
+            token_file::TokenFile,
         },
     },
-    config::guard::Weight,
     domain::{pasted::Pasted, text::with_state, token::Fingerprint},
     operations::{JUST_ROTATED, Spare, Target, TokenLookup},
 };

@@ -10,14 +10,9 @@ use crate::{
         args::Update,
         commands::{batch, prelude::*},
         input::fields::{Edits, say_cells},
-        output::token_file::{self, TokenFile},
+        output::token_file::TokenFile,
     },
-    config::guard::Weight,
-    domain::{
-        change::Change,
-        facts::Field,
-        update::{Edit, UnsafeUpdate},
-    },
+    domain::update::{Edit, UnsafeUpdate},
     operations::{Warning, sendable},
 };
 

@@ -15,7 +15,6 @@ use crate::{
         edit::{Edit, EditError},
         keyring,
         new_profile::{Field, NewProfile},
-        paths,
         profile::{KeySource, Profile},
         scrub::looks_like_a_key,
     },

@@ -9,7 +9,7 @@ use crate::{
         profile::Profile,
     },
     domain::{
-        facts::{self, Basis, Field, GetBehaviour, OmittedField, Stated},
+        facts::{self, Basis, GetBehaviour, OmittedField, Stated},
         group::EnvironmentTag,
     },
     operations::{Fact, Probe, Step, THE_SERVICE},

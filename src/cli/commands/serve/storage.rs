@@ -1,13 +1,11 @@
 //! Where the service stores its data: a file, or a schema of a PostgreSQL database. `serve init`, `serve backup` and `serve
 //! check` create the tables on a server, copy the file, and check it.
 
-use std::sync::Arc;
-
 use super::Serve;
 use crate::{
     api::tls,
     cli::commands::prelude::*,
-    config::{ConfigError, Environment, paths, profile::KeySource},
+    config::{ConfigError, profile::KeySource},
     service::store::{self, BackupSummary, CheckResult, Options, SharedStorage, Store, StoreError},
 };
 
