@@ -52,6 +52,7 @@ pub use groups::request;
 pub(crate) use groups::secret_check::fingerprints_in;
 pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
+pub(crate) use groups::update::{add_new, not_created};
 pub use handoff::{HandedOff, hand_off_cannot_start};
 pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};

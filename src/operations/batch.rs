@@ -161,11 +161,15 @@ impl Operations {
             _ if count > profile.max_bulk => format!("at most {} at once", profile.max_bulk),
             _ => return Ok(()),
         };
-        Err(Failure::Forbidden {
+        Err(self.bulk_is_forbidden(reason))
+    }
+
+    pub(super) fn bulk_is_forbidden(&self, reason: String) -> Failure {
+        Failure::Forbidden {
             operation: Guarded::Bulk,
-            profile: profile.name.clone(),
+            profile: self.profile().name.clone(),
             reason,
-        })
+        }
     }
 
     /// Stores the batch of a plan durably; nothing is sent.

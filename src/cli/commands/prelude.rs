@@ -49,5 +49,5 @@ pub(in crate::cli) use crate::{
         when,
     },
     formats::GroupRow,
-    operations::{Clock, Done, Failure, Guarded, Operations, Sending, UnknownIdPolicy},
+    operations::{Clock, Done, Failure, Guarded, Operations, Sending, UnknownIdPolicy, Warning},
 };

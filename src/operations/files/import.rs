@@ -14,7 +14,7 @@ use crate::{
     },
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        groups::update::changed_since,
+        groups::update::{as_reviewed, changed_since, not_created},
         outcome::planned,
         prelude::*,
         rotation::settle::BeforeGet,
@@ -255,11 +255,7 @@ impl Operations {
             self.permitted(Guarded::Update)?;
         }
         if let Some(reason) = guard::too_many(&self.profile().guards, rows) {
-            return Err(Failure::Forbidden {
-                operation: Guarded::Bulk,
-                profile: self.profile().name.clone(),
-                reason,
-            });
+            return Err(self.bulk_is_forbidden(reason));
         }
         Ok(Permit {
             sending,
@@ -384,11 +380,8 @@ impl Operations {
                 _ => None,
             })
             .collect();
-        if !differs.is_empty() && !created.has_alarm() {
-            return Err(Failure::ChangedSince {
-                id: row.id.clone(),
-                what: differs,
-            });
+        if !created.has_alarm() {
+            as_reviewed(&row.id, differs)?;
         }
         Ok(RowEnd::Done {
             outcome: created.ending.as_str(),
@@ -412,17 +405,10 @@ impl Operations {
             let known = UnknownIdPolicy::KnownOnly;
             let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));
             let read = Box::pin(looking).await?.done;
-            if read.ending == Ending::CreatedByGet {
-                let id = row.id.clone();
-                return Err(Failure::CreatedByGet { id });
-            }
-            let now = DesiredFields::of(&read.group);
-            let met = changed_since(&row.fields, &now);
-            if !met.is_empty() && !read.has_alarm() {
-                return Err(Failure::ChangedSince {
-                    id: row.id.clone(),
-                    what: met,
-                });
+            not_created(&row.id, &read)?;
+            if !read.has_alarm() {
+                let now = DesiredFields::of(&read.group);
+                as_reviewed(&row.id, changed_since(&row.fields, &now))?;
             }
             read
         } else {

@@ -15,7 +15,7 @@ use crate::{
     },
     domain::annotation::AnnotationPlan,
     formats::RowPlan,
-    operations::{Refresh, Warning, run::RunLimits},
+    operations::{Refresh, run::RunLimits},
 };
 
 /// How many rows are named before a confirmation.

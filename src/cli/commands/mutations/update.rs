@@ -13,7 +13,7 @@ use crate::{
         output::token_file::TokenFile,
     },
     domain::update::{Edit, UnsafeUpdate},
-    operations::{Warning, sendable},
+    operations::{add_new, not_created, sendable},
 };
 
 /// How to send a change.
@@ -224,11 +224,7 @@ pub(crate) async fn send(
     let updated = session.in_flight.during(updating).await;
     let mut done = updated.map_err(|failure| failure.of_change(id, "updated"))?;
     // Repeat the warnings of the first read, because they are still news to whoever started the command.
-    for warning in read.warnings {
-        if !done.warnings.contains(&warning) {
-            done.warnings.push(warning);
-        }
-    }
+    add_new(&mut done.warnings, &read.warnings);
     answer(session, &done, None, &token, file.as_mut()).await
 }
 
@@ -249,8 +245,6 @@ pub(crate) async fn read_first(
         Failure::NotWritten(_) if assurance == UnknownIdPolicy::Exists => failure,
         failure => failure.before(id, "updated"),
     })?;
-    if read.ending == Ending::CreatedByGet {
-        return Err(Failure::CreatedByGet { id: id.clone() }.into());
-    }
+    not_created(id, &read)?;
     Ok(read)
 }
