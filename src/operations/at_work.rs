@@ -1,21 +1,14 @@
 //! Who is changing which group right now: open intents, hand-offs included, whose process may still be working on them.
 
-use std::{
-    collections::HashSet,
-    fmt,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use std::sync::LazyLock;
 
 use super::prelude::*;
 use crate::{
-    config::{Profile, guard},
     directory::{HandOffTaker, RunId},
     domain::{
         active_change::{ActiveChange, ChangeKind},
-        mutation,
         rotation::settle_window,
     },
-    platform::process,
 };
 
 impl Operations {

@@ -7,7 +7,6 @@ use std::mem::discriminant;
 
 use super::prelude::*;
 use crate::{
-    config::profile::Profile,
     directory::Alarm,
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, due_within},

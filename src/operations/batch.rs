@@ -10,8 +10,6 @@ mod retry;
 mod runs;
 mod scheduled;
 
-use std::collections::HashMap;
-
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
@@ -21,9 +19,8 @@ use super::{
     run::{self, Context},
 };
 use crate::{
-    config::guard,
-    directory::{BatchOptions, ItemKey, NewBatch},
-    domain::batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
+    directory::NewBatch,
+    domain::batch::{Candidate, Counts, Plan, RECENT, Rules},
 };
 
 /// A run of a batch.

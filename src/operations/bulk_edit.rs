@@ -1,14 +1,12 @@
 //! One change over many groups: checked, reviewed, and turned into a batch of single updates. It is run, paused,
 //! stopped and resumed like every batch (`operations::batch`); each update is journalled and settled like every update.
 
-use std::collections::HashMap;
-
 use super::prelude::*;
 use crate::{
-    directory::{BatchOptions, KeptDraft, NewBatch},
+    directory::{KeptDraft, NewBatch},
     domain::batch::{
-        BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemStatus,
-        OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
+        BulkChange, Candidate, EditCandidate, EditPlan, EditRules, OnlyWhere, OpenChange, Rules,
+        Target, UnsentDraft, WantedRow,
     },
 };
 

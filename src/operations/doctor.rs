@@ -12,7 +12,7 @@ use std::path::Path;
 use super::{Clock, prelude::*};
 use crate::{
     api::recording::Listener,
-    config::{KeyOverride, Overrides, Problem, scrub::shown},
+    config::{KeyOverride, Overrides, Problem},
     domain::word_enum::word_enum,
 };
 

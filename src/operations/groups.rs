@@ -24,14 +24,7 @@ use super::{
 };
 use crate::{
     api::wire::GroupRequest,
-    domain::{
-        change::{Change, differences},
-        facts::Field,
-        known::Returned,
-        mutation,
-        size::check_size,
-        undo,
-    },
+    domain::{change::differences, known::Returned, size::check_size, undo},
 };
 
 /// How often a group is read whose reading was overtaken by a change of this directory.

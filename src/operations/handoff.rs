@@ -5,7 +5,7 @@
 mod command;
 mod scrub;
 
-use std::{cmp::Reverse, ffi::OsStr, fmt};
+use std::{cmp::Reverse, ffi::OsStr};
 
 use super::{
     at_work::{Running, hand_off_window},
@@ -14,8 +14,8 @@ use super::{
 use crate::{
     config::HandOffCommand,
     directory::{HandOffStep, HandOffTaker, RotationFilter},
-    domain::{handoff::HandOff, token::Token},
-    platform::{child, process},
+    domain::handoff::HandOff,
+    platform::child,
 };
 
 /// The state of a hand-off after an attempt.

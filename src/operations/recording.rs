@@ -6,7 +6,7 @@ use super::{groups::claims::Claim, prelude::*};
 use crate::{
     directory::{Recorded, SnapshotExtras},
     domain::{
-        change::{Change, FieldChange, Mark},
+        change::{FieldChange, Mark},
         history::NOT_KNOWN_BEFORE,
     },
 };

@@ -4,10 +4,7 @@
 
 mod queue;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    io,
-};
+use std::{collections::BTreeSet, io};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
@@ -18,7 +15,6 @@ use super::{
     run::{self, Context, RunLimits, TokenSink},
 };
 use crate::domain::{
-    group::EnvironmentTag,
     refresh::{Counts, ReadResult},
     remote_changes::RemoteChanges,
 };

@@ -7,9 +7,8 @@ mod pace;
 mod retry_budget;
 mod slots;
 
-use std::{fmt, io, sync::atomic::Ordering};
+use std::{io, sync::atomic::Ordering};
 
-use futures_util::future::BoxFuture;
 use tokio::{sync::mpsc, task::JoinSet};
 
 pub use control::{Control, RunCommand};
@@ -20,7 +19,6 @@ pub use slots::Slot;
 use slots::SlotPool;
 
 use super::prelude::*;
-use crate::{directory::BatchOptions, domain::batch::Halt};
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]

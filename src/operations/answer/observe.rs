@@ -9,14 +9,10 @@ use crate::{
         facts::StatedFacts,
         failure::CallError,
     },
-    directory::{GroupSnapshot, MutationStep, Noted},
+    directory::{MutationStep, Noted},
     domain::{
-        change::Change,
-        facts::{Facts, Field},
-        group::{EnvironmentTag, Properties},
+        group::Properties,
         known::{Drift, Observation, Returned},
-        mutation,
-        token::Token,
     },
     operations::{
         prelude::*,

@@ -11,9 +11,8 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::{GroupSnapshot, Recorded},
+    directory::Recorded,
     domain::{
-        facts::Facts,
         known::{Observation, Returned},
         operation_record::followed_by,
         rotation::{Event, RotateOutcome},

@@ -1,10 +1,7 @@
 //! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
-use std::collections::HashSet;
-
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
-    directory::Place,
     domain::age::{self, DEFAULT_LIMIT},
     operations::prelude::*,
 };

@@ -1,10 +1,8 @@
 //! One item of a bulk edit: the single update that was reviewed, or the read that settles one sent by an earlier run.
 
-use tokio::time::Instant;
-
 use super::item::{ItemContext, Outcome};
 use crate::{
-    domain::batch::{BulkChange, ItemStatus},
+    domain::batch::BulkChange,
     operations::{prelude::*, run::RetryBudget},
 };
 

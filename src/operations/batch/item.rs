@@ -1,14 +1,11 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
 //! If the service asks for a pause, the item waits before anything is sent, never after.
 
-use tokio::time::Instant;
-
 use super::{Bulk, Ended};
 use crate::{
     domain::{
-        batch::{Counts, Halt, ItemStatus, NOT_IN_FILE},
+        batch::{Counts, NOT_IN_FILE},
         operation_record::followed_by,
-        update::Edit,
     },
     operations::{
         prelude::*,

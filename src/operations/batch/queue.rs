@@ -1,8 +1,6 @@
 //! The queue of a run: begins items as pace and control allow, counts how they end, and stops when it must.
 
-use std::collections::{HashSet, VecDeque};
-
-use futures_util::{FutureExt, future::BoxFuture};
+use std::collections::VecDeque;
 
 use super::{
     BatchEvent, Bulk, Report, RunLimits, TokenSink,
@@ -11,7 +9,7 @@ use super::{
     with_status,
 };
 use crate::{
-    domain::batch::{BatchKind, Counts, Halt, ItemStatus},
+    domain::batch::Counts,
     operations::{
         Failpoint,
         prelude::*,

@@ -1,20 +1,15 @@
 //! Resuming a batch that was left: what is still ready is checked again, and the strength of the confirmation depends
 //! on who began the batch and when.
 
-use std::collections::HashMap;
-
 use super::{
     edit_item::{ALREADY, UNREADABLE},
     with_status,
 };
 use crate::{
-    config::guard::{self, Level},
+    config::guard::Level,
     domain::{
         age,
-        batch::{
-            BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UnverifiedField,
-            Verdict, WantedRow,
-        },
+        batch::{BulkChange, EditSkip, OnlyWhere, Rules, UnverifiedField, Verdict, WantedRow},
     },
     operations::{groups::update::changed_since, prelude::*},
 };

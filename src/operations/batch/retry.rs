@@ -1,10 +1,7 @@
 //! Which groups of ended batches still are not as their batch wanted them, and whether a retry would take one: only then is
 //! it proposed.
 
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, HashSet},
-};
+use std::cmp::Reverse;
 
 use crate::{BatchKind, EditSkip, Verdict, operations::prelude::*};
 

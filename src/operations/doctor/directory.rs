@@ -7,14 +7,13 @@ use rustix::fs::Access;
 use super::{Area, DoctorRequest, Report, path, places};
 use crate::{
     config::{
-        ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
-        directory_of, paths, scrub::shown,
+        ConfigError, DirectoryAt, Overrides, TeamSettings, default_directory, directory_of, paths,
     },
     directory::{
-        Contents, Directory, Inspected, Location, TeamFault, TimesAtWork, backup_of, backups_of,
-        inspect, team_status, what_it_is,
+        Contents, Inspected, Location, TeamFault, TimesAtWork, backup_of, backups_of, inspect,
+        team_status, what_it_is,
     },
-    domain::{age, rotation::settle_window, text::counted},
+    domain::{age, rotation::settle_window},
     operations::{Clock, Refused, at_work::hand_off_window, prelude::*, team_location},
     platform::private_files::with_suffix,
 };

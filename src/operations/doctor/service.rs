@@ -13,9 +13,9 @@ use crate::{
         probe::{Finding, Probe},
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
-    config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
+    config::{DirectoryAt, KeySource, Settings},
     directory::{BindingPreview, preview_binding_in},
-    domain::{proposal::quoted, token::Fingerprinter},
+    domain::token::Fingerprinter,
     intake::{self, proxy::Proxy},
     operations::{PlaceProblem, open_directory, prelude::*, profiles::places::caller},
 };

@@ -4,14 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    config::guard,
     directory::{Import, ImportId, Imported},
-    domain::{
-        change::Difference,
-        facts::{Facts, Field},
-        size::check_size,
-        update::{Edit, Plan},
-    },
+    domain::{change::Difference, size::check_size, update::Plan},
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
         groups::update::{as_reviewed, changed_since, not_created},

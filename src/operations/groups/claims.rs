@@ -3,12 +3,11 @@
 
 use std::time::Instant;
 
-use futures_util::FutureExt;
 use serde_json::Value;
 
 use crate::{
     api::send_by::SendBy,
-    directory::{Claimed, ItemKey, MutationIntent, MutationStep},
+    directory::{Claimed, MutationIntent, MutationStep},
     domain::mutation::State,
     operations::{
         ClaimHolder, RequestKind, at_work::has_process, prelude::*, profiles::places::GateSnapshot,

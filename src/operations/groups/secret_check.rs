@@ -1,7 +1,7 @@
 //! Names, mappings, properties and reasons are shown, stored and sent in the open: a text that is a token or an API key
 //! known here is refused before anything is written or sent.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
         annotation::Label,
         draft::Draft,
         pasted::{self, Parts, Pasted, is_nearly_token, shape, suspicious_words},
-        token::{Fingerprinter, Token},
+        token::Fingerprinter,
     },
     formats::{GroupRow, Ids},
     operations::prelude::*,

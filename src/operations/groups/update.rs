@@ -5,14 +5,12 @@ use serde_json::Value;
 
 use super::{answered, fields_in, request};
 use crate::{
-    directory::{GroupSnapshot, ItemKey},
     domain::{
-        change::{Change, differences},
-        facts::Field,
+        change::differences,
         group::Properties,
         remote_changes::RemoteChanges,
         size::check_size,
-        update::{ConcurrentChange, Edit, Plan},
+        update::{ConcurrentChange, Plan},
     },
     operations::{
         Failpoint, RequestKind, UnknownFields,

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::scrub::{Tail, scrubbed};
 use crate::{
     config::HandOffCommand,
-    domain::{handoff::HandOff, token::Token},
+    domain::handoff::HandOff,
     operations::prelude::*,
     platform::child::{Child, ChildError},
 };

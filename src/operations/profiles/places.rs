@@ -4,18 +4,15 @@
 mod problem;
 mod undecided;
 
-use std::sync::{Mutex, PoisonError};
-
 pub use problem::PlaceProblem;
 
 use crate::{
     api::wire::GroupRequest,
-    config::{KeySource, Profile, objection},
+    config::{KeySource, objection},
     directory::{
-        Alarm, Binding, BindingAnswer, Bound, Caller, Gate, GroupSnapshot, KeyId, KeyState,
-        OtherPlace, Place, PlaceEvent, SnapshotExtras,
+        Alarm, Binding, BindingAnswer, Bound, Caller, Gate, KeyId, KeyState, OtherPlace,
+        PlaceEvent, SnapshotExtras,
     },
-    domain::group::EnvironmentTag,
     operations::{answer::error_response::ErrorResponse, prelude::*},
 };
 

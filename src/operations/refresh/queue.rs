@@ -2,14 +2,10 @@
 
 use std::collections::VecDeque;
 
-use futures_util::{FutureExt, future::BoxFuture};
-use tokio::time::Instant;
-
 use super::{GroupRead, Reading, Refresh, RefreshEvent, number};
 use crate::{
     directory::ImportId,
     domain::{
-        batch::Halt,
         refresh::{Counts, ReadResult},
         remote_changes::RemoteChanges,
     },

@@ -4,19 +4,15 @@
 use std::time::Instant;
 
 use crate::{
-    directory::{
-        BeginResult, ItemKey, Recorded, RotationIntent, RotationStep, SnapshotExtras, TokenChange,
-    },
+    directory::{BeginResult, Recorded, RotationIntent, RotationStep, SnapshotExtras, TokenChange},
     domain::{
         known::Observation,
         rotation::{Event, RotateOutcome, Rotation},
-        token::Token,
     },
     operations::{
         Failpoint, RequestKind, handoff::hand_off_after, prelude::*,
         profiles::places::GateSnapshot, rotation::settle::BeforeGet,
     },
-    platform::process,
 };
 
 /// A token younger than this, by the directory's own clock, is not rotated again by a command.

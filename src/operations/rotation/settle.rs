@@ -2,9 +2,8 @@
 //! decides). Plans what to write; the get and the writing are done by `answer::observe`.
 
 use crate::{
-    directory::{GroupSnapshot, Noted, RotationStep, SnapshotExtras},
+    directory::{Noted, RotationStep, SnapshotExtras},
     domain::{
-        facts::Facts,
         operation_record::SETTLED,
         rotation::{Event, Rotation},
     },

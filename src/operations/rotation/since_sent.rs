@@ -2,11 +2,7 @@
 //! process sent it, by the time since boot if another process of this machine did, otherwise by the wall clock. Decides
 //! nothing.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::time::Instant;
 
 use crate::{operations::prelude::*, platform::clock::Moment};
 

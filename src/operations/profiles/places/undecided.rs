@@ -3,7 +3,6 @@
 use super::PlaceProblem;
 use crate::{
     directory::{BindingPreview, Question, QuestionReason},
-    domain::proposal::quoted,
     operations::prelude::*,
 };
 
