@@ -1,15 +1,13 @@
 //! Why a command did not succeed. Every message says what to do next.
 
-use std::{borrow::Cow, error::Error, io, path::Path};
+use std::{borrow::Cow, error::Error};
 
 use color_eyre::eyre::Report;
 
-use super::unexpected;
+use super::{prelude::*, unexpected};
 use crate::{
     config::{ConfigError, edit::EditError},
     directory::DirectoryError,
-    domain::{group::UserGroupId, history::Ending},
-    operations::{Done, Failure},
     service::store::StoreError,
 };
 

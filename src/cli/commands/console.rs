@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::{
     cli::process::{panic_report, signals},
-    config::{ConfigError, Overrides, UiSettings, new_directory},
+    config::{ConfigError, UiSettings, new_directory},
     demo::{DemoError, EmptyWorld, PROFILES, Setup, World},
     operations::{Connector, open_directory},
     tui::{

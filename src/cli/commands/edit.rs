@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cli::{input::fields::Edits, output::json::ANSWER, session::interruptible},
-    domain::{text::with_state, update},
+    domain::update,
     tui::{
         runtime::external_editor::{Editor, keep, keeping_folders},
         state::message::EditRequest,

@@ -2,8 +2,6 @@
 
 mod entry;
 
-use std::collections::BTreeSet;
-
 use self::entry::EntryRef;
 use super::{
     groups::UNDONE,

@@ -3,7 +3,6 @@
 
 use std::{fmt::Write as _, fs};
 
-use clap::Command;
 use clap_mangen::Man;
 
 use super::{

@@ -1,14 +1,6 @@
 //! What many commands use.
 
-pub(in crate::cli) use std::{
-    io::{self, IsTerminal},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
-
 pub(in crate::cli) use clap::{Args, Subcommand};
-pub(in crate::cli) use jiff::Timestamp;
 
 pub(in crate::cli) use super::{
     Run,
@@ -32,22 +24,11 @@ pub(in crate::cli) use crate::{
             shape::{Object, shape},
             token_file,
         },
+        prelude::*,
         process::{exit::Exit, signals::Signals},
         session::{self, Session, in_session, in_session_with},
     },
-    config::{Environment, Settings, guard::Weight, paths},
+    config::guard::Weight,
     directory::BatchOptions,
-    domain::{
-        batch::StopCause,
-        change::{Change, DesiredFields},
-        facts::Field,
-        group::UserGroupId,
-        history::Ending,
-        known::KnownGroup,
-        proposal::quoted,
-        text::{counted, visible},
-        when,
-    },
-    formats::GroupRow,
-    operations::{Clock, Done, Failure, Guarded, Operations, Sending, UnknownIdPolicy, Warning},
+    operations::{Clock, Sending},
 };

@@ -10,7 +10,7 @@ use super::prelude::*;
 use crate::{
     cli::{output::exchanges, session::overrides},
     config::{
-        Overrides, edit, keyring,
+        edit, keyring,
         profile::{self, KeySource},
     },
     operations::{Connector, NotAdded, PlaceProblem, Probe, hand_off_cannot_start},

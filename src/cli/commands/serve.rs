@@ -6,7 +6,6 @@ mod storage;
 use std::{
     net::{SocketAddr, TcpListener},
     num::NonZeroU32,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -6,7 +6,7 @@ mod tests;
 use std::{any::TypeId, ffi::OsStr, fmt::Write};
 
 use clap::{
-    Arg, ArgMatches, Command, CommandFactory,
+    Arg, ArgMatches, CommandFactory,
     builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser, ValueParser},
     error::ErrorKind,
 };

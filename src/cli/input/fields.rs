@@ -1,34 +1,21 @@
 //! `--name`, `--map`, `--property` and related options: read and checked before anything is sent, then merged into what
 //! is known.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    path::{Path, PathBuf},
-};
-
-use serde_json::Value;
+use std::collections::HashSet;
 
 use crate::{
     cli::{
         args::Fields,
         error::{CliError, blocking},
         output,
+        prelude::*,
     },
-    domain::{
-        batch::BulkChange,
-        change::DesiredFields,
-        facts::Field,
-        group::UserGroupId,
-        size::check_size,
-        spreadsheet,
-        text::{visible, with_state},
-    },
-    formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
+    domain::{batch::BulkChange, size::check_size, spreadsheet},
+    formats::{Parts, Reader, RowResult, is_json, strict_json},
     intake::{
         pairs::{pair, second_key, unquoted},
         text,
     },
-    operations::Failure,
     search::suggest::similar,
 };
 

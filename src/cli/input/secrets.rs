@@ -2,27 +2,25 @@
 //! option for a secret are refused before parsing, so that no error message repeats them; values that look like a token
 //! before the command begins, so that it neither keeps nor sends nor repeats them.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::Path,
-};
+use std::ffi::{OsStr, OsString};
 
-use clap::{ArgMatches, Command, parser::ValueSource};
+use clap::{ArgMatches, parser::ValueSource};
 
 use crate::{
     cli::{
         args::Global,
         error::CliError,
         output::proposals,
+        prelude::*,
         session::{Session, open_named, overrides},
     },
-    config::{ConfigError, DirectoryAt, Overrides, default_directory, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
     domain::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
         proposal::Selection,
     },
-    operations::{Failure, fingerprints_in},
+    operations::fingerprints_in,
 };
 
 const SECRETS: [&str; 8] = [

@@ -2,23 +2,21 @@
 //! typed, an unknown one is a mistake, and then nothing is done for the others either; unknown ids of files and filters are
 //! listed and skipped.
 
-use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
+use std::{collections::HashSet, fmt::Display};
 
 use super::{
     forgotten,
     listing::{ListedFor, Listing},
 };
 use crate::{
-    cli::{args::Selection, error::CliError, output, session::Session},
+    cli::{args::Selection, error::CliError, output, prelude::*, session::Session},
     domain::{
         dash::begins_long,
-        group::UserGroupId,
-        proposal::quoted,
-        text::{counted, has_variable, oddities, with_state},
+        text::{has_variable, oddities},
     },
     formats::{begins_as_json, ids_below, ids_in, is_json},
     intake::{fault::Fault, ids, text},
-    operations::{Failure, RotationId, RotationRow},
+    operations::{RotationId, RotationRow},
     search::suggest::similar,
 };
 

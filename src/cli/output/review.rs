@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write};
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
@@ -13,16 +12,13 @@ use super::{
 };
 use crate::{
     api::inspect::{Method, as_curl, request_json},
-    cli::{error::CliError, output, process::exit::Exit, session::Session},
+    cli::{error::CliError, output, prelude::*, process::exit::Exit, session::Session},
     domain::{
-        change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
-        facts::Field,
-        group::UserGroupId,
-        text::{bounded, visible},
+        change::{ChangeRow, FieldChange as Changed, Mark},
+        text::bounded,
         update::{Plan, UnsafeUpdate},
-        when,
     },
-    operations::{Done, changes_json, request},
+    operations::{changes_json, request},
 };
 
 /// The changed rows, one per line, with the signs of docs/design/console.md.

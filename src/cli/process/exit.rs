@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use crate::{
-    cli::error::CliError,
-    domain::{batch::Halt, history::Ending, rotation::State},
+    cli::{error::CliError, prelude::*},
+    domain::{batch::Halt, rotation::State},
     operations::{
-        Class, Done, Finding, Probe, Recovered, Warning,
+        Class, Finding, Probe, Recovered,
         doctor::{Area, Report},
     },
 };

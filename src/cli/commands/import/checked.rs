@@ -12,7 +12,7 @@ use crate::{
     cli::commands::prelude::*,
     domain::{
         pasted::{Shape, shape, suspicious_words},
-        text::{oddities, with_state},
+        text::oddities,
     },
     formats::{Ids, Reader, RowResult, is_json, shown_id},
     intake::text,

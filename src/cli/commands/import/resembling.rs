@@ -4,8 +4,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::{
     cli::commands::prelude::*,
     domain::spreadsheet,

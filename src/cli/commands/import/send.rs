@@ -17,7 +17,7 @@ use crate::{
     },
     domain::batch::Halt,
     operations::{
-        RowCounts, RowEnd, RowSent, RowsToSend, SendingRows, Warning,
+        RowCounts, RowEnd, RowSent, RowsToSend, SendingRows,
         run::{Counts, RunLimits, Sum},
     },
 };

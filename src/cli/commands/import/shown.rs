@@ -1,11 +1,11 @@
 //! A plan as it is shown: its counts, losses and rows, for people and for programs.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fmt::Write,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::{
     checked::Checked,

@@ -10,7 +10,7 @@ use crate::{
             token_file::TokenFile,
         },
     },
-    domain::{pasted::Pasted, text::with_state, token::Fingerprint},
+    domain::{pasted::Pasted, token::Fingerprint},
     operations::{JUST_ROTATED, Spare, Target, TokenLookup},
 };
 

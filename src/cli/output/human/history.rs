@@ -1,15 +1,10 @@
 //! The history: who did what, as one line or one paragraph per entry; rotations and token owners as tables.
 
-use jiff::Timestamp;
-
 use super::{passed, passed_title, rows, word};
 use crate::{
+    cli::prelude::*,
     directory::{Mutation, Numbered},
-    domain::{
-        history::{Entry, changes_text},
-        text::visible,
-        when,
-    },
+    domain::history::{Entry, changes_text},
     operations::{RotationRow, TokenReport},
 };
 
