@@ -25,7 +25,7 @@ pub(super) use crate::{
         history::Ending,
         known::KnownGroup,
         proposal::quoted,
-        text::{counted, visible, with_state},
+        text::{counted, joined, visible, with_state},
         when,
     },
     formats::GroupRow,

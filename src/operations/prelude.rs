@@ -31,7 +31,7 @@ pub(in crate::operations) use crate::{
         mutation,
         proposal::quoted,
         rotation::State,
-        text::{counted, visible},
+        text::{counted, joined, visible},
         token::{Fingerprint, Token},
         update::Edit,
         when,

@@ -9,7 +9,10 @@ use crate::{
         args::{Batches, BatchesCommand},
         output::json::{COUNTS, PLACE, counts, of_place},
     },
-    domain::batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
+    domain::{
+        batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
+        text::listed,
+    },
     operations::{Batch, BatchId, BatchItem},
 };
 
@@ -178,11 +181,7 @@ fn state(batch: &Batch) -> String {
                 (waiting, "not handed off"),
                 (batch.unwritten, NOT_IN_FILE),
             ];
-            let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-            let parts: Vec<_> = parts
-                .map(|(count, what)| format!("{count} {what}"))
-                .collect();
-            match parts.join(", ") {
+            match listed(parts) {
                 none if none.is_empty() => "done".into(),
                 parts => format!("done: {parts}"),
             }

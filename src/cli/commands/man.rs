@@ -96,7 +96,7 @@ fn manual_page(command: Command) -> io::Result<(String, String)> {
     let is_root = command.get_name() == "groupdesk";
     let related = related(&command);
     let path = command.get_display_name().unwrap_or(command.get_name());
-    let path = path.split('-').skip(1).collect::<Vec<_>>().join(" ");
+    let path = joined(path.split('-').skip(1), " ");
     let examples = format!("  {}", contract::examples(&path).join("\n  "));
     let man = Man::new(command)
         .date(RELEASED)
@@ -139,11 +139,9 @@ fn related(command: &Command) -> Vec<String> {
 }
 
 fn see_also(pages: &[String]) -> String {
-    let pages: Vec<_> = pages
-        .iter()
-        .map(|page| format!("\\fB{}\\fR(1)", page.replace('-', "\\-")))
-        .collect();
-    format!(".SH \"SEE ALSO\"\n{}\n", pages.join(",\n"))
+    let page = |page: &String| format!("\\fB{}\\fR(1)", page.replace('-', "\\-"));
+    let pages = joined(pages.iter().map(page), ",\n");
+    format!(".SH \"SEE ALSO\"\n{pages}\n")
 }
 
 /// Escapes the text so that troff prints it literally.
@@ -159,7 +157,7 @@ fn escaped(text: &str) -> String {
             line
         }
     });
-    lines.collect::<Vec<_>>().join("\n")
+    joined(lines, "\n")
 }
 
 fn exit_status() -> String {

@@ -371,8 +371,8 @@ fn line(read: &GroupRead) -> String {
     );
     let labels = read.elsewhere.labels();
     if !labels.is_empty() {
-        let labels: Vec<_> = labels.iter().map(|label| visible(label)).collect();
-        let _ = write!(text, ": {}", labels.join(", "));
+        let labels = joined(labels.iter().map(|label| visible(label)), ", ");
+        let _ = write!(text, ": {labels}");
     }
     if let Some(failure) = &read.failure {
         let _ = write!(text, "\n  x {}", visible(&failure.to_string()));

@@ -287,8 +287,8 @@ impl RunReport for Report<'_> {
     }
 
     fn again(&self) -> Option<String> {
-        let ids: Vec<_> = self.ids.iter().map(i64::to_string).collect();
-        let command = format!("groupdesk rotations check {}", ids.join(" "));
+        let ids = joined(self.ids.iter().map(i64::to_string), " ");
+        let command = format!("groupdesk rotations check {ids}");
         Some(command.trim_end().to_owned())
     }
 

@@ -244,11 +244,8 @@ pub(crate) fn missing_key(what: &str, key: &str, known: &BTreeSet<&String>) -> C
         near = similar(key, known.iter().copied(), 1);
     }
     near.truncate(NEAR);
-    let near: Vec<_> = near
-        .iter()
-        .map(|near| format!("\"{}\"", visible(near)))
-        .collect();
-    let meant = match near.join(", ") {
+    let near = near.iter().map(|near| format!("\"{}\"", visible(near)));
+    let meant = match joined(near, ", ") {
         none if none.is_empty() => none,
         near => format!("; did you mean {near}?"),
     };

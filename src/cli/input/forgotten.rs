@@ -6,7 +6,10 @@ use std::ffi::OsString;
 use clap::Arg;
 
 use super::dashes::{attached_from, exactly, meant};
-use crate::{annotation::Label, cli::prelude::*, dash::undashed};
+use crate::{
+    cli::prelude::*,
+    domain::{annotation::Label, dash::undashed},
+};
 
 /// The options of the current command, and a text that was given without quotes.
 static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();

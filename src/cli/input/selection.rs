@@ -262,8 +262,7 @@ pub(crate) fn alike(id: &UserGroupId, known: &[UserGroupId], most: usize) -> Opt
 }
 
 pub(crate) fn in_quotes(ids: &[&UserGroupId]) -> String {
-    let quoted: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
-    quoted.join(", ")
+    joined(ids.iter().map(|id| format!("\"{id}\"")), ", ")
 }
 
 /// Refuses ids that the directory does not know. `undone` says what was not done.
@@ -290,13 +289,12 @@ pub(crate) async fn ensure_groups(
         let value = forgotten::value(id.as_str()).filter(|_| !is_first);
         let value = value.map(|option| format!("{option} {}", quoted(id.as_str())));
         let meant = [forgotten::option(id.as_str()), near, value];
-        let meant: Vec<_> = meant.into_iter().flatten().collect();
-        match meant.join("? Or ") {
+        match joined(meant.into_iter().flatten(), "? Or ") {
             none if none.is_empty() => format!("\"{id}\""),
             meant => format!("\"{id}\" (did you mean {meant}?)"),
         }
     });
-    let named: Vec<_> = named.collect();
+    let named = joined(named, ", ");
     let more = match unknown.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {}", counted(more, "other ID")),
@@ -307,7 +305,7 @@ pub(crate) async fn ensure_groups(
         format!(". Put the text of {option} in quotes")
     });
     Err(CliError::Usage(format!(
-        "{}{more} {are} not in the directory of this profile; {undone}{text}",
+        "{named}{more} {are} not in the directory of this profile; {undone}{text}",
         named.join(", ")
     )))
 }

@@ -155,12 +155,8 @@ fn line(text: &mut String, line: impl Display) {
 }
 
 fn values(row: &ChangeRow) -> String {
-    [&row.before, &row.after]
-        .into_iter()
-        .flatten()
-        .map(|value| bounded(value))
-        .collect::<Vec<_>>()
-        .join(" -> ")
+    let values = [&row.before, &row.after].into_iter().flatten();
+    joined(values.map(|value| bounded(value)), " -> ")
 }
 
 /// `--dry-run`: prints the exact request and what it would change.

@@ -1,12 +1,14 @@
 //! Turns any answer but a good one into a failure, for reads and for mutations.
 
 use crate::{
-    answer::{
-        Verdict,
-        ambiguous::{Ambiguous, AmbiguousKind},
+    api::{
+        answer::{
+            Verdict,
+            ambiguous::{Ambiguous, AmbiguousKind},
+        },
+        client::Reply,
+        failure::CallError,
     },
-    client::Reply,
-    failure::CallError,
     operations::prelude::*,
 };
 

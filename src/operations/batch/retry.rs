@@ -3,7 +3,10 @@
 
 use std::cmp::Reverse;
 
-use crate::{BatchKind, EditSkip, Verdict, operations::prelude::*};
+use crate::{
+    domain::batch::{EditSkip, Verdict},
+    operations::prelude::*,
+};
 
 /// Of so many batches a list says whether a retry would take anything.
 const LOOKED_AT: usize = 10;
@@ -59,7 +62,7 @@ impl Operations {
             return Ok(None);
         }
         let reasons = reasons.iter().map(|(count, why)| format!("{count} {why}"));
-        let text = reasons.collect::<Vec<_>>().join("; ");
+        let text = joined(reasons, "; ");
         Ok(Some(visible(&text).into_owned()))
     }
 

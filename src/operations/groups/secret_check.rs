@@ -41,8 +41,8 @@ impl<'t> Text<'t> {
 
 /// What could be taken for parts of tokens in the texts that are there.
 fn parts_of(base: &DesiredFields) -> Option<Parts> {
-    let texts: Vec<_> = texts(base).into_iter().map(|text| text.text).collect();
-    Parts::of(&texts.join("\n\n"))
+    let texts = texts(base).into_iter().map(|text| text.text);
+    Parts::of(&joined(texts, "\n\n"))
 }
 
 impl Operations {

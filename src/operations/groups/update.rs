@@ -223,11 +223,10 @@ impl Operations {
             return Ok(done);
         }
         let what = parts.iter().map(|part| visible(&part.label()).into_owned());
-        let what: Vec<_> = what.collect();
         Err(Failure::guarded(format!(
             "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. To see the current \
              values: {}",
-            what.join(", "),
+            joined(what, ", "),
             id.command("show", "")
         )))
     }

@@ -276,10 +276,10 @@ fn line(row: &EditRow) -> String {
         (None, None) => (' ', String::new()),
     };
     let recent = row.recent.as_ref().map(|recent| {
-        let fields: Vec<_> = recent.fields.iter().map(|field| field.as_str()).collect();
+        let fields = recent.fields.iter().map(|field| field.as_str());
         format!(
             " (! {} changed by {} within 24 h)",
-            fields.join(", "),
+            joined(fields, ", "),
             visible(&recent.by)
         )
     });

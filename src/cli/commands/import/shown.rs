@@ -288,12 +288,9 @@ fn in_words(sending: Sending, shown: &ShownPlan) -> String {
         ("notes or labels left", shown.kept),
     ];
     let annotations = annotations.into_iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<_> = counts
-        .filter(is_given)
-        .chain(annotations)
-        .map(|(word, count)| format!("{} {count}", word_for_people(word)))
-        .collect();
-    parts.join(", ")
+    let parts = counts.filter(is_given).chain(annotations);
+    let parts = parts.map(|(word, count)| format!("{} {count}", word_for_people(word)));
+    joined(parts, ", ")
 }
 
 /// A [`word`] for people. The other groups were not read, so they must not be called unchanged.

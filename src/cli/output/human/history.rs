@@ -37,8 +37,7 @@ pub(crate) fn history_line(entry: &Entry) -> String {
         token,
         story,
     ];
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("  ")
+    joined(parts.into_iter().filter(|part| !part.is_empty()), "  ")
 }
 
 const CHANGE_STATE: usize = 5;
@@ -95,7 +94,7 @@ fn story(entry: &Entry) -> String {
     let changes = changes.map(|changes| changes_text(changes, "->"));
     let (reason, note) = (entry.reason.as_deref(), entry.note.as_deref());
     let parts = [reason, changes.as_deref(), note].into_iter().flatten();
-    parts.map(visible).collect::<Vec<_>>().join("; ")
+    joined(parts.map(visible), "; ")
 }
 
 const STATE: usize = 1;
