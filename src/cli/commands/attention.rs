@@ -88,7 +88,7 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
             "{elsewhere} in other profiles. To list them: groupdesk attention --all"
         ));
     }
-    Ok(if waits { Exit::Unknown } else { Exit::Done })
+    Ok(Exit::done_unless(waits, Exit::Unknown))
 }
 
 /// What the batch of a concern was told, if it is about one.

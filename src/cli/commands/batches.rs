@@ -150,11 +150,8 @@ async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
     }
     show(session, number).await?;
     let counts = operations.batch(batch.id).await?.counts;
-    Ok(if counts.unknown + counts.conflict > 0 {
-        Exit::Unknown
-    } else {
-        Exit::Done
-    })
+    let is_amiss = counts.unknown + counts.conflict > 0;
+    Ok(Exit::done_unless(is_amiss, Exit::Unknown))
 }
 
 fn state(batch: &Batch) -> String {

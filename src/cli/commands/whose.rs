@@ -76,11 +76,8 @@ impl Run for Whose {
                 "line {line} has something else that may be a token, or a part of one; {ELSEWHERE}"
             ));
         }
-        Ok(if unknown.len() == answered.len() {
-            Exit::Refused
-        } else {
-            Exit::Done
-        })
+        let has_none = unknown.len() == answered.len();
+        Ok(Exit::done_unless(has_none, Exit::Refused))
     }
 }
 

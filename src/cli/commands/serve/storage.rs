@@ -273,11 +273,8 @@ pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
         let header = ["", "ABOUT", "FOUND"];
         human::rows(header, lines, None)
     })?;
-    Ok(if all.iter().all(|result| result.is_fine) {
-        Exit::Done
-    } else {
-        Exit::Usage
-    })
+    let is_fine = all.iter().all(|result| result.is_fine);
+    Ok(Exit::done_unless(!is_fine, Exit::Usage))
 }
 
 shape! {
