@@ -305,8 +305,7 @@ pub(crate) async fn ensure_groups(
         format!(". Put the text of {option} in quotes")
     });
     Err(CliError::Usage(format!(
-        "{named}{more} {are} not in the directory of this profile; {undone}{text}",
-        named.join(", ")
+        "{named}{more} {are} not in the directory of this profile; {undone}{text}"
     )))
 }
 
