@@ -25,12 +25,7 @@ mod refresh;
 mod rotation;
 pub mod run;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
-
-use jiff::Timestamp;
+use prelude::*;
 use rotation::since_sent::SentTimes;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
@@ -90,19 +85,11 @@ pub use crate::{
 
 use crate::{
     api::client::Client,
-    config::{
-        Environment,
-        profile::{KeySource, Profile},
-    },
-    directory::{Directory, HistoryFilter, RotationFilter},
+    config::{Environment, KeySource},
+    directory::{HistoryFilter, RotationFilter},
     domain::{
-        group::UserGroupId,
-        history::Entry,
-        known::KnownGroup,
         pasted::{Parts, may_have_token},
         rotation::{LONGEST_SETTLE_WINDOW, settle_window},
-        token::Fingerprint,
-        when,
     },
     operations::profiles::{
         facts,
