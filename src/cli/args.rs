@@ -10,7 +10,6 @@ use clap::{
 };
 
 use super::{
-    error::CliError,
     output::{colour::When, form::Form},
     prelude::*,
 };

@@ -1,13 +1,15 @@
 //! Why a command did not succeed. Every message says what to do next.
 
-use std::{borrow::Cow, error::Error};
+use std::{borrow::Cow, error::Error, io, path::Path};
 
 use color_eyre::eyre::Report;
 
-use super::{prelude::*, unexpected};
+use super::unexpected;
 use crate::{
     config::{ConfigError, edit::EditError},
     directory::DirectoryError,
+    domain::{group::UserGroupId, history::Ending},
+    operations::{Done, Failure},
     service::store::StoreError,
 };
 

@@ -20,7 +20,6 @@ use zeroize::Zeroizing;
 
 use self::shape::Object;
 use super::{
-    error::CliError,
     prelude::*,
     process::{
         exit::Exit,

@@ -1,4 +1,4 @@
-//! What many files of the command line use, from below it.
+//! What many files of the command line use: its error, and what is below it.
 
 pub(super) use std::{
     collections::BTreeSet,
@@ -15,6 +15,7 @@ pub(super) use clap::Command;
 pub(super) use jiff::Timestamp;
 pub(super) use serde_json::Value;
 
+pub(super) use super::error::CliError;
 pub(super) use crate::{
     config::{Environment, Overrides, Settings, paths},
     domain::{

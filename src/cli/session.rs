@@ -2,7 +2,7 @@
 
 use super::{
     args::Global,
-    error::{CliError, advice},
+    error::advice,
     input::forgotten,
     output::{self, exchanges, proposals, shape::Object},
     prelude::*,

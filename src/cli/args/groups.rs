@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 
 use super::{BatchArgs, Exists, Fields, Mutation, Pace, Selection, TokenArgs, which_groups};
-use crate::cli::{error::CliError, prelude::*};
+use crate::cli::prelude::*;
 
 /// Read one or more groups from the service; --refresh-all reads every known group
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ pub(in crate::cli) use super::{
 pub(in crate::cli) use crate::{
     cli::{
         args::{Global, Mutation, Replace, TokenArgs},
-        error::{CliError, blocking},
+        error::blocking,
         input::{
             confirm::{self, Question, Review},
             listing::ListedFor,

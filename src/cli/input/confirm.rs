@@ -5,13 +5,7 @@
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::{
-    cli::{
-        args::Mutation,
-        error::{CliError, blocking},
-        output,
-        prelude::*,
-        session::Session,
-    },
+    cli::{args::Mutation, error::blocking, output, prelude::*, session::Session},
     config::guard::{self, Level, Weight},
 };
 

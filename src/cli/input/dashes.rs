@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::Arg;
 
 use crate::{
-    cli::{error::CliError, prelude::*},
+    cli::prelude::*,
     config::nearest,
     domain::dash::{
         begins_long, behind_blanks, behind_odd_blanks, is_long, undashed, what_is_wrong,

@@ -4,12 +4,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    cli::{
-        args::Fields,
-        error::{CliError, blocking},
-        output,
-        prelude::*,
-    },
+    cli::{args::Fields, error::blocking, output, prelude::*},
     domain::{batch::BulkChange, size::check_size, spreadsheet},
     formats::{Parts, Reader, RowResult, is_json, strict_json},
     intake::{

@@ -5,7 +5,6 @@
 use crate::{
     cli::{
         args::Order,
-        error::CliError,
         output::{self, human::Listed},
         prelude::*,
         session::Session,

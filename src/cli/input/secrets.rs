@@ -9,7 +9,6 @@ use clap::{ArgMatches, parser::ValueSource};
 use crate::{
     cli::{
         args::Global,
-        error::CliError,
         output::proposals,
         prelude::*,
         session::{Session, open_named, overrides},

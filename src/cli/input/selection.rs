@@ -9,7 +9,7 @@ use super::{
     listing::{ListedFor, Listing},
 };
 use crate::{
-    cli::{args::Selection, error::CliError, output, prelude::*, session::Session},
+    cli::{args::Selection, output, prelude::*, session::Session},
     domain::{
         dash::begins_long,
         text::{has_variable, oddities},

@@ -4,11 +4,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::{
-    api::inspect::escape_hidden,
-    cli::{error::CliError, prelude::*},
-    formats::csv_line,
-};
+use crate::{api::inspect::escape_hidden, cli::prelude::*, formats::csv_line};
 
 /// The forms of a list.
 pub(crate) const EVERY: &[Form] = &[

@@ -12,7 +12,7 @@ use super::{
     form,
 };
 use crate::{
-    cli::{error::CliError, output, prelude::*},
+    cli::{output, prelude::*},
     domain::{
         age,
         known::{Known, Source},

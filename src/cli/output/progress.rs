@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 use crate::{
     cli::{
-        error::CliError,
         output::{self, proposals},
         prelude::*,
         process::{

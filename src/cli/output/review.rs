@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     api::inspect::{Method, as_curl, request_json},
-    cli::{error::CliError, output, prelude::*, process::exit::Exit, session::Session},
+    cli::{output, prelude::*, process::exit::Exit, session::Session},
     domain::{
         change::{ChangeRow, FieldChange as Changed, Mark},
         text::bounded,

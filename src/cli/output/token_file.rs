@@ -10,7 +10,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{error::CliError, output, prelude::*, process::stdio},
+    cli::{output, prelude::*, process::stdio},
     domain::token::{Fingerprinter, Token},
     operations::batch::TokenSink,
     platform::private_files,

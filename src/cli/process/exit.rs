@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::{
-    cli::{error::CliError, prelude::*},
+    cli::prelude::*,
     domain::{batch::Halt, rotation::State},
     operations::{
         Class, Finding, Probe, Recovered,

@@ -10,7 +10,7 @@ use tokio::{
     },
 };
 
-use crate::cli::{error::CliError, prelude::*};
+use crate::cli::prelude::*;
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// When the first signal came.
