@@ -461,8 +461,8 @@ mod tests {
         })
     }
 
-    fn walk(path: &[String], command: &Command, tried: &mut usize) {
-        for argument in command.get_arguments() {
+    fn walk(path: &[String], parent: &Command, tried: &mut usize) {
+        for argument in parent.get_arguments() {
             let Some(values) = with_token(argument) else {
                 continue;
             };
@@ -481,13 +481,9 @@ mod tests {
             assert!(is_number || !found.is_empty(), "taken: {path:?} {name}");
             *tried += usize::from(!is_number);
         }
-        for below in command.get_subcommands() {
-            let path: Vec<_> = path
-                .iter()
-                .cloned()
-                .chain([below.get_name().to_owned()])
-                .collect();
-            walk(&path, below, tried);
+        for below in parent.get_subcommands() {
+            let below_path = [path, &[below.get_name().to_owned()][..]].concat();
+            walk(&below_path, below, tried);
         }
     }
 
