@@ -501,10 +501,10 @@ mod tests {
         assert!(tried > 100, "only {tried} arguments were tried");
     }
 
-    fn suspects_of(line: &str, root: Command) -> Vec<Suspect> {
+    fn suspects_of(line: &str, root: &Command) -> Vec<Suspect> {
         let words = ["groupdesk"].into_iter().chain(line.split(' '));
         let matches = root.clone().try_get_matches_from(words);
-        suspects(&matches.expect("it parses"), &root)
+        suspects(&matches.expect("it parses"), root)
     }
 
     #[test]
@@ -545,7 +545,7 @@ mod tests {
                 false,
             ),
         ] {
-            let found = suspects_of(line, command().ignore_errors(true));
+            let found = suspects_of(line, &command().ignore_errors(true));
             let texts: std::collections::HashSet<_> = found.iter().map(|one| &one.text).collect();
             assert_eq!(texts.len(), count, "{line}");
             assert_eq!(is_opened_for(&found), is_opened, "{line}");
@@ -556,7 +556,7 @@ mod tests {
     #[test]
     fn an_id_may_have_digits_of_its_own_and_a_message_of_the_parser_repeats_no_token() {
         let found = |line: &str| {
-            let all = suspects_of(line, command());
+            let all = suspects_of(line, &command());
             all.iter().filter(|one| one.doubt > Doubt::Words).count()
         };
         assert_eq!(found("get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
