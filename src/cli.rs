@@ -7,6 +7,7 @@ mod complete;
 mod error;
 mod input;
 mod output;
+mod prelude;
 pub mod process;
 mod session;
 mod unexpected;

@@ -18,18 +18,14 @@ mod handoff;
 mod location;
 mod outcome;
 mod permission;
+mod prelude;
 mod profiles;
 mod recording;
 mod refresh;
 mod rotation;
 pub mod run;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
-
-use jiff::Timestamp;
+use prelude::*;
 use rotation::since_sent::SentTimes;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
@@ -51,6 +47,7 @@ pub use groups::request;
 pub(crate) use groups::secret_check::fingerprints_in;
 pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
+pub(crate) use groups::update::{add_new, not_created};
 pub use handoff::{HandedOff, hand_off_cannot_start};
 pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};
@@ -88,19 +85,11 @@ pub use crate::{
 
 use crate::{
     api::client::Client,
-    config::{
-        Environment,
-        profile::{KeySource, Profile},
-    },
-    directory::{Directory, HistoryFilter, RotationFilter},
+    config::{Environment, KeySource},
+    directory::{HistoryFilter, RotationFilter},
     domain::{
-        group::UserGroupId,
-        history::Entry,
-        known::KnownGroup,
         pasted::{Parts, may_have_token},
         rotation::{LONGEST_SETTLE_WINDOW, settle_window},
-        token::Fingerprint,
-        when,
     },
     operations::profiles::{
         facts,

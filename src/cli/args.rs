@@ -2,7 +2,7 @@
 
 mod groups;
 
-use std::{ffi::OsStr, path::PathBuf, time::Duration};
+use std::ffi::OsStr;
 
 use clap::{
     Arg, ArgGroup, Args,
@@ -10,12 +10,12 @@ use clap::{
 };
 
 use super::{
-    error::CliError,
     output::{colour::When, form::Form},
+    prelude::*,
 };
 use crate::{
     directory::BatchOptions,
-    domain::{age, group::UserGroupId, text::has_variable},
+    domain::{age, text::has_variable},
     operations::batch::RunLimits,
     search::SortBy,
 };

@@ -2,22 +2,18 @@
 //! configuration and the directory file, opens no network connection, changes nothing, and prints nothing if it has no
 //! suggestion.
 
-use std::{
-    ffi::{OsStr, OsString},
-    io,
-    path::Path,
-};
+use std::ffi::{OsStr, OsString};
 
-use clap::{Arg, Command, ValueEnum};
+use clap::{Arg, ValueEnum};
 use clap_complete::{
     CompleteEnv,
     engine::{ArgValueCompleter, CompletionCandidate},
     env::{EnvCompleter, Fish, Shells, Zsh as PlainZsh},
 };
 
-use super::{commands::tree, output::human::Columns};
+use super::{commands::tree, output::human::Columns, prelude::*};
 use crate::{
-    config::{DirectoryAt, Environment, Overrides, Settings},
+    config::DirectoryAt,
     directory::{CompletedProfile, ids_beginning},
     search::{SortBy, filter_tests},
 };

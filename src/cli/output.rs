@@ -13,28 +13,20 @@ pub(super) mod review;
 pub(super) mod shape;
 pub(super) mod token_file;
 
-use std::{
-    io,
-    sync::{
-        Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use self::shape::Object;
 use super::{
-    error::CliError,
+    prelude::*,
     process::{
         exit::Exit,
         stdio::{self, ERR, OUT, Written},
     },
 };
-use crate::{
-    api::inspect::escape_hidden, domain::text::visible, platform::os_error::in_plain_words,
-};
+use crate::{api::inspect::escape_hidden, platform::os_error::in_plain_words};
 
 /// Context that `--quiet` holds back until a question is asked. Not set without `--quiet`.
 static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();

@@ -1,41 +1,22 @@
 //! What a command works with: the operations of the selected profile, how to print, and whether a change is in flight.
 
-use std::{
-    io::IsTerminal,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
-
-use jiff::Timestamp;
-
 use super::{
     args::Global,
-    error::{CliError, advice},
+    error::advice,
     input::forgotten,
     output::{self, exchanges, proposals, shape::Object},
+    prelude::*,
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
     api::sent,
     config::{
-        DirectoryAt, Environment, NewDirectory, Overrides, Settings, directory_of, new_directory,
+        DirectoryAt, NewDirectory, directory_of, new_directory,
         profile::{KeySource, Profile},
         unknown_profile,
     },
     directory::{Directory, DirectoryError, Role},
-    domain::{
-        group::UserGroupId,
-        known::KnownGroup,
-        proposal::quoted,
-        text::{counted, visible},
-    },
-    operations::{
-        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem, UnknownIdPolicy,
-        open_directory,
-    },
+    operations::{Cancel, ClaimHolder, Clock, PlaceId, PlaceProblem, open_directory},
 };
 
 /// Set while a change was sent, or is about to be, and its outcome is not known yet; and what cancels those that are not

@@ -23,7 +23,10 @@ use super::{
     scrub::shown,
     settings::{CONFIG_FLAG as FLAG, Overrides, file_of, unknown_profile},
 };
-use crate::platform::private_files::{folder_of, private_folder, write_new_private};
+use crate::{
+    domain::text::joined,
+    platform::private_files::{folder_of, private_folder, write_new_private},
+};
 
 /// Why the file was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -45,8 +48,7 @@ pub enum EditError {
 }
 
 fn listed(problems: &[(Field, String)]) -> String {
-    let lines: Vec<_> = problems.iter().map(|(_, what)| what.as_str()).collect();
-    lines.join("\n")
+    joined(problems.iter().map(|(_, what)| what.as_str()), "\n")
 }
 
 /// A planned change of the configuration file that is not written yet.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{name::nearest, scrub::shown};
+use crate::domain::text::joined;
 
 /// One problem in the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +85,7 @@ fn located(file: &Path, problems: &[Problem]) -> String {
         let Problem { line, column, what } = problem;
         format!("{file}:{line}:{column}: {what}")
     });
-    lines.collect::<Vec<_>>().join("\n")
+    joined(lines, "\n")
 }
 
 fn by(named_by: Option<&str>) -> String {
@@ -104,6 +105,6 @@ fn listed(known: &[String]) -> String {
     if known.is_empty() {
         return "; no profile is configured".into();
     }
-    let names: Vec<_> = known.iter().map(|name| shown(name)).collect();
-    format!(" (known profiles: {})", names.join(", "))
+    let names = joined(known.iter().map(|name| shown(name)), ", ");
+    format!(" (known profiles: {names})")
 }

@@ -28,10 +28,7 @@ pub enum KeyringError {
 /// Returns the key of that name.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 pub(super) fn read(name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
-    entry(name)?
-        .get_secret()
-        .map(Zeroizing::new)
-        .map_err(|error| failed(&error))
+    Ok(Zeroizing::new(entry(name)?.get_secret()?))
 }
 
 /// Stores a key, replacing one of the same name.
@@ -40,9 +37,7 @@ pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
     use secrecy::ExposeSecret;
 
     let bytes = Zeroizing::new(key.expose_secret().as_bytes().to_vec());
-    entry(name)?
-        .set_secret(&bytes)
-        .map_err(|error| failed(&error))?;
+    entry(name)?.set_secret(&bytes)?;
     // Some containers accept a key but do not return it; find out now.
     let back = read(name)?;
     if *back == *bytes {
@@ -57,10 +52,7 @@ pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
 /// Removes a key. It is not an error if there is none.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 pub fn forget(name: &str) -> Result<(), KeyringError> {
-    match entry(name)?
-        .delete_credential()
-        .map_err(|error| failed(&error))
-    {
+    match entry(name)?.delete_credential().map_err(KeyringError::from) {
         Ok(()) | Err(KeyringError::Missing) => Ok(()),
         Err(error) => Err(error),
     }
@@ -70,28 +62,27 @@ pub fn forget(name: &str) -> Result<(), KeyringError> {
 fn entry(name: &str) -> Result<keyring_core::Entry, KeyringError> {
     use keyring_core::api::CredentialStoreApi;
 
-    let store = linux_keyutils_keyring_store::Store::new().map_err(|error| failed(&error))?;
-    store
-        .build(SERVICE, name, None)
-        .map_err(|error| failed(&error))
+    let store = linux_keyutils_keyring_store::Store::new()?;
+    Ok(store.build(SERVICE, name, None)?)
 }
 
 #[cfg(all(target_os = "linux", feature = "keyring"))]
-fn failed(error: &keyring_core::Error) -> KeyringError {
-    use keyring_core::Error;
+impl From<keyring_core::Error> for KeyringError {
+    fn from(error: keyring_core::Error) -> Self {
+        use keyring_core::Error;
 
-    let words = |cause: &dyn std::fmt::Display| super::scrub::shown(&cause.to_string());
-    match error {
-        Error::NoEntry => KeyringError::Missing,
-        Error::NoStorageAccess(cause) | Error::PlatformFailure(cause) => {
-            KeyringError::NotAvailable(words(cause))
+        match error {
+            Error::NoEntry => Self::Missing,
+            Error::NoStorageAccess(cause) | Error::PlatformFailure(cause) => {
+                Self::NotAvailable(super::scrub::shown(&cause.to_string()))
+            }
+            // Some variants contain the secret itself, so only their kind is named.
+            Error::BadEncoding(_) | Error::BadDataFormat(..) => {
+                Self::Failed("its content is not a key".into())
+            }
+            Error::TooLong(what, most) => Self::Failed(format!("{what} is longer than {most}")),
+            _ => Self::Failed("it rejected the request".into()),
         }
-        // Some variants contain the secret itself, so only their kind is named.
-        Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            KeyringError::Failed("its content is not a key".into())
-        }
-        Error::TooLong(what, most) => KeyringError::Failed(format!("{what} is longer than {most}")),
-        _ => KeyringError::Failed("it rejected the request".into()),
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     profile::{KeySource, Profile},
     schema,
 };
-use crate::domain::group::EnvironmentTag;
+use crate::domain::{group::EnvironmentTag, text::joined};
 
 /// A field that a person fills in. Every problem names its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl NewProfile {
             KeySource::Env(name) => Some(format!("env = {}", quoted(name))),
             KeySource::File(file) => Some(format!("file = {}", path_of(file))),
             KeySource::Command(argv) => {
-                let words: Vec<_> = argv.iter().map(|word| quoted(word)).collect();
-                Some(format!("command = [{}]", words.join(", ")))
+                let words = joined(argv.iter().map(|word| quoted(word)), ", ");
+                Some(format!("command = [{words}]"))
             }
             KeySource::Keyring(name) => Some(format!("keyring = {}", quoted(name))),
             KeySource::Unset => None,

@@ -3,7 +3,7 @@
 //! hides them).
 
 use std::{
-    borrow::Cow,
+    borrow::{Borrow, Cow},
     fmt::{self, Write as _},
 };
 
@@ -210,7 +210,12 @@ pub fn counted(count: usize, one: &str) -> String {
 pub fn listed<W: fmt::Display>(counts: impl IntoIterator<Item = (usize, W)>) -> String {
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let texts = counts.map(|(count, word)| format!("{count} {word}"));
-    texts.collect::<Vec<_>>().join(", ")
+    joined(texts, ", ")
+}
+
+/// The texts, with this between them.
+pub fn joined<T: Borrow<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> String {
+    texts.into_iter().collect::<Vec<_>>().join(between)
 }
 
 /// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.

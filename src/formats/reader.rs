@@ -201,9 +201,7 @@ impl Reader {
             Mode::Array(cutter) => {
                 let was_inside = cutter.len() > 0;
                 let element = cutter.push(byte)?;
-                if !was_inside && cutter.len() > 0 {
-                    self.lines.begin = line;
-                }
+                starts = !was_inside && cutter.len() > 0;
                 (cutter.len(), element.map(row))
             }
             Mode::Lines(text) if matches!(byte, b'\n' | b'\r') => {
@@ -218,9 +216,7 @@ impl Reader {
             Mode::Objects(cutter) => {
                 let was_inside = cutter.len() > 0;
                 let object = cutter.push(byte);
-                if !was_inside && cutter.len() > 0 {
-                    self.lines.begin = line;
-                }
+                starts = !was_inside && cutter.len() > 0;
                 (cutter.len(), object.map(row))
             }
         };

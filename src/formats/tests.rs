@@ -14,9 +14,17 @@ use crate::domain::{
     testing::{group, id, only_name, table, told},
 };
 
-/// Reads the rows of a text that arrives in chunks of this size; and what was read differently from a plain file.
+/// The rows of a text that arrives in chunks of this size; and what was read differently from a plain file.
 fn read_all(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<Option<String>, String>) {
-    let mut reader = Reader::default();
+    read_on(&mut Reader::default(), text, piece)
+}
+
+/// As [`read_all`], after what the reader has read before.
+fn read_on(
+    reader: &mut Reader,
+    text: &[u8],
+    piece: usize,
+) -> (Vec<RowResult>, Result<Option<String>, String>) {
     let mut rows = Vec::new();
     let mut out = |read| rows.push(read);
     let mut done = Ok(());
@@ -253,9 +261,8 @@ fn a_file_that_is_wrong_as_a_whole_is_refused_once() {
 fn the_digest_is_of_the_rows_not_of_their_spelling() {
     let digest = |text: &str| {
         let mut reader = Reader::default();
-        let done = reader.push(text.as_bytes(), &mut |_| {});
-        done.and_then(|()| reader.end(&mut |_| {}).map(drop))
-            .expect("good");
+        let (_, done) = read_on(&mut reader, text.as_bytes(), 99);
+        done.expect("good");
         reader.digest()
     };
     let csv = digest("user_group_id,name\nacme,Acme\n");

@@ -7,6 +7,7 @@ use crate::domain::{
     annotation::{Annotation, AnnotationChange, labels_text},
     change::DesiredFields,
     known::KnownGroup,
+    text::joined,
 };
 
 /// How rows are arranged in a file.
@@ -66,8 +67,7 @@ impl GroupRow {
 
 /// The header line of CSV.
 pub(super) fn names(columns: &Columns) -> String {
-    let names: Vec<&str> = columns.iter().map(Column::as_str).collect();
-    names.join(",")
+    joined(columns.iter().map(Column::as_str), ",")
 }
 
 fn csv(row: &GroupRow, columns: &Columns) -> String {
@@ -83,8 +83,7 @@ fn csv(row: &GroupRow, columns: &Columns) -> String {
 
 /// A line of CSV. A cell without a value is empty, and an empty text is quoted.
 pub fn csv_line(cells: impl Iterator<Item = Option<String>>) -> String {
-    let cells: Vec<String> = cells.map(cell).collect();
-    format!("{}\r\n", cells.join(","))
+    format!("{}\r\n", joined(cells.map(cell), ","))
 }
 
 fn cell(text: Option<String>) -> String {

@@ -1,25 +1,14 @@
 //! Who is changing which group right now: open intents, hand-offs included, whose process may still be working on them.
 
-use std::{
-    collections::HashSet,
-    fmt,
-    sync::{LazyLock, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::LazyLock;
 
-use super::{DirectoryError, Guarded, Mutation, Operations, RotationRow};
+use super::prelude::*;
 use crate::{
-    config::{Profile, guard},
     directory::{HandOffTaker, RunId},
     domain::{
         active_change::{ActiveChange, ChangeKind},
-        handoff::HandOffState,
-        history::Operation,
-        mutation,
-        rotation::{State, settle_window},
-        text::visible,
+        rotation::settle_window,
     },
-    platform::process,
 };
 
 impl Operations {

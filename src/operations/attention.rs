@@ -3,22 +3,16 @@
 
 mod gathering;
 
-use std::{mem::discriminant, time::Duration};
+use std::mem::discriminant;
 
-use jiff::Timestamp;
-
+use super::prelude::*;
 use crate::{
-    config::profile::Profile,
-    directory::{Alarm, Batch, MutationId, PlaceId, RotationId},
+    directory::Alarm,
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, due_within},
         batch::RunnerState,
-        group::UserGroupId,
-        handoff::HandOffState,
-        history::Operation,
-        rotation::State,
     },
-    operations::{Guarded, NextStep, Refused},
+    operations::Refused,
 };
 
 /// One kind of thing that needs attention. The variants are in the order of the list, worst first.

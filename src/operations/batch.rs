@@ -10,29 +10,17 @@ mod retry;
 mod runs;
 mod scheduled;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
-
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, Hold, RunCommand, RunLimits, Slot, TokenSink};
 use super::{
-    Done, Failure, Guarded, NextStep, Operations, Warning,
+    prelude::*,
     run::{self, Context},
 };
 use crate::{
-    config::guard,
-    directory::{
-        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, PlaceId,
-        RotationId,
-    },
-    domain::{
-        batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, RECENT, Rules},
-        group::UserGroupId,
-        handoff::HandOffState,
-        text::visible,
-        token::Fingerprint,
-    },
+    directory::NewBatch,
+    domain::batch::{Candidate, Counts, Plan, RECENT, Rules},
 };
 
 /// A run of a batch.
@@ -170,11 +158,15 @@ impl Operations {
             _ if count > profile.max_bulk => format!("at most {} at once", profile.max_bulk),
             _ => return Ok(()),
         };
-        Err(Failure::Forbidden {
+        Err(self.bulk_is_forbidden(reason))
+    }
+
+    pub(super) fn bulk_is_forbidden(&self, reason: String) -> Failure {
+        Failure::Forbidden {
             operation: Guarded::Bulk,
-            profile: profile.name.clone(),
+            profile: self.profile().name.clone(),
             reason,
-        })
+        }
     }
 
     /// Stores the batch of a plan durably; nothing is sent.

@@ -1,20 +1,12 @@
 //! One change over many groups: checked, reviewed, and turned into a batch of single updates. It is run, paused,
 //! stopped and resumed like every batch (`operations::batch`); each update is journalled and settled like every update.
 
-use std::collections::HashMap;
-
-use jiff::Timestamp;
-
-use super::{Failure, NextStep, Operations};
+use super::prelude::*;
 use crate::{
-    directory::{BatchId, BatchOptions, DirectoryError, KeptDraft, Mutation, NewBatch},
-    domain::{
-        batch::{
-            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemStatus,
-            OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
-        },
-        change::DesiredFields,
-        group::UserGroupId,
+    directory::{KeptDraft, NewBatch},
+    domain::batch::{
+        BulkChange, Candidate, EditCandidate, EditPlan, EditRules, OnlyWhere, OpenChange, Rules,
+        Target, UnsentDraft, WantedRow,
     },
 };
 

@@ -1,11 +1,8 @@
 //! Cancelling a change: it can be cancelled until it is sent.
 
-use std::sync::Arc;
-
 use tokio::sync::watch;
 
-use super::{Failure, Operations};
-use crate::domain::group::UserGroupId;
+use super::prelude::*;
 
 /// A request to send no change any more. It is checked right before a change is recorded as being sent; what was sent
 /// before is not stopped.

@@ -9,12 +9,11 @@ mod terminal;
 
 use std::path::Path;
 
-use super::Clock;
+use super::{Clock, prelude::*};
 use crate::{
     api::recording::Listener,
-    config::{KeyOverride, Overrides, Problem, scrub::shown},
-    directory::DirectoryError,
-    domain::{group::UserGroupId, text::visible, word_enum::word_enum},
+    config::{KeyOverride, Overrides, Problem},
+    domain::word_enum::word_enum,
 };
 
 pub use terminal::Terminal;

@@ -17,7 +17,7 @@ use crate::{
         history::Ending,
         rotation::State,
         size::TooLarge,
-        text::{visible, without_retry},
+        text::{joined, visible, without_retry},
     },
 };
 
@@ -528,8 +528,8 @@ fn suggestion(near: &[UserGroupId]) -> String {
     if near.is_empty() {
         return ". Check the ID and the profile".into();
     }
-    let names: Vec<String> = near.iter().map(|id| format!("\"{id}\"")).collect();
-    format!("; did you mean {}?", names.join(", "))
+    let names = joined(near.iter().map(|id| format!("\"{id}\"")), ", ");
+    format!("; did you mean {names}?")
 }
 
 fn after_colon(words: Option<&String>) -> String {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::prelude::*;
 use crate::{
     directory::{HistoryCursor, Numbered, Watch},
-    domain::history::Entry,
-    operations::{ChangeCursor, Changes, DirectoryError, Operations, fail_at},
+    operations::{ChangeCursor, Changes, DirectoryError, fail_at},
 };
 
 /// Follows the place that the profile is bound to, also after it is bound to another one.

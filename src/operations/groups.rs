@@ -10,12 +10,13 @@ pub(super) mod unsettled;
 pub(super) mod update;
 
 use super::{
-    Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
+    Failpoint, RequestKind,
     answer::{
         error_response::ErrorResponse,
         observe::{GoodAnswer, Lookup, ObservationInput},
     },
     groups::claims::Claim,
+    prelude::*,
     profiles::places::GateSnapshot,
     recording::changes_for_history,
     rotation::settle::BeforeGet,
@@ -23,18 +24,7 @@ use super::{
 };
 use crate::{
     api::wire::GroupRequest,
-    directory::Record,
-    domain::{
-        change::{Change, DesiredFields, differences},
-        facts::Field,
-        group::UserGroupId,
-        history::{Ending, Operation},
-        known::{KnownGroup, Returned},
-        mutation,
-        rotation::State,
-        size::check_size,
-        undo,
-    },
+    domain::{change::differences, known::Returned, size::check_size, undo},
 };
 
 /// How often a group is read whose reading was overtaken by a change of this directory.

@@ -5,27 +5,17 @@
 mod command;
 mod scrub;
 
-use std::{cmp::Reverse, ffi::OsStr, fmt, time::Duration};
+use std::{cmp::Reverse, ffi::OsStr};
 
 use super::{
-    Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
     at_work::{Running, hand_off_window},
+    prelude::*,
 };
 use crate::{
     config::HandOffCommand,
-    directory::{
-        DirectoryError, HandOffStep, HandOffTaker, PlaceId, RotationFilter, RotationId, RotationRow,
-    },
-    domain::{
-        group::UserGroupId,
-        handoff::{HandOff, HandOffState},
-        history::{Ending, Entry, Operation},
-        known::KnownGroup,
-        rotation::State,
-        text::visible,
-        token::{Fingerprint, Token},
-    },
-    platform::{child, process},
+    directory::{HandOffStep, HandOffTaker, RotationFilter},
+    domain::handoff::HandOff,
+    platform::child,
 };
 
 /// The state of a hand-off after an attempt.

@@ -1,14 +1,15 @@
 //! Opens the directory that the configuration names.
 
-use std::{future::ready, sync::Arc};
+use std::future::ready;
 
+use super::prelude::*;
 use crate::{
     api::tls,
     config::{
         DirectoryAt, Environment, KeySource, TeamSettings, paths,
         pgpass::{self, Endpoint},
     },
-    directory::{Directory, DirectoryError, Location, Password, TeamLocation},
+    directory::{Location, Password, TeamLocation},
 };
 
 /// Opens the configured directory. Blocks briefly.

@@ -65,8 +65,7 @@ impl Done {
 
     /// Whether an alarm says that the response is one of another environment.
     pub fn is_of_another_environment(&self) -> bool {
-        let mut warnings = self.warnings.iter();
-        warnings.any(|warning| matches!(warning, Warning::WrongTag { .. }))
+        self.warnings.iter().any(Warning::is_wrong_environment)
     }
 
     pub fn has_alarm(&self) -> bool {

@@ -2,13 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Operations, groups::claims::Claim};
+use super::{groups::claims::Claim, prelude::*};
 use crate::{
-    directory::{DirectoryError, Record, Recorded, SnapshotExtras},
+    directory::{Recorded, SnapshotExtras},
     domain::{
-        change::{Change, FieldChange, Mark},
-        group::UserGroupId,
-        history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
+        change::{FieldChange, Mark},
+        history::NOT_KNOWN_BEFORE,
     },
 };
 

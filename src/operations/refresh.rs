@@ -4,26 +4,19 @@
 
 mod queue;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    io,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, io};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::{
-    DirectoryError, Done, Failure, Guarded, Import, ImportId, Operations, UnknownIdPolicy, Warning,
+    Import, ImportId,
+    prelude::*,
     run::{self, Context, RunLimits, TokenSink},
 };
 use crate::domain::{
-    group::{EnvironmentTag, UserGroupId},
-    known::KnownGroup,
     refresh::{Counts, ReadResult},
     remote_changes::RemoteChanges,
-    token::Fingerprint,
 };
 
 /// Which groups will be read, and which will not.

@@ -7,13 +7,8 @@ mod pace;
 mod retry_budget;
 mod slots;
 
-use std::{
-    fmt, io,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{io, sync::atomic::Ordering};
 
-use futures_util::future::BoxFuture;
 use tokio::{sync::mpsc, task::JoinSet};
 
 pub use control::{Control, RunCommand};
@@ -23,8 +18,7 @@ pub(crate) use retry_budget::RetryBudget;
 pub use slots::Slot;
 use slots::SlotPool;
 
-use super::{Done, Failure};
-use crate::{directory::BatchOptions, domain::batch::Halt};
+use super::prelude::*;
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]

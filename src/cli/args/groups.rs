@@ -1,15 +1,10 @@
 //! The arguments of commands for one or for several groups, and of `batches`. Both the command and the run over several groups
 //! read them.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
 use super::{BatchArgs, Exists, Fields, Mutation, Pace, Selection, TokenArgs, which_groups};
-use crate::{
-    cli::error::CliError,
-    domain::{facts::Field, group::UserGroupId},
-};
+use crate::cli::prelude::*;
 
 /// Read one or more groups from the service; --refresh-all reads every known group
 #[derive(Debug, Args)]

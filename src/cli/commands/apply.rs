@@ -13,15 +13,15 @@ use super::{
 };
 use crate::{
     cli::{
-        args::{Order, Replace, Speed},
-        input::listing::{ListedFor, Listing},
+        args::{Order, Speed},
+        input::listing::Listing,
         output::json::{PLACE, of_place},
     },
     directory::PlaceId,
-    domain::{change::Change, facts::Field, group::InvalidId},
+    domain::group::InvalidId,
     formats::{Ids, Plan},
     intake,
-    operations::{Class, Permit, Sending, changes_json},
+    operations::{Class, Permit, changes_json},
 };
 
 /// Extensions of the files that are read from a folder.

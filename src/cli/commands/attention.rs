@@ -3,7 +3,7 @@
 use super::{batch::again_with, prelude::*};
 use crate::{
     cli::output::json::{PLACE, of_place},
-    directory::{BatchOptions, Role},
+    directory::Role,
     domain::{batch::RunnerState, history::Operation, rotation::State},
     operations::attention::{Concern, ConcernKind},
 };
@@ -88,7 +88,7 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
             "{elsewhere} in other profiles. To list them: groupdesk attention --all"
         ));
     }
-    Ok(if waits { Exit::Unknown } else { Exit::Done })
+    Ok(Exit::done_unless(waits, Exit::Unknown))
 }
 
 /// What the batch of a concern was told, if it is about one.

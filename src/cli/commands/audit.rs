@@ -1,7 +1,5 @@
 //! `audit`: what was done in a team's directory, as its database recorded it.
 
-use std::collections::BTreeSet;
-
 use super::prelude::*;
 use crate::{
     cli::input::selection::alike,

@@ -4,10 +4,7 @@
 pub(crate) mod edit;
 mod prepare;
 
-use std::{
-    future::{self, ready},
-    sync::Arc,
-};
+use std::future::{self, ready};
 
 use super::{
     handoff,
@@ -17,19 +14,17 @@ use super::{
 use crate::{
     cli::{
         args::{AgainBatch, ResumeBatch, Rotate, Update},
-        input::selection::{Given, Selected},
         output::{
             json::{
                 COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests,
                 warnings,
             },
-            progress::Progress,
             token_file::TokenLines,
         },
         process::exit::RunEnd,
     },
-    directory::{BatchId, BatchOptions},
-    domain::batch::{BatchKind, Counts, ItemStatus, NOT_IN_FILE, Plan, StopCause},
+    directory::BatchId,
+    domain::batch::{BatchKind, Counts, ItemStatus, NOT_IN_FILE, Plan},
     operations::{
         Batch,
         batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},

@@ -7,12 +7,12 @@ use super::{
 use crate::{
     cli::{
         args::{Batches, BatchesCommand},
-        output::{
-            json::{COUNTS, PLACE, counts, of_place},
-            token_file,
-        },
+        output::json::{COUNTS, PLACE, counts, of_place},
     },
-    domain::batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
+    domain::{
+        batch::{BatchKind, NOT_IN_FILE, Runner, RunnerState},
+        text::listed,
+    },
     operations::{Batch, BatchId, BatchItem},
 };
 
@@ -150,11 +150,8 @@ async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
     }
     show(session, number).await?;
     let counts = operations.batch(batch.id).await?.counts;
-    Ok(if counts.unknown + counts.conflict > 0 {
-        Exit::Unknown
-    } else {
-        Exit::Done
-    })
+    let is_amiss = counts.unknown + counts.conflict > 0;
+    Ok(Exit::done_unless(is_amiss, Exit::Unknown))
 }
 
 fn state(batch: &Batch) -> String {
@@ -181,11 +178,7 @@ fn state(batch: &Batch) -> String {
                 (waiting, "not handed off"),
                 (batch.unwritten, NOT_IN_FILE),
             ];
-            let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-            let parts: Vec<_> = parts
-                .map(|(count, what)| format!("{count} {what}"))
-                .collect();
-            match parts.join(", ") {
+            match listed(parts) {
                 none if none.is_empty() => "done".into(),
                 parts => format!("done: {parts}"),
             }

@@ -1,10 +1,7 @@
 //! `config`: shows where the configuration file is, checks it, and edits it without ever leaving an invalid file
 //! behind.
 
-use std::{
-    borrow::Cow,
-    io::{self, IsTerminal},
-};
+use std::borrow::Cow;
 
 use super::{
     edit::{WITHOUT_KEY, edited, say_kept},
@@ -13,7 +10,7 @@ use super::{
 use crate::{
     cli::{input::confirm::confirm, session::overrides},
     config::{
-        ConfigError, DirectoryAt, Environment, Settings,
+        ConfigError, DirectoryAt,
         edit::{Edit, EditError, Opened, config_file},
         file_of,
         scrub::without_new_keys,

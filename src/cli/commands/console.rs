@@ -1,15 +1,10 @@
 //! Opens the console on the configured profiles, or on the demo's world; `demo --hold` keeps that world without a console
 //! until a signal comes.
 
-use std::io::{self, IsTerminal};
-
 use super::prelude::*;
 use crate::{
-    cli::{
-        output::progress::Progress,
-        process::{panic_report, signals},
-    },
-    config::{ConfigError, Environment, Overrides, Settings, UiSettings, new_directory},
+    cli::process::{panic_report, signals},
+    config::{ConfigError, UiSettings, new_directory},
     demo::{DemoError, EmptyWorld, PROFILES, Setup, World},
     operations::{Connector, open_directory},
     tui::{

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 
 use super::prelude::*;
 use crate::{
-    config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
+    config::{DirectoryAt, TeamSettings, directory_of, is_address},
     directory::{self, TeamLocation},
     operations::team_location,
 };

@@ -1,8 +1,6 @@
 //! `doctor`: what is wrong with this installation and its way to the service, and what to do. It works even when
 //! nothing else does.
 
-use std::io::{self, IsTerminal};
-
 use super::{help::VERSION, prelude::*};
 use crate::{
     cli::{output::exchanges, session::overrides},

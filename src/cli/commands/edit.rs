@@ -4,13 +4,12 @@
 use serde_json::json;
 
 use super::{
-    mutations::{How, may_update, read_first, reading, send},
+    mutations::{How, read_to_update, send},
     prelude::*,
 };
 use crate::{
-    cli::{args::Replace, input::fields::Edits, output::json::ANSWER, session::interruptible},
-    config::Environment,
-    domain::{batch::StopCause, text::with_state, update},
+    cli::{input::fields::Edits, output::json::ANSWER, session::interruptible},
+    domain::update,
     tui::{
         runtime::external_editor::{Editor, keep, keeping_folders},
         state::message::EditRequest,
@@ -53,9 +52,10 @@ impl Run for Edit {
         };
         let read = async {
             session.say_other_places().await?;
-            session.explained(first(&session, &id, &how).await).await
+            let read = read_to_update(&session, &id, &how).await;
+            session.explained(read).await
         };
-        let read = signals.unless_signalled(read).await?;
+        let (read, _) = signals.unless_signalled(read).await?;
         let base = DesiredFields::of(&read.group);
         let given = document(&id, &base);
         let environment = session.environment();
@@ -75,12 +75,6 @@ impl Run for Edit {
         }
         ended
     }
-}
-
-async fn first(session: &Session, id: &UserGroupId, how: &How) -> Result<Done, CliError> {
-    let known = may_update(session, id, how).await?;
-    let first = read_first(session, id, how.assurance, false);
-    reading(session, known.as_ref(), first).await
 }
 
 async fn sent(

@@ -3,10 +3,8 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{BufWriter, Write},
     os::unix::fs::FileTypeExt,
-    sync::Arc,
-    time::Duration,
 };
 
 use clap::ValueEnum;
@@ -19,16 +17,14 @@ use super::{
 use crate::{
     cli::{
         args::{Filter, Order, Output, Speed},
-        input::listing::{ListedFor, Listing},
+        input::listing::Listing,
         output::{
             form,
             human::Listed,
-            progress::Progress,
-            token_file::{self, TokenLines, is_output},
+            token_file::{TokenLines, is_output},
         },
         process::exit::RunEnd,
     },
-    config::paths,
     domain::refresh::Counts,
     formats::{Columns, Format},
     operations::{

@@ -1,19 +1,13 @@
 //! `list`, `show` and `get`: what is known, and a single read.
 
-use std::time::Duration;
-
 use super::{mutations, prelude::*, refresh, watch};
 use crate::{
     cli::{
         args::{Filter, Get, Order, Selection, which_groups},
-        input::{
-            listing::{ListedFor, Listing},
-            selection::{Given, Selected},
-        },
+        input::listing::Listing,
         output::{
-            form::{self, Form, Items},
+            form::{self, Items},
             human::{Columns, Listed},
-            token_file,
         },
     },
     domain::age::DEFAULT_LIMIT,

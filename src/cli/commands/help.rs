@@ -1,8 +1,6 @@
 //! `help`: the help of a command, the JSON of all commands, the exit codes, and the global options. `version`, and
 //! `completions`, which prints the script that connects a shell to the program (`complete`).
 
-use std::io;
-
 use super::{
     contract,
     prelude::*,

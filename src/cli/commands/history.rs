@@ -2,8 +2,6 @@
 
 mod entry;
 
-use std::collections::BTreeSet;
-
 use self::entry::EntryRef;
 use super::{
     groups::UNDONE,
@@ -11,11 +9,7 @@ use super::{
     watch::{self, LossReporter},
 };
 use crate::{
-    cli::{
-        args::{Filter, Replace},
-        input::listing::ListedFor,
-        output::form::Items,
-    },
+    cli::{args::Filter, output::form::Items},
     directory::{HistoryFilter, Numbered},
     domain::{
         history::{Entry, Operation},

@@ -18,10 +18,10 @@ use self::{
 };
 use super::prelude::*;
 use crate::{
-    cli::args::{Replace, Speed},
+    cli::args::Speed,
     domain::{annotation::AnnotationPlan, known::ImportResult},
-    formats::{GroupRow, Plan},
-    operations::{self, Imported, Sending},
+    formats::Plan,
+    operations::{self, Imported},
 };
 
 /// Import groups from CSV or JSON into the directory, or also into the service

@@ -1,9 +1,8 @@
 //! `man`: the manual pages, generated from the command line definition. The page of groupdesk itself also lists the
 //! files and variables. Every page ends with the exit codes, examples and references.
 
-use std::{fmt::Write as _, fs, io};
+use std::{fmt::Write as _, fs};
 
-use clap::Command;
 use clap_mangen::Man;
 
 use super::{
@@ -17,7 +16,7 @@ use crate::{
         output::{form::FOR_PROGRAMS, shape::Shape},
         process::exit,
     },
-    config::{paths, reference::VARIABLES},
+    config::reference::VARIABLES,
 };
 
 /// Print the manual page, or write all pages into a folder
@@ -97,7 +96,7 @@ fn manual_page(command: Command) -> io::Result<(String, String)> {
     let is_root = command.get_name() == "groupdesk";
     let related = related(&command);
     let path = command.get_display_name().unwrap_or(command.get_name());
-    let path = path.split('-').skip(1).collect::<Vec<_>>().join(" ");
+    let path = joined(path.split('-').skip(1), " ");
     let examples = format!("  {}", contract::examples(&path).join("\n  "));
     let man = Man::new(command)
         .date(RELEASED)
@@ -140,11 +139,9 @@ fn related(command: &Command) -> Vec<String> {
 }
 
 fn see_also(pages: &[String]) -> String {
-    let pages: Vec<_> = pages
-        .iter()
-        .map(|page| format!("\\fB{}\\fR(1)", page.replace('-', "\\-")))
-        .collect();
-    format!(".SH \"SEE ALSO\"\n{}\n", pages.join(",\n"))
+    let page = |page: &String| format!("\\fB{}\\fR(1)", page.replace('-', "\\-"));
+    let pages = joined(pages.iter().map(page), ",\n");
+    format!(".SH \"SEE ALSO\"\n{pages}\n")
 }
 
 /// Escapes the text so that troff prints it literally.
@@ -160,7 +157,7 @@ fn escaped(text: &str) -> String {
             line
         }
     });
-    lines.collect::<Vec<_>>().join("\n")
+    joined(lines, "\n")
 }
 
 fn exit_status() -> String {

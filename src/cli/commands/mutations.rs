@@ -13,7 +13,7 @@ use crate::{
 pub(crate) use {
     create::{Copy, Create},
     mistyped::ask_before_reading,
-    update::{How, may_update, read_first, send},
+    update::{How, read_to_update, send},
 };
 
 /// How to treat an id that the directory does not know.

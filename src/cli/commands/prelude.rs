@@ -1,9 +1,6 @@
-//! What nearly every command uses.
-
-pub(in crate::cli) use std::path::{Path, PathBuf};
+//! What many commands use.
 
 pub(in crate::cli) use clap::{Args, Subcommand};
-pub(in crate::cli) use jiff::Timestamp;
 
 pub(in crate::cli) use super::{
     Run,
@@ -11,24 +8,27 @@ pub(in crate::cli) use super::{
 };
 pub(in crate::cli) use crate::{
     cli::{
-        args::{Global, Mutation, TokenArgs},
-        error::{CliError, blocking},
-        input::confirm::{self, Question, Review},
-        output::{
-            self, human, json, proposals, review,
-            shape::{Object, shape},
+        args::{Global, Mutation, Replace, TokenArgs},
+        error::blocking,
+        input::{
+            confirm::{self, Question, Review},
+            listing::ListedFor,
+            selection::{Given, Selected},
         },
+        output::{
+            self,
+            form::Form,
+            human, json,
+            progress::Progress,
+            proposals, review,
+            shape::{Object, shape},
+            token_file,
+        },
+        prelude::*,
         process::{exit::Exit, signals::Signals},
         session::{self, Session, in_session, in_session_with},
     },
-    domain::{
-        change::DesiredFields,
-        group::UserGroupId,
-        history::Ending,
-        known::KnownGroup,
-        proposal::quoted,
-        text::{counted, visible},
-        when,
-    },
-    operations::{Clock, Done, Failure, Guarded, Operations, UnknownIdPolicy},
+    config::guard::Weight,
+    directory::BatchOptions,
+    operations::{Clock, Sending},
 };

@@ -6,13 +6,11 @@ mod bind;
 mod questions;
 mod show;
 
-use std::io::{self, IsTerminal};
-
 use super::prelude::*;
 use crate::{
     cli::{output::exchanges, session::overrides},
     config::{
-        Overrides, Settings, edit, keyring,
+        edit, keyring,
         profile::{self, KeySource},
     },
     operations::{Connector, NotAdded, PlaceProblem, Probe, hand_off_cannot_start},

@@ -1,7 +1,7 @@
 //! `get` of several or of all groups: which groups are read, the confirmation if the reads may create many, the run and
 //! its report. The run itself is in `operations`. A signal stops it; requests in flight are finished and recorded.
 
-use std::{fmt::Write, sync::Arc};
+use std::fmt::Write;
 
 use super::{
     import::resembling::Resembling,
@@ -11,14 +11,10 @@ use super::{
 use crate::{
     cli::{
         args::Get,
-        input::{
-            listing::ListedFor,
-            selection::{self, Given, Selected, in_quotes},
-        },
+        input::selection::{self, in_quotes},
         output::{
             compact,
             json::{REQUESTS, WARNINGS, answer, requests, warnings},
-            progress::Progress,
             token_file::TokenLines,
         },
         process::exit::RunEnd,
@@ -375,8 +371,8 @@ fn line(read: &GroupRead) -> String {
     );
     let labels = read.elsewhere.labels();
     if !labels.is_empty() {
-        let labels: Vec<_> = labels.iter().map(|label| visible(label)).collect();
-        let _ = write!(text, ": {}", labels.join(", "));
+        let labels = joined(labels.iter().map(|label| visible(label)), ", ");
+        let _ = write!(text, ": {labels}");
     }
     if let Some(failure) = &read.failure {
         let _ = write!(text, "\n  x {}", visible(&failure.to_string()));

@@ -1,6 +1,6 @@
 //! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
 
-use std::{slice, time::Duration};
+use std::slice;
 
 use super::{
     handoff::{self, HandOff},
@@ -8,13 +8,7 @@ use super::{
     run::{RunReport, Summary, follow},
 };
 use crate::{
-    cli::{
-        input::selection,
-        output::{
-            form::{self, Form},
-            progress::Progress,
-        },
-    },
+    cli::{input::selection, output::form},
     domain::{
         batch::Halt,
         history::Ending,
@@ -293,8 +287,8 @@ impl RunReport for Report<'_> {
     }
 
     fn again(&self) -> Option<String> {
-        let ids: Vec<_> = self.ids.iter().map(i64::to_string).collect();
-        let command = format!("groupdesk rotations check {}", ids.join(" "));
+        let ids = joined(self.ids.iter().map(i64::to_string), " ");
+        let command = format!("groupdesk rotations check {ids}");
         Some(command.trim_end().to_owned())
     }
 

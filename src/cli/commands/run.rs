@@ -2,18 +2,14 @@
 //! a person, the sum, how to resume. After the first signal nothing new is started, and requests in flight may finish within a time
 //! limit. A second Ctrl-C leaves at once. A system that ends a session often sends its signal twice, which counts as one.
 
-use std::{future::pending, time::Duration};
+use std::future::pending;
 
 use tokio::time::Instant;
 
 use super::prelude::*;
-use crate::{
-    cli::output::progress::Progress,
-    domain::batch::StopCause,
-    operations::{
-        batch::Control,
-        run::{Counts as _, Event, Kind, Run},
-    },
+use crate::operations::{
+    batch::Control,
+    run::{Counts as _, Event, Kind, Run},
 };
 
 /// How many progress lines there are without a progress bar.

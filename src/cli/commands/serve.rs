@@ -6,11 +6,6 @@ mod storage;
 use std::{
     net::{SocketAddr, TcpListener},
     num::NonZeroU32,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
 };
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -22,8 +17,6 @@ use self::{
 use super::prelude::*;
 use crate::{
     api::{inspect::escape_hidden, wire::DEFAULT_PATH},
-    config::{Environment, paths},
-    domain::batch::StopCause,
     intake::{
         duration::{self, InvalidDuration},
         listen,

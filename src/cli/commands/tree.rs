@@ -6,13 +6,13 @@ mod tests;
 use std::{any::TypeId, ffi::OsStr, fmt::Write};
 
 use clap::{
-    Arg, ArgMatches, Command, CommandFactory,
+    Arg, ArgMatches, CommandFactory,
     builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser, ValueParser},
     error::ErrorKind,
 };
 
 use super::{Cli, GROUPS, contract, prelude::*};
-use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
+use crate::{cli::output::human::terminal_width, domain::text::wrap};
 
 /// Global options that only the console and the demo have a use for.
 const LOOKS: [&str; 2] = ["ascii", "plain"];

@@ -1,13 +1,11 @@
 //! What `list --watch` and `history --follow` share: they wait for what comes, until somebody ends it or nobody reads any
 //! more.
 
-use std::{io, time::Duration};
-
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::prelude::*;
 use crate::{
-    cli::output::form::{Form, chosen},
+    cli::output::form::chosen,
     operations::{DirectoryError, Feed},
 };
 

@@ -3,15 +3,13 @@
 
 use std::{
     ffi::OsString,
-    io::{self, BufRead, IsTerminal, Read},
+    io::{BufRead, Read},
 };
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::prelude::*;
-use crate::{
-    cli::input::confirm::NoEcho, config::Settings, domain::pasted::Pasted, operations::TokenLookup,
-};
+use crate::{cli::input::confirm::NoEcho, domain::pasted::Pasted, operations::TokenLookup};
 
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
@@ -78,11 +76,8 @@ impl Run for Whose {
                 "line {line} has something else that may be a token, or a part of one; {ELSEWHERE}"
             ));
         }
-        Ok(if unknown.len() == answered.len() {
-            Exit::Refused
-        } else {
-            Exit::Done
-        })
+        let has_none = unknown.len() == answered.len();
+        Ok(Exit::done_unless(has_none, Exit::Refused))
     }
 }
 

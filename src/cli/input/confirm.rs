@@ -2,20 +2,11 @@
 //! can be asked, nothing is sent. Secrets are typed without echo: it is off before the prompt appears, so that text pasted
 //! at once is not shown, and restored however the question ends.
 
-use std::io::{self, IsTerminal};
-
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::{
-    cli::{
-        args::Mutation,
-        error::{CliError, blocking},
-        output,
-        session::Session,
-    },
+    cli::{args::Mutation, error::blocking, output, prelude::*, session::Session},
     config::guard::{self, Level, Weight},
-    domain::group::UserGroupId,
-    operations::Guarded,
 };
 
 /// What the person has to type.

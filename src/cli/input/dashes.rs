@@ -3,14 +3,13 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, Command};
+use clap::Arg;
 
 use crate::{
-    cli::error::CliError,
+    cli::prelude::*,
     config::nearest,
-    domain::{
-        dash::{begins_long, behind_blanks, behind_odd_blanks, is_long, undashed, what_is_wrong},
-        text::visible,
+    domain::dash::{
+        begins_long, behind_blanks, behind_odd_blanks, is_long, undashed, what_is_wrong,
     },
 };
 

@@ -1,34 +1,16 @@
 //! `--name`, `--map`, `--property` and related options: read and checked before anything is sent, then merged into what
 //! is known.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    path::{Path, PathBuf},
-};
-
-use serde_json::Value;
+use std::collections::HashSet;
 
 use crate::{
-    cli::{
-        args::Fields,
-        error::{CliError, blocking},
-        output,
-    },
-    domain::{
-        batch::BulkChange,
-        change::DesiredFields,
-        facts::Field,
-        group::UserGroupId,
-        size::check_size,
-        spreadsheet,
-        text::{visible, with_state},
-    },
-    formats::{GroupRow, Parts, Reader, RowResult, is_json, strict_json},
+    cli::{args::Fields, error::blocking, output, prelude::*},
+    domain::{batch::BulkChange, size::check_size, spreadsheet},
+    formats::{Parts, Reader, RowResult, is_json, strict_json},
     intake::{
         pairs::{pair, second_key, unquoted},
         text,
     },
-    operations::Failure,
     search::suggest::similar,
 };
 
@@ -257,11 +239,8 @@ pub(crate) fn missing_key(what: &str, key: &str, known: &BTreeSet<&String>) -> C
         near = similar(key, known.iter().copied(), 1);
     }
     near.truncate(NEAR);
-    let near: Vec<_> = near
-        .iter()
-        .map(|near| format!("\"{}\"", visible(near)))
-        .collect();
-    let meant = match near.join(", ") {
+    let near = near.iter().map(|near| format!("\"{}\"", visible(near)));
+    let meant = match joined(near, ", ") {
         none if none.is_empty() => none,
         near => format!("; did you mean {near}?"),
     };

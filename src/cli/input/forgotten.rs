@@ -1,12 +1,15 @@
 //! Words that are taken as IDs, although an option was meant: one behind `--`, one without its dashes, or a value whose option
 //! was forgotten, as in `label acme-eu vip`, or without quotes, as in `rotate acme-eu --reason leaked in a log`.
 
-use std::{ffi::OsString, sync::OnceLock};
+use std::ffi::OsString;
 
-use clap::{Arg, Command};
+use clap::Arg;
 
 use super::dashes::{attached_from, exactly, meant};
-use crate::domain::{annotation::Label, dash::undashed, proposal::quoted};
+use crate::{
+    cli::prelude::*,
+    domain::{annotation::Label, dash::undashed},
+};
 
 /// The options of the current command, and a text that was given without quotes.
 static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();

@@ -2,18 +2,14 @@
 //! typed in the name or id: nothing must be done to a group because its letters happen to match fuzzily. Groups are
 //! filtered while they are read; only if they are not stored in this order is the sort key of each kept in memory.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use jiff::Timestamp;
-
 use crate::{
     cli::{
         args::Order,
-        error::CliError,
         output::{self, human::Listed},
+        prelude::*,
         session::Session,
     },
-    domain::{age, group::UserGroupId, known::KnownGroup},
+    domain::age,
     search::{
         Builder, ExclusionRemarks, Exclusions, GroupExtras, Query, SearchRequest, SortBy, Word,
         group_matcher, run_search,

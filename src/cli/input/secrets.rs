@@ -2,27 +2,24 @@
 //! option for a secret are refused before parsing, so that no error message repeats them; values that look like a token
 //! before the command begins, so that it neither keeps nor sends nor repeats them.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::Path,
-};
+use std::ffi::{OsStr, OsString};
 
-use clap::{ArgMatches, Command, parser::ValueSource};
+use clap::{ArgMatches, parser::ValueSource};
 
 use crate::{
     cli::{
         args::Global,
-        error::CliError,
         output::proposals,
+        prelude::*,
         session::{Session, open_named, overrides},
     },
-    config::{ConfigError, DirectoryAt, Overrides, default_directory, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
     domain::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
         proposal::Selection,
     },
-    operations::{Failure, fingerprints_in},
+    operations::fingerprints_in,
 };
 
 const SECRETS: [&str; 8] = [
@@ -402,6 +399,7 @@ fn is_right_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::commands::tree::command;
 
     #[test]
     fn a_mistyped_time_is_repeated_and_what_is_said_about_times_is_whole() {
@@ -463,8 +461,8 @@ mod tests {
         })
     }
 
-    fn walk(path: &[String], command: &Command, tried: &mut usize) {
-        for argument in command.get_arguments() {
+    fn walk(path: &[String], parent: &Command, tried: &mut usize) {
+        for argument in parent.get_arguments() {
             let Some(values) = with_token(argument) else {
                 continue;
             };
@@ -473,9 +471,8 @@ mod tests {
                 .chain(path[1..].to_vec())
                 .chain(values);
             // What else the command needs does not matter here.
-            let root = crate::cli::commands::tree::command().ignore_errors(true);
-            let (words, root) = (line.collect::<Vec<_>>(), root);
-            let Ok(matches) = root.clone().try_get_matches_from(&words) else {
+            let root = command().ignore_errors(true);
+            let Ok(matches) = root.clone().try_get_matches_from(line) else {
                 continue;
             };
             let name = argument.get_id();
@@ -484,13 +481,9 @@ mod tests {
             assert!(is_number || !found.is_empty(), "taken: {path:?} {name}");
             *tried += usize::from(!is_number);
         }
-        for below in command.get_subcommands() {
-            let path: Vec<_> = path
-                .iter()
-                .cloned()
-                .chain([below.get_name().to_owned()])
-                .collect();
-            walk(&path, below, tried);
+        for below in parent.get_subcommands() {
+            let below_path = [path, &[below.get_name().to_owned()][..]].concat();
+            walk(&below_path, below, tried);
         }
     }
 
@@ -501,11 +494,17 @@ mod tests {
 
     #[test]
     fn a_token_as_the_value_of_any_argument_is_found() {
-        let mut root = crate::cli::commands::tree::command();
+        let mut root = command();
         root.build();
         let mut tried = 0;
         walk(&["groupdesk".to_owned()], &root, &mut tried);
         assert!(tried > 100, "only {tried} arguments were tried");
+    }
+
+    fn suspects_of(line: &str, root: &Command) -> Vec<Suspect> {
+        let words = ["groupdesk"].into_iter().chain(line.split(' '));
+        let matches = root.clone().try_get_matches_from(words);
+        suspects(&matches.expect("it parses"), root)
     }
 
     #[test]
@@ -546,10 +545,7 @@ mod tests {
                 false,
             ),
         ] {
-            let root = crate::cli::commands::tree::command().ignore_errors(true);
-            let words = ["groupdesk"].into_iter().chain(line.split(' '));
-            let matches = root.clone().try_get_matches_from(words);
-            let found = suspects(&matches.expect("it parses"), &root);
+            let found = suspects_of(line, &command().ignore_errors(true));
             let texts: std::collections::HashSet<_> = found.iter().map(|one| &one.text).collect();
             assert_eq!(texts.len(), count, "{line}");
             assert_eq!(is_opened_for(&found), is_opened, "{line}");
@@ -560,28 +556,17 @@ mod tests {
     #[test]
     fn an_id_may_have_digits_of_its_own_and_a_message_of_the_parser_repeats_no_token() {
         let found = |line: &str| {
-            let root = crate::cli::commands::tree::command();
-            let matches = root.clone().try_get_matches_from(line.split(' '));
-            let all = suspects(&matches.expect("it parses"), &root);
+            let all = suspects_of(line, &command());
             all.iter().filter(|one| one.doubt > Doubt::Words).count()
         };
-        assert_eq!(found("groupdesk get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
+        assert_eq!(found("get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
+        assert_eq!(found("note acme 3b0c44298fc1c149afbf4c8996fb9242"), 1);
+        assert_eq!(found(&format!("get {TOKEN}")), 1);
+        assert_eq!(found("create acme --name Acme --map 40=213"), 0);
+        assert_eq!(found("update acme --property tier=\"gold-2026-plan\""), 0);
+        assert_eq!(found("update acme --property tier=\"Gold-2026-plan-x\""), 1);
         assert_eq!(
-            found("groupdesk note acme 3b0c44298fc1c149afbf4c8996fb9242"),
-            1
-        );
-        assert_eq!(found(&format!("groupdesk get {TOKEN}")), 1);
-        assert_eq!(found("groupdesk create acme --name Acme --map 40=213"), 0);
-        assert_eq!(
-            found("groupdesk update acme --property tier=\"gold-2026-plan\""),
-            0
-        );
-        assert_eq!(
-            found("groupdesk update acme --property tier=\"Gold-2026-plan-x\""),
-            1
-        );
-        assert_eq!(
-            found("groupdesk import /nix/store/3b0c44298fc1c149afbf4c8996fb9242/f"),
+            found("import /nix/store/3b0c44298fc1c149afbf4c8996fb9242/f"),
             0
         );
         let text = format!("unexpected argument '{TOKEN}' found");

@@ -2,23 +2,21 @@
 //! typed, an unknown one is a mistake, and then nothing is done for the others either; unknown ids of files and filters are
 //! listed and skipped.
 
-use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
+use std::{collections::HashSet, fmt::Display};
 
 use super::{
     forgotten,
     listing::{ListedFor, Listing},
 };
 use crate::{
-    cli::{args::Selection, error::CliError, output, session::Session},
+    cli::{args::Selection, output, prelude::*, session::Session},
     domain::{
         dash::begins_long,
-        group::UserGroupId,
-        proposal::quoted,
-        text::{counted, has_variable, oddities, with_state},
+        text::{has_variable, oddities},
     },
     formats::{begins_as_json, ids_below, ids_in, is_json},
     intake::{fault::Fault, ids, text},
-    operations::{Failure, RotationId, RotationRow},
+    operations::{RotationId, RotationRow},
     search::suggest::similar,
 };
 
@@ -264,8 +262,7 @@ pub(crate) fn alike(id: &UserGroupId, known: &[UserGroupId], most: usize) -> Opt
 }
 
 pub(crate) fn in_quotes(ids: &[&UserGroupId]) -> String {
-    let quoted: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
-    quoted.join(", ")
+    joined(ids.iter().map(|id| format!("\"{id}\"")), ", ")
 }
 
 /// Refuses ids that the directory does not know. `undone` says what was not done.
@@ -292,13 +289,12 @@ pub(crate) async fn ensure_groups(
         let value = forgotten::value(id.as_str()).filter(|_| !is_first);
         let value = value.map(|option| format!("{option} {}", quoted(id.as_str())));
         let meant = [forgotten::option(id.as_str()), near, value];
-        let meant: Vec<_> = meant.into_iter().flatten().collect();
-        match meant.join("? Or ") {
+        match joined(meant.into_iter().flatten(), "? Or ") {
             none if none.is_empty() => format!("\"{id}\""),
             meant => format!("\"{id}\" (did you mean {meant}?)"),
         }
     });
-    let named: Vec<_> = named.collect();
+    let named = joined(named, ", ");
     let more = match unknown.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {}", counted(more, "other ID")),
@@ -309,8 +305,7 @@ pub(crate) async fn ensure_groups(
         format!(". Put the text of {option} in quotes")
     });
     Err(CliError::Usage(format!(
-        "{}{more} {are} not in the directory of this profile; {undone}{text}",
-        named.join(", ")
+        "{named}{more} {are} not in the directory of this profile; {undone}{text}"
     )))
 }
 

@@ -1,17 +1,12 @@
 //! Colours. They are used only on a terminal that supports them, and not against the person's wishes. The words alone
 //! say everything.
 
-use std::{
-    borrow::Cow,
-    env,
-    io::{self, IsTerminal},
-    sync::OnceLock,
-};
+use std::{borrow::Cow, env};
 
 use clap::ValueEnum;
 use comfy_table::{Attribute, Cell, Color};
 
-use crate::tui::theme::Theme;
+use crate::{cli::prelude::*, tui::theme::Theme};
 
 /// When there are colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -1,21 +1,10 @@
 //! The forms of a result that is a list or one object: indented JSON, one object per line, CSV, or only the names. All
 //! are made from the same JSON, so they cannot disagree.
 
-use std::{
-    io::{self, IsTerminal},
-    sync::{
-        OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
 use clap::ValueEnum;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::{
-    api::inspect::escape_hidden, cli::error::CliError, domain::text::visible, formats::csv_line,
-};
+use crate::{api::inspect::escape_hidden, cli::prelude::*, formats::csv_line};
 
 /// The forms of a list.
 pub(crate) const EVERY: &[Form] = &[

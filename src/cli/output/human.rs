@@ -3,30 +3,22 @@
 mod history;
 mod list;
 
-use std::io::{self, IsTerminal};
-
 use comfy_table::{
     Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets::NOTHING,
 };
-use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     colour::{Tone, is_coloured},
     form,
 };
 use crate::{
-    cli::{error::CliError, output},
+    cli::{output, prelude::*},
     domain::{
         age,
-        group::UserGroupId,
-        history::Ending,
-        known::{Known, KnownGroup, Source},
-        text::{visible, width, wrap},
+        known::{Known, Source},
+        text::{width, wrap},
         token::{Fingerprint, Token},
-        when,
     },
-    operations::Done,
 };
 
 pub(crate) use {

@@ -3,9 +3,8 @@
 
 use std::{
     fmt::{Display, Write},
-    io::{self, IsTerminal, Write as _},
+    io::Write as _,
     sync::mpsc,
-    time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -13,15 +12,14 @@ use tokio::sync::oneshot;
 
 use crate::{
     cli::{
-        error::CliError,
         output::{self, proposals},
+        prelude::*,
         process::{
             exit::Exit,
             signals,
             stdio::{PATIENCE, Written},
         },
     },
-    domain::text::visible,
     platform::os_error::in_plain_words,
 };
 

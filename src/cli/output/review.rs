@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write};
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
@@ -13,16 +12,13 @@ use super::{
 };
 use crate::{
     api::inspect::{Method, as_curl, request_json},
-    cli::{error::CliError, output, process::exit::Exit, session::Session},
+    cli::{output, prelude::*, process::exit::Exit, session::Session},
     domain::{
-        change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
-        facts::Field,
-        group::UserGroupId,
-        text::{bounded, visible},
+        change::{ChangeRow, FieldChange as Changed, Mark},
+        text::bounded,
         update::{Plan, UnsafeUpdate},
-        when,
     },
-    operations::{Done, changes_json, request},
+    operations::{changes_json, request},
 };
 
 /// The changed rows, one per line, with the signs of docs/design/console.md.
@@ -159,12 +155,8 @@ fn line(text: &mut String, line: impl Display) {
 }
 
 fn values(row: &ChangeRow) -> String {
-    [&row.before, &row.after]
-        .into_iter()
-        .flatten()
-        .map(|value| bounded(value))
-        .collect::<Vec<_>>()
-        .join(" -> ")
+    let values = [&row.before, &row.after].into_iter().flatten();
+    joined(values.map(|value| bounded(value)), " -> ")
 }
 
 /// `--dry-run`: prints the exact request and what it would change.

@@ -17,9 +17,10 @@
 
 use std::fmt::Display;
 
-use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, json};
+
+use crate::cli::prelude::*;
 
 /// An object as it is printed; its fields have an order.
 pub(crate) type Object = Map<String, Value>;

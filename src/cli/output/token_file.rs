@@ -3,20 +3,16 @@
 
 use std::{
     fs::File,
-    io::{self, IsTerminal, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
+    io::{Seek, SeekFrom, Write},
     sync::{Mutex, PoisonError},
 };
 
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{error::CliError, output, process::stdio},
-    domain::{
-        text::with_state,
-        token::{Fingerprinter, Token},
-    },
-    operations::{Done, batch::TokenSink},
+    cli::{output, prelude::*, process::stdio},
+    domain::token::{Fingerprinter, Token},
+    operations::batch::TokenSink,
     platform::private_files,
 };
 

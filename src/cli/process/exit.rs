@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use crate::{
-    cli::error::CliError,
-    domain::{batch::Halt, history::Ending, rotation::State},
+    cli::prelude::*,
+    domain::{batch::Halt, rotation::State},
     operations::{
-        Class, Done, Finding, Probe, Recovered, Warning,
+        Class, Finding, Probe, Recovered,
         doctor::{Area, Report},
     },
 };
@@ -87,7 +87,7 @@ impl Exit {
     pub(crate) fn from_done(done: &Done) -> Self {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
-        if alarm { Self::Guarded } else { Self::Done }
+        Self::done_unless(alarm, Self::Guarded)
     }
 
     /// For `doctor`: the exit code that other commands would have. The first cause decides.
@@ -127,16 +127,16 @@ impl Exit {
 
     /// For a comparison.
     pub(crate) fn from_difference(is_different: bool) -> Self {
-        if is_different {
-            Self::Different
-        } else {
-            Self::Done
-        }
+        Self::done_unless(is_different, Self::Different)
     }
 
     /// For several items, all of which should be done.
     pub(crate) fn all(done: bool) -> Self {
-        if done { Self::Done } else { Self::Partly }
+        Self::done_unless(!done, Self::Partly)
+    }
+
+    pub(crate) fn done_unless(is_amiss: bool, then: Self) -> Self {
+        if is_amiss { then } else { Self::Done }
     }
 
     /// For settling open rotations.
@@ -145,11 +145,7 @@ impl Exit {
             Recovered::Settled(row) => row.rotation.state != State::Conflict,
             Recovered::Alarmed(..) | Recovered::Open(_) => false,
         };
-        if all.iter().all(is_clear) {
-            Self::Done
-        } else {
-            Self::Unknown
-        }
+        Self::done_unless(!all.iter().all(is_clear), Self::Unknown)
     }
 
     /// For a connection test.

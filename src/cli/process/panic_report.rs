@@ -3,10 +3,9 @@
 
 use std::{
     fmt,
-    io::{self, Write},
+    io::Write,
     panic::{self, PanicHookInfo},
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 use color_eyre::{
@@ -20,11 +19,11 @@ use crate::{
     cli::{
         has_option,
         output::{self, colour, json},
+        prelude::*,
         unexpected::PanicSections,
         wants_json, words_given,
     },
     directory::has_unsettled_here,
-    domain::history::Ending,
     tui::terminal::{describe_panic, keeps_panic},
 };
 

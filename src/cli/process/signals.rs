@@ -1,12 +1,6 @@
 //! The signals that ask this process to end.
 
-use std::{
-    sync::{
-        LazyLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{sync::LazyLock, time::Instant};
 
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -16,7 +10,7 @@ use tokio::{
     },
 };
 
-use crate::{cli::error::CliError, domain::batch::StopCause};
+use crate::cli::prelude::*;
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// When the first signal came.

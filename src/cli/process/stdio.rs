@@ -2,18 +2,16 @@
 //! alive a process that a signal asked to end.
 
 use std::{
-    io::{self, Write},
-    sync::{
-        OnceLock,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
-    time::{Duration, Instant},
+    io::Write,
+    sync::mpsc::{self, RecvTimeoutError},
+    time::Instant,
 };
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
 
 use super::signals;
+
+use crate::cli::prelude::*;
 
 /// How long to wait for a reader after a signal.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);

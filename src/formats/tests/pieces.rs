@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{
-    MAX_ROW_BYTES, Reader, begins_as_json, ids_below, ids_in, is_json, read, read_all, table,
+    MAX_ROW_BYTES, Reader, begins_as_json, ids_below, ids_in, is_json, read, read_all, read_on,
+    table,
 };
 
 #[test]
@@ -68,12 +69,8 @@ fn what_is_json_by_its_name_is_no_table() {
         for piece in [1, 4096] {
             let mut reader = Reader::default();
             reader.expect_json();
-            let mut pushed = Ok(());
-            for bytes in text.as_bytes().chunks(piece) {
-                pushed = pushed.and_then(|()| reader.push(bytes, &mut |_| {}));
-            }
             // The beginning of a short file is held back until its encoding is known.
-            let read = pushed.and_then(|()| reader.end(&mut |_| {}).map(drop));
+            let (_, read) = read_on(&mut reader, text.as_bytes(), piece);
             let why = read.expect_err(before);
             assert!(why.starts_with(&expected), "{before}: {why}");
         }
@@ -85,29 +82,23 @@ fn what_is_json_by_its_name_is_no_table() {
     }
     // The next file may be a table again.
     let mut reader = Reader::default();
-    let mut rows = Vec::new();
     reader.expect_json();
     for text in [group, "user_group_id\nbeta\n"] {
-        reader
-            .push(text.as_bytes(), &mut |read| rows.push(read))
-            .expect(text);
-        reader.end(&mut |read| rows.push(read)).expect(text);
+        let (rows, done) = read_on(&mut reader, text.as_bytes(), 99);
+        assert!(done.is_ok() && rows.len() == 1 && rows[0].row.is_ok());
     }
-    assert!(rows.len() == 2 && rows.iter().all(|read| read.row.is_ok()));
 }
 
 #[test]
 fn an_id_in_two_files_is_named_with_both() {
     let mut reader = Reader::default();
-    let mut rows = Vec::new();
-    for name in ["a.csv", "b.csv"] {
+    let [_, rows] = ["a.csv", "b.csv"].map(|name| {
         reader.begin_file(name);
-        reader
-            .push(b"user_group_id\nacme\n", &mut |read| rows.push(read))
-            .expect("a file");
-        reader.end(&mut |read| rows.push(read)).expect("a file");
-    }
-    let why = rows[1].row.as_ref().expect_err("refused");
+        let (rows, done) = read_on(&mut reader, b"user_group_id\nacme\n", 99);
+        done.expect("a file");
+        rows
+    });
+    let why = rows[0].row.as_ref().expect_err("refused");
     assert_eq!(why, "the ID \"acme\" is already in a.csv, row 1, line 2");
 }
 
@@ -119,14 +110,10 @@ fn an_id_that_may_be_a_token_is_not_repeated() {
         "Tok/en+4e8A==.Zq_7~Kx!",
         "e4eaaaf2-d142-11e1",
     ] {
-        let mut rows = Vec::new();
-        let mut reader = Reader::default();
         let text = format!("{id}\n").repeat(2);
         let text = format!("user_group_id\n{text}");
-        reader
-            .push(text.as_bytes(), &mut |read| rows.push(read))
-            .expect("a file");
-        reader.end(&mut |read| rows.push(read)).expect("a file");
+        let (rows, done) = read(text.as_bytes(), 4096);
+        assert_eq!(done, Ok(()));
         let why = rows[1].row.as_ref().expect_err("refused");
         assert_eq!(why, "the ID \"…\" is already in row 1");
     }

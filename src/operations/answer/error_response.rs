@@ -1,7 +1,5 @@
 //! Turns any answer but a good one into a failure, for reads and for mutations.
 
-use std::time::Duration;
-
 use crate::{
     api::{
         answer::{
@@ -11,8 +9,7 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    domain::group::UserGroupId,
-    operations::Failure,
+    operations::prelude::*,
 };
 
 /// Anything but a good answer.

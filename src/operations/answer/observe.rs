@@ -1,8 +1,6 @@
 //! From an answer to what the directory learns: the answer is judged, taken apart, compared with what was known, and
 //! written in one transaction with the history and the rotations it settles.
 
-use std::time::Duration;
-
 use super::error_response::ErrorResponse;
 use crate::{
     api::{
@@ -11,21 +9,13 @@ use crate::{
         facts::StatedFacts,
         failure::CallError,
     },
-    directory::{
-        GroupSnapshot, Mutation, MutationId, MutationStep, Noted, Record, RotationId, RotationRow,
-    },
+    directory::{MutationStep, Noted},
     domain::{
-        change::{Change, DesiredFields},
-        facts::{Facts, Field},
-        group::{EnvironmentTag, Properties, UserGroupId},
-        history::{Ending, Operation},
-        known::{Drift, KnownGroup, Observation, Returned},
-        mutation,
-        rotation::State,
-        token::{Fingerprint, Token},
+        group::Properties,
+        known::{Drift, Observation, Returned},
     },
     operations::{
-        Done, Failure, Operations, Warning,
+        prelude::*,
         recording::changes_for_history,
         rotation::settle::{Evidence, OpenBeforeGet, SettlementPlan},
     },

@@ -1,19 +1,9 @@
 //! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
-use std::{collections::HashSet, time::Duration};
-
-use jiff::Timestamp;
-
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
-    directory::{DirectoryError, Mutation, Place, PlaceId},
-    domain::{
-        age::{self, DEFAULT_LIMIT},
-        group::UserGroupId,
-        handoff::HandOffState,
-        known::KnownGroup,
-    },
-    operations::Operations,
+    domain::age::{self, DEFAULT_LIMIT},
+    operations::prelude::*,
 };
 
 /// How long a group that was changed elsewhere is listed.

@@ -1,15 +1,9 @@
 //! One item of a bulk edit: the single update that was reviewed, or the read that settles one sent by an earlier run.
 
-use tokio::time::Instant;
-
 use super::item::{ItemContext, Outcome};
 use crate::{
-    directory::BatchItem,
-    domain::{
-        batch::{BulkChange, ItemStatus},
-        history::Ending,
-    },
-    operations::{Done, Failure, Warning, run::RetryBudget},
+    domain::batch::BulkChange,
+    operations::{prelude::*, run::RetryBudget},
 };
 
 pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";

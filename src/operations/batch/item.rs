@@ -1,25 +1,14 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
 //! If the service asks for a pause, the item waits before anything is sent, never after.
 
-use std::sync::Arc;
-
-use tokio::time::Instant;
-
 use super::{Bulk, Ended};
 use crate::{
-    directory::{BatchItem, MutationId, RotationId, RotationRow},
     domain::{
-        batch::{Counts, Halt, ItemStatus, NOT_IN_FILE},
-        group::UserGroupId,
-        handoff::HandOffState,
-        history::Ending,
-        known::KnownGroup,
+        batch::{Counts, NOT_IN_FILE},
         operation_record::followed_by,
-        rotation::State,
-        update::Edit,
     },
     operations::{
-        DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
+        prelude::*,
         rotation::{
             recover::READS,
             rotate::{OfItem, Spare, Target},

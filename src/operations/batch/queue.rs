@@ -1,11 +1,6 @@
 //! The queue of a run: begins items as pace and control allow, counts how they end, and stops when it must.
 
-use std::{
-    collections::{HashSet, VecDeque},
-    sync::Arc,
-};
-
-use futures_util::{FutureExt, future::BoxFuture};
+use std::collections::VecDeque;
 
 use super::{
     BatchEvent, Bulk, Report, RunLimits, TokenSink,
@@ -14,13 +9,10 @@ use super::{
     with_status,
 };
 use crate::{
-    directory::{Batch, BatchId, BatchItem},
-    domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus},
-        group::UserGroupId,
-    },
+    domain::batch::Counts,
     operations::{
-        Failpoint, Operations,
+        Failpoint,
+        prelude::*,
         run::{self, Consequence, Context, Slot, Work},
     },
 };

@@ -1,26 +1,17 @@
 //! Resuming a batch that was left: what is still ready is checked again, and the strength of the confirmation depends
 //! on who began the batch and when.
 
-use std::{collections::HashMap, time::Duration};
-
-use jiff::Timestamp;
-
 use super::{
     edit_item::{ALREADY, UNREADABLE},
     with_status,
 };
 use crate::{
-    config::guard::{self, Level},
-    directory::{Batch, BatchId, BatchItem, DirectoryError},
+    config::guard::Level,
     domain::{
         age,
-        batch::{
-            BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UnverifiedField,
-            Verdict, WantedRow,
-        },
-        group::UserGroupId,
+        batch::{BulkChange, EditSkip, OnlyWhere, Rules, UnverifiedField, Verdict, WantedRow},
     },
-    operations::{Failure, Guarded, NextStep, Operations, groups::update::changed_since},
+    operations::{groups::update::changed_since, prelude::*},
 };
 
 /// Groups that are ready, groups that are not (with the reason), and the ready ones with a field that cannot be read.

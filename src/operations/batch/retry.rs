@@ -1,19 +1,11 @@
 //! Which groups of ended batches still are not as their batch wanted them, and whether a retry would take one: only then is
 //! it proposed.
 
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, HashSet},
-};
+use std::cmp::Reverse;
 
-use super::super::Operations;
 use crate::{
-    directory::{Batch, BatchId, DirectoryError, PlaceId},
-    domain::{
-        batch::{BatchKind, EditSkip, Verdict},
-        group::UserGroupId,
-        text::visible,
-    },
+    domain::batch::{EditSkip, Verdict},
+    operations::prelude::*,
 };
 
 /// Of so many batches a list says whether a retry would take anything.
@@ -70,7 +62,7 @@ impl Operations {
             return Ok(None);
         }
         let reasons = reasons.iter().map(|(count, why)| format!("{count} {why}"));
-        let text = reasons.collect::<Vec<_>>().join("; ");
+        let text = joined(reasons, "; ");
         Ok(Some(visible(&text).into_owned()))
     }
 

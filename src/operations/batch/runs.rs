@@ -4,15 +4,14 @@
 
 use std::panic::AssertUnwindSafe;
 
-use futures_util::FutureExt;
 use tokio::{sync::watch, time::MissedTickBehavior};
 
 use super::{Control, RunCommand};
 use crate::{
-    directory::{Batch, BatchId, BatchRun, DirectoryError, Heartbeat, PlaceId, Role, RunId},
-    domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, Runner, RunnerState},
-    operations::Operations,
-    platform::{clock::Moment, process},
+    directory::{BatchRun, Heartbeat, RunId},
+    domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState},
+    operations::prelude::*,
+    platform::clock::Moment,
 };
 
 /// This run of a batch, as recorded in the directory.

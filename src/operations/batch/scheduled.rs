@@ -5,9 +5,9 @@ use tokio::{sync::watch, task::JoinHandle, time::MissedTickBehavior};
 
 use super::runs::{new_run, runner_of};
 use crate::{
-    directory::{PlaceId, RunId},
+    directory::RunId,
     domain::batch::{HEARTBEAT_INTERVAL, Runner},
-    operations::{Failure, Operations},
+    operations::prelude::*,
 };
 
 /// A scheduled rotation; a place has at most one at a time. If this is dropped without [`ScheduledRun::end`], the run

@@ -7,9 +7,8 @@ use std::{
 
 use super::{Area, DoctorRequest, Report, path};
 use crate::{
-    config::{ConfigError, KeySource, Problem, Profile, Settings, file_of, scrub::shown},
-    domain::text::counted,
-    operations::hand_off_cannot_start,
+    config::{ConfigError, KeySource, Problem, Settings, file_of},
+    operations::{hand_off_cannot_start, prelude::*},
 };
 
 const AREA: Area = Area::Configuration;

@@ -1,22 +1,20 @@
 //! Checks the directory file: who may read it, whether it is intact, and what in it needs attention.
 
-use std::{os::unix::fs::MetadataExt, path::Path, time::Duration};
+use std::{os::unix::fs::MetadataExt, path::Path};
 
-use jiff::Timestamp;
 use rustix::fs::Access;
 
 use super::{Area, DoctorRequest, Report, path, places};
 use crate::{
     config::{
-        ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
-        directory_of, paths, scrub::shown,
+        ConfigError, DirectoryAt, Overrides, TeamSettings, default_directory, directory_of, paths,
     },
     directory::{
-        Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, TimesAtWork,
-        backup_of, backups_of, inspect, team_status, what_it_is,
+        Contents, Inspected, Location, TeamFault, TimesAtWork, backup_of, backups_of, inspect,
+        team_status, what_it_is,
     },
-    domain::{age, rotation::settle_window, text::counted, when},
-    operations::{Clock, NextStep, Refused, at_work::hand_off_window, team_location},
+    domain::{age, rotation::settle_window},
+    operations::{Clock, Refused, at_work::hand_off_window, prelude::*, team_location},
     platform::private_files::with_suffix,
 };
 

@@ -1,15 +1,7 @@
 //! Checks the places of the directory: who uses them, and what in them needs attention.
 
 use super::{Area, Report};
-use crate::{
-    config::Profile,
-    directory::{KeyState, Place},
-    domain::{
-        proposal::quoted,
-        text::{counted, visible},
-        when,
-    },
-};
+use crate::{directory::KeyState, operations::prelude::*};
 
 const AREA: Area = Area::Directory;
 

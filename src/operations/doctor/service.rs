@@ -1,9 +1,6 @@
 //! Checks the way to the service: the key, name resolution, connection, TLS, the answer to a request that can create
 //! nothing, and the clock of the service; for a known group also whether the body of a get arrives.
 
-use std::time::Duration;
-
-use jiff::Timestamp;
 use secrecy::SecretString;
 use tokio::sync::mpsc;
 
@@ -16,14 +13,11 @@ use crate::{
         probe::{Finding, Probe},
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
-    config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
-    directory::{BindingPreview, DirectoryError, Role, preview_binding_in},
-    domain::{group::UserGroupId, proposal::quoted, text::visible, token::Fingerprinter},
+    config::{DirectoryAt, KeySource, Settings},
+    directory::{BindingPreview, preview_binding_in},
+    domain::token::Fingerprinter,
     intake::{self, proxy::Proxy},
-    operations::{
-        Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory,
-        profiles::places::caller,
-    },
+    operations::{PlaceProblem, open_directory, prelude::*, profiles::places::caller},
 };
 
 /// A clock that is off by more confuses history and certificates.

@@ -3,25 +3,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jiff::Timestamp;
-
 use crate::{
-    config::guard,
-    directory::{Import, ImportId, Imported, Mutation},
-    domain::{
-        change::{DesiredFields, Difference},
-        facts::{Facts, Field},
-        history::Ending,
-        known::KnownGroup,
-        size::check_size,
-        text::visible,
-        update::{Edit, Plan},
-    },
+    directory::{Import, ImportId, Imported},
+    domain::{change::Difference, size::check_size, update::Plan},
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        DirectoryError, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
-        groups::update::changed_since,
+        groups::update::{as_reviewed, changed_since, not_created},
         outcome::planned,
+        prelude::*,
         rotation::settle::BeforeGet,
         run::{Control, Hold, RetryBudget, Slot},
     },
@@ -260,11 +249,7 @@ impl Operations {
             self.permitted(Guarded::Update)?;
         }
         if let Some(reason) = guard::too_many(&self.profile().guards, rows) {
-            return Err(Failure::Forbidden {
-                operation: Guarded::Bulk,
-                profile: self.profile().name.clone(),
-                reason,
-            });
+            return Err(self.bulk_is_forbidden(reason));
         }
         Ok(Permit {
             sending,
@@ -389,11 +374,8 @@ impl Operations {
                 _ => None,
             })
             .collect();
-        if !differs.is_empty() && !created.has_alarm() {
-            return Err(Failure::ChangedSince {
-                id: row.id.clone(),
-                what: differs,
-            });
+        if !created.has_alarm() {
+            as_reviewed(&row.id, differs)?;
         }
         Ok(RowEnd::Done {
             outcome: created.ending.as_str(),
@@ -417,17 +399,10 @@ impl Operations {
             let known = UnknownIdPolicy::KnownOnly;
             let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));
             let read = Box::pin(looking).await?.done;
-            if read.ending == Ending::CreatedByGet {
-                let id = row.id.clone();
-                return Err(Failure::CreatedByGet { id });
-            }
-            let now = DesiredFields::of(&read.group);
-            let met = changed_since(&row.fields, &now);
-            if !met.is_empty() && !read.has_alarm() {
-                return Err(Failure::ChangedSince {
-                    id: row.id.clone(),
-                    what: met,
-                });
+            not_created(&row.id, &read)?;
+            if !read.has_alarm() {
+                let now = DesiredFields::of(&read.group);
+                as_reviewed(&row.id, changed_since(&row.fields, &now))?;
             }
             read
         } else {

@@ -1,27 +1,16 @@
 //! Sends the rows of a file to the service: a run with one create or update for each (`operations::run`).
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    fmt, io,
-    sync::Arc,
-};
+use std::{collections::VecDeque, io};
 
-use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
 use super::import::{Permit, RowEnd};
 use crate::{
     directory::Import,
-    domain::{
-        annotation::AnnotationChange,
-        batch::Halt,
-        change::DesiredFields,
-        group::UserGroupId,
-        text::{counted, listed},
-    },
+    domain::{annotation::AnnotationChange, text::listed},
     formats::GroupRow,
     operations::{
-        Failure, Operations,
+        prelude::*,
         run::{self, Consequence, Context, Event, Hold, Kind, Run, RunLimits, Slot, Sum, Work},
     },
 };

@@ -3,16 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-
 use crate::{
-    directory::DirectoryError,
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution},
         draft::Draft,
-        group::UserGroupId,
     },
-    operations::{DraftSaved, Failure, KeptDraft, Operations, profiles::places::not_bound},
+    operations::{DraftSaved, KeptDraft, prelude::*, profiles::places::not_bound},
     search::{ListView, SavedView, Views},
 };
 

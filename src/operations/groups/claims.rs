@@ -1,26 +1,16 @@
 //! The claim on a group: one unsettled mutation per group and place, held by its own durable intent. Taken after the
 //! operator has confirmed, released with the outcome. Claims left open by dead processes are also found here.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use futures_util::FutureExt;
 use serde_json::Value;
 
 use crate::{
     api::send_by::SendBy,
-    directory::{Claimed, ItemKey, Mutation, MutationId, MutationIntent, MutationStep},
-    domain::{
-        fields::DesiredFields,
-        group::UserGroupId,
-        history::{Ending, Operation},
-        mutation::State,
-    },
+    directory::{Claimed, MutationIntent, MutationStep},
+    domain::mutation::State,
     operations::{
-        ClaimHolder, Done, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy,
-        at_work::has_process, profiles::places::GateSnapshot,
+        ClaimHolder, RequestKind, at_work::has_process, prelude::*, profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
 };

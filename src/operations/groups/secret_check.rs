@@ -1,22 +1,19 @@
 //! Names, mappings, properties and reasons are shown, stored and sent in the open: a text that is a token or an API key
 //! known here is refused before anything is written or sent.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use crate::{
     domain::{
         annotation::Label,
-        change::DesiredFields,
         draft::Draft,
-        group::UserGroupId,
         pasted::{self, Parts, Pasted, is_nearly_token, shape, suspicious_words},
-        text::visible,
-        token::{Fingerprint, Fingerprinter, Token},
+        token::Fingerprinter,
     },
     formats::{GroupRow, Ids},
-    operations::{Failure, Operations},
+    operations::prelude::*,
 };
 
 /// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.
@@ -44,8 +41,8 @@ impl<'t> Text<'t> {
 
 /// What could be taken for parts of tokens in the texts that are there.
 fn parts_of(base: &DesiredFields) -> Option<Parts> {
-    let texts: Vec<_> = texts(base).into_iter().map(|text| text.text).collect();
-    Parts::of(&texts.join("\n\n"))
+    let texts = texts(base).into_iter().map(|text| text.text);
+    Parts::of(&joined(texts, "\n\n"))
 }
 
 impl Operations {

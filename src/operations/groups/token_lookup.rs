@@ -1,15 +1,10 @@
 //! Whose token is this? Finds tokens in a pasted text and looks each one up by its fingerprint. Nothing is sent, and
 //! nothing of the text is kept.
 
-use std::{collections::HashSet, fmt};
-
 use crate::{
-    directory::{Directory, DirectoryError, Owner, Role},
-    domain::{
-        pasted::{Pasted, Reading},
-        text::counted,
-        token::Fingerprint,
-    },
+    directory::Owner,
+    domain::pasted::{Pasted, Reading},
+    operations::prelude::*,
 };
 
 /// In characters. Shorter texts are no secrets.

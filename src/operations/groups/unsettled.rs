@@ -1,20 +1,14 @@
 //! Creates, updates and first reads with an unknown outcome: settled by what a get shows or by elapsed time, or closed
 //! by a person. Nothing here changes a group.
 
-use std::time::Duration;
-
 use crate::{
-    directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
+    directory::MutationStep,
     domain::{
-        change::DesiredFields,
-        group::UserGroupId,
-        history::{Ending, Entry, Operation},
         known::Observation,
         mutation::{State, settled_by},
         operation_record::SETTLED,
-        when,
     },
-    operations::{Failure, Guarded, Operations, answer::observe::ReadEvidence},
+    operations::{answer::observe::ReadEvidence, prelude::*},
 };
 
 impl Operations {

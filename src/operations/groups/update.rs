@@ -5,22 +5,17 @@ use serde_json::Value;
 
 use super::{answered, fields_in, request};
 use crate::{
-    directory::{GroupSnapshot, ItemKey, Mutation, MutationId, Record},
     domain::{
-        change::{Change, DesiredFields, differences},
-        facts::Field,
-        group::{Properties, UserGroupId},
-        history::{Ending, Entry, Operation},
-        known::KnownGroup,
+        change::differences,
+        group::Properties,
         remote_changes::RemoteChanges,
         size::check_size,
-        text::visible,
-        update::{ConcurrentChange, Edit, Plan},
+        update::{ConcurrentChange, Plan},
     },
     operations::{
-        Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
-        Warning,
+        Failpoint, RequestKind, UnknownFields,
         answer::observe::{ObservationInput, is_being_changed},
+        prelude::*,
         recording::changes_for_history,
         rotation::settle::BeforeGet,
     },
@@ -148,13 +143,7 @@ impl Operations {
         let now = DesiredFields::of(&before.group);
         sendable(id, &self.profile().name, &plan, &before.open)?;
         if item.is_some() {
-            let what = changed_since(&edit.base, &now);
-            if !what.is_empty() {
-                return Err(Failure::ChangedSince {
-                    id: id.clone(),
-                    what,
-                });
-            }
+            as_reviewed(id, changed_since(&edit.base, &now))?;
         }
         if !plan.changes(&now, &before.read) {
             return Ok(before);
@@ -234,11 +223,10 @@ impl Operations {
             return Ok(done);
         }
         let what = parts.iter().map(|part| visible(&part.label()).into_owned());
-        let what: Vec<_> = what.collect();
         Err(Failure::guarded(format!(
             "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. To see the current \
              values: {}",
-            what.join(", "),
+            joined(what, ", "),
             id.command("show", "")
         )))
     }
@@ -331,7 +319,7 @@ fn went_back(field: Field, then: &DesiredFields, now: &DesiredFields, history: &
 }
 
 /// Adds the warnings of an earlier read that are not among these.
-fn add_new(warnings: &mut Vec<Warning>, earlier: &[Warning]) {
+pub(crate) fn add_new(warnings: &mut Vec<Warning>, earlier: &[Warning]) {
     for warning in earlier {
         if !warnings.contains(warning) {
             warnings.push(warning.clone());
@@ -346,12 +334,7 @@ pub fn sendable(
     plan: &Plan,
     open: &[Mutation],
 ) -> Result<(), Failure> {
-    if !plan.concurrent_changes.is_empty() {
-        return Err(Failure::ChangedSince {
-            id: id.clone(),
-            what: plan.concurrent_changes.iter().map(in_words).collect(),
-        });
-    }
+    as_reviewed(id, plan.concurrent_changes.iter().map(in_words).collect())?;
     if !plan.objections.is_empty() {
         return Err(Failure::NotKnownEnough(Box::new(UnknownFields {
             id: id.clone(),
@@ -362,6 +345,15 @@ pub fn sendable(
         })));
     }
     Ok(())
+}
+
+/// Refuses what has changed, if anything has.
+pub(crate) fn as_reviewed(id: &UserGroupId, what: Vec<String>) -> Result<(), Failure> {
+    if what.is_empty() {
+        return Ok(());
+    }
+    let id = id.clone();
+    Err(Failure::ChangedSince { id, what })
 }
 
 /// What of a row is no longer as planned, for a row that the plan had nothing to change for.
@@ -397,7 +389,8 @@ fn in_words(meanwhile: &ConcurrentChange) -> String {
     )
 }
 
-fn not_created(id: &UserGroupId, read: &Done) -> Result<(), Failure> {
+/// Refuses a read that created the group.
+pub(crate) fn not_created(id: &UserGroupId, read: &Done) -> Result<(), Failure> {
     if read.ending == Ending::CreatedByGet {
         return Err(Failure::CreatedByGet { id: id.clone() });
     }

@@ -9,12 +9,8 @@ use zeroize::Zeroizing;
 use super::scrub::{Tail, scrubbed};
 use crate::{
     config::HandOffCommand,
-    directory::RotationRow,
-    domain::{
-        handoff::{HandOff, HandOffState},
-        known::KnownGroup,
-        token::{Fingerprint, Token},
-    },
+    domain::handoff::HandOff,
+    operations::prelude::*,
     platform::child::{Child, ChildError},
 };
 
@@ -84,11 +80,7 @@ fn ended(status: ExitStatus, last_line: &str) -> HandOff {
     let why = match (status.code(), output_line) {
         (Some(_), Some(output_line)) => output_line,
         (Some(_), None) => "it said nothing".into(),
-        (None, output_line) => [Some(status.to_string()), output_line]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(": "),
+        (None, output_line) => joined([status.to_string()].into_iter().chain(output_line), ": "),
     };
     failed(status.code(), why)
 }

@@ -16,9 +16,8 @@ use crate::{
         new_profile::{Field, NewProfile},
         profile::{KeySource, Profile},
     },
-    directory::{Directory, DirectoryError},
     domain::pasted::shape,
-    operations::{Clock, Failure, Operations, open_directory},
+    operations::{Clock, open_directory, prelude::*},
 };
 
 /// A planned profile, and the result of testing its connection.

@@ -1,13 +1,11 @@
 //! Facts about undocumented behaviour of the place (hazard 4 of docs/design/service.md): declared by a person or by the
 //! service, and withdrawn as soon as a reading contradicts them.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::{
     api::facts::StatedFacts,
-    directory::{DirectoryError, Fact, Statement},
-    domain::facts::{Basis, Facts, Field, GetBehaviour, OmittedField, Stated},
-    operations::{Failure, Operations},
+    directory::{Fact, Statement},
+    domain::facts::{Basis, GetBehaviour, OmittedField, Stated},
+    operations::prelude::*,
 };
 
 /// Recorded as the source of facts that the service states in a header.

@@ -4,25 +4,16 @@
 mod problem;
 mod undecided;
 
-use std::sync::{Mutex, PoisonError};
-
-use jiff::Timestamp;
-
 pub use problem::PlaceProblem;
 
 use crate::{
     api::wire::GroupRequest,
-    config::{KeySource, Profile, objection},
+    config::{KeySource, objection},
     directory::{
-        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, GroupSnapshot, KeyId,
-        KeyState, OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
+        Alarm, Binding, BindingAnswer, Bound, Caller, Gate, KeyId, KeyState, OtherPlace,
+        PlaceEvent, SnapshotExtras,
     },
-    domain::{
-        group::{EnvironmentTag, UserGroupId},
-        text::visible,
-        token::Fingerprint,
-    },
-    operations::{Failure, NextStep, Operations, answer::error_response::ErrorResponse},
+    operations::{answer::error_response::ErrorResponse, prelude::*},
 };
 
 /// The place of these operations, once it has been determined.

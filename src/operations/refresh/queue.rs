@@ -1,24 +1,17 @@
 //! The groups to be read, one look-up each: the result of each, and whether the next may be read.
 
-use std::{collections::VecDeque, sync::Arc};
-
-use futures_util::{FutureExt, future::BoxFuture};
-use tokio::time::Instant;
+use std::collections::VecDeque;
 
 use super::{GroupRead, Reading, Refresh, RefreshEvent, number};
 use crate::{
     directory::ImportId,
     domain::{
-        batch::Halt,
-        group::UserGroupId,
-        history::Ending,
-        known::KnownGroup,
         refresh::{Counts, ReadResult},
         remote_changes::RemoteChanges,
     },
     operations::{
-        Done, Failure, Operations, UnknownIdPolicy, Warning,
         files::import::LOST_CREATE_REPEATS,
+        prelude::*,
         run::{self, Consequence, Context, RetryBudget, RunLimits, Slot, Sum, TokenSink, Work},
     },
 };

@@ -1,21 +1,12 @@
 //! Checks what is open, as a run over groups: the group of each open rotation, create and update is read, which settles
 //! what the response shows (docs/design/rotation.md). Never sends a rotation, and reads only ids that the directory knows.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    fmt,
-};
-
-use futures_util::{FutureExt, future::BoxFuture};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::recover::{READS, Recovered, StillOpen};
-use crate::{
-    directory::{DirectoryError, Mutation, PlaceId, RotationId, RotationRow},
-    domain::{batch::Halt, group::UserGroupId},
-    operations::{
-        Failure, Operations, UnknownIdPolicy, Warning,
-        run::{self, Consequence, Context, Event, Hold, RetryBudget, Run, RunLimits, Slot, Work},
-    },
+use crate::operations::{
+    prelude::*,
+    run::{self, Consequence, Context, Event, Hold, RetryBudget, Run, RunLimits, Slot, Work},
 };
 
 /// Checking what is open.

@@ -1,18 +1,10 @@
 //! Rotations that a process left open (docs/design/rotation.md): found, ended if nothing was sent, or closed by a person.
 
-use std::time::Duration;
-
 use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
-    directory::{
-        DirectoryError, Noted, Record, RotationFilter, RotationId, RotationRow, RotationStep,
-    },
-    domain::{
-        history::{Ending, Entry, Operation},
-        operation_record::SETTLED,
-        rotation::{Event, State},
-    },
-    operations::{Failure, Guarded, Operations, Warning},
+    directory::{Noted, RotationFilter, RotationStep},
+    domain::{operation_record::SETTLED, rotation::Event},
+    operations::prelude::*,
 };
 
 /// Maximum number of gets per group: the old token must be read twice (docs/design/rotation.md, "The states").

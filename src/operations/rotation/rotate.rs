@@ -1,27 +1,18 @@
 //! Rotates one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
 //! the answer means is decided in `answer::rotation`. Nothing here ever sends a rotation twice.
 
-use std::time::{Duration, Instant};
-
-use jiff::Timestamp;
+use std::time::Instant;
 
 use crate::{
-    directory::{
-        BeginResult, DirectoryError, ItemKey, Record, Recorded, RotationId, RotationIntent,
-        RotationRow, RotationStep, SnapshotExtras, TokenChange,
-    },
+    directory::{BeginResult, Recorded, RotationIntent, RotationStep, SnapshotExtras, TokenChange},
     domain::{
-        group::UserGroupId,
-        history::{Ending, Entry, Operation},
         known::Observation,
-        rotation::{Event, RotateOutcome, Rotation, State},
-        token::{Fingerprint, Token},
+        rotation::{Event, RotateOutcome, Rotation},
     },
     operations::{
-        Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
-        handoff::hand_off_after, profiles::places::GateSnapshot, rotation::settle::BeforeGet,
+        Failpoint, RequestKind, handoff::hand_off_after, prelude::*,
+        profiles::places::GateSnapshot, rotation::settle::BeforeGet,
     },
-    platform::process,
 };
 
 /// A token younger than this, by the directory's own clock, is not rotated again by a command.

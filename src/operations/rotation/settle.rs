@@ -1,23 +1,13 @@
 //! Settles rotations with an unknown outcome by what a get returned (docs/design/rotation.md, rule 2: only a get
 //! decides). Plans what to write; the get and the writing are done by `answer::observe`.
 
-use std::time::Duration;
-
 use crate::{
-    directory::{
-        DirectoryError, GroupSnapshot, Mutation, Noted, PlaceId, Record, RotationId, RotationRow,
-        RotationStep, SnapshotExtras,
-    },
+    directory::{Noted, RotationStep, SnapshotExtras},
     domain::{
-        facts::Facts,
-        group::UserGroupId,
-        history::{Ending, Entry, Operation},
-        known::KnownGroup,
         operation_record::SETTLED,
-        rotation::{Event, Rotation, State},
-        token::Fingerprint,
+        rotation::{Event, Rotation},
     },
-    operations::{Operations, handoff::hand_off_after, profiles::places::GateSnapshot},
+    operations::{handoff::hand_off_after, prelude::*, profiles::places::GateSnapshot},
     platform::clock::Moment,
 };
 

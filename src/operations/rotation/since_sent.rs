@@ -2,16 +2,9 @@
 //! process sent it, by the time since boot if another process of this machine did, otherwise by the wall clock. Decides
 //! nothing.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use crate::{
-    directory::{RotationId, RotationRow},
-    platform::clock::Moment,
-};
+use crate::{operations::prelude::*, platform::clock::Moment};
 
 /// When this process sent which rotation.
 #[derive(Debug, Default)]

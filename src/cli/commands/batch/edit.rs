@@ -5,18 +5,12 @@ use crate::{
     cli::{
         args::{AgainBatch, Update},
         commands::prelude::*,
-        input::{
-            fields, forgotten,
-            selection::{Given, Selected},
-        },
+        input::{fields, forgotten},
         output::json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
     },
     config::guard,
-    directory::{BatchId, BatchOptions},
-    domain::{
-        batch::{BulkChange, EditPlan, EditRow, Verdict},
-        facts::Field,
-    },
+    directory::BatchId,
+    domain::batch::{BulkChange, EditPlan, EditRow, Verdict},
     operations::{NextStep, batch::RunLimits},
 };
 
@@ -282,10 +276,10 @@ fn line(row: &EditRow) -> String {
         (None, None) => (' ', String::new()),
     };
     let recent = row.recent.as_ref().map(|recent| {
-        let fields: Vec<_> = recent.fields.iter().map(|field| field.as_str()).collect();
+        let fields = recent.fields.iter().map(|field| field.as_str());
         format!(
             " (! {} changed by {} within 24 h)",
-            fields.join(", "),
+            joined(fields, ", "),
             visible(&recent.by)
         )
     });

@@ -1,17 +1,15 @@
 //! What comes before a bulk rotation: selecting the groups, the preview, the typed confirmation, and the durable batch;
 //! also the remaining items of a batch that is resumed.
 
-use std::sync::Arc;
-
 use super::{Prepared, Ready, UNDONE};
 use crate::{
     cli::{
         args::{ResumeBatch, Rotate},
         commands::{prelude::*, run::unreported},
-        input::selection::{Given, Selected, alike},
+        input::selection::alike,
         output::token_file::TokenLines,
     },
-    directory::{BatchId, BatchOptions},
+    directory::BatchId,
     domain::batch::{BatchKind, Plan, Skip},
     operations::batch::{Report, RunLimits, ScheduledRun},
     search::SortBy,

@@ -2,13 +2,11 @@
 
 use crate::{
     cli::commands::{
-        mutations::{How, may_update, read_first, reading, send},
+        mutations::{How, read_to_update, send},
         prelude::*,
     },
     directory::{HistoryFilter, Numbered},
     domain::{
-        change::Change,
-        facts::Field,
         group::InvalidId,
         history::{Entry, Operation},
         merge, undo,
@@ -148,9 +146,7 @@ pub(super) async fn restore(
         undoes: true,
         ..How::of(mutation)
     };
-    let known = may_update(session, &id, &how).await?;
-    let first = read_first(session, &id, how.assurance, false);
-    let read = reading(session, known.as_ref(), first).await?;
+    let (read, file) = read_to_update(session, &id, &how).await?;
     let base = DesiredFields::of(&read.group);
     if !parts.iter().all(|part| part.is_known_in(&base)) {
         return Err(why_not("the current values are unknown"));
@@ -166,5 +162,5 @@ pub(super) async fn restore(
         replace: how.replace.clone(),
         ..Edit::default()
     };
-    send(session, &id, &edit, read, how, None).await
+    send(session, &id, &edit, read, how, file).await
 }

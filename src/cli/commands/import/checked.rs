@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek, Write},
+    io::{Read as _, Seek, Write},
 };
 
 use tokio::sync::mpsc;
@@ -12,9 +12,9 @@ use crate::{
     cli::commands::prelude::*,
     domain::{
         pasted::{Shape, shape, suspicious_words},
-        text::{oddities, with_state},
+        text::oddities,
     },
-    formats::{GroupRow, Ids, Reader, RowResult, is_json, shown_id},
+    formats::{Ids, Reader, RowResult, is_json, shown_id},
     intake::text,
     operations::Rows,
     platform::os_error::in_plain_words,

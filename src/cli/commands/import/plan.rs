@@ -10,13 +10,12 @@ use super::{
 };
 use crate::{
     cli::{
-        args::Replace,
         commands::{prelude::*, run::unreported},
         output::exchanges,
     },
     domain::annotation::AnnotationPlan,
-    formats::{GroupRow, RowPlan},
-    operations::{Refresh, Sending, Warning, run::RunLimits},
+    formats::RowPlan,
+    operations::{Refresh, run::RunLimits},
 };
 
 /// How many rows are named before a confirmation.

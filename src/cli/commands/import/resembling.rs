@@ -4,8 +4,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::{
     cli::commands::prelude::*,
     domain::spreadsheet,
@@ -14,7 +12,7 @@ use crate::{
         group::{Mapping, Properties},
         text::skeleton,
     },
-    formats::{GroupRow, RowPlan},
+    formats::RowPlan,
     search::suggest::similar,
 };
 

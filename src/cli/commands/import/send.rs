@@ -12,13 +12,12 @@ use crate::{
         output::{
             compact, exchanges,
             json::{WARNINGS, warnings},
-            progress::Progress,
         },
         process::exit::RunEnd,
     },
     domain::batch::Halt,
     operations::{
-        RowCounts, RowEnd, RowSent, RowsToSend, SendingRows, Warning,
+        RowCounts, RowEnd, RowSent, RowsToSend, SendingRows,
         run::{Counts, RunLimits, Sum},
     },
 };

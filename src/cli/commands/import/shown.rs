@@ -1,11 +1,11 @@
 //! A plan as it is shown: its counts, losses and rows, for people and for programs.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fmt::Write,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::{
     checked::Checked,
@@ -19,8 +19,8 @@ use crate::{
         known::KnownGroup,
         update::UnsafeUpdate,
     },
-    formats::{GroupRow, Plan, RowAction, RowPlan},
-    operations::{Foresight, Import, Permit, RowsToSend, Sending, changes_json, request},
+    formats::{Plan, RowAction, RowPlan},
+    operations::{Foresight, Import, Permit, RowsToSend, changes_json, request},
 };
 
 /// One row and what it requires, including changes to annotations.
@@ -288,12 +288,9 @@ fn in_words(sending: Sending, shown: &ShownPlan) -> String {
         ("notes or labels left", shown.kept),
     ];
     let annotations = annotations.into_iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<_> = counts
-        .filter(is_given)
-        .chain(annotations)
-        .map(|(word, count)| format!("{} {count}", word_for_people(word)))
-        .collect();
-    parts.join(", ")
+    let parts = counts.filter(is_given).chain(annotations);
+    let parts = parts.map(|(word, count)| format!("{} {count}", word_for_people(word)));
+    joined(parts, ", ")
 }
 
 /// A [`word`] for people. The other groups were not read, so they must not be called unchanged.

@@ -7,7 +7,7 @@ use super::{
     answer,
     mistyped::say_what_is_odd,
     token_file,
-    update::{How, lay_over, may_update},
+    update::{How, lay_over},
 };
 use crate::{
     api::inspect::Method,
@@ -15,10 +15,7 @@ use crate::{
         args::Fields,
         commands::prelude::*,
         input::fields::{Edits, say_cells},
-        output::token_file,
     },
-    config::guard::Weight,
-    domain::{change::Change, facts::Field},
 };
 
 /// Create a group; if it exists, return it unchanged
@@ -191,7 +188,5 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
         token,
         ..How::of(mutation)
     };
-    let known = may_update(&target, &other, &how).await?;
-    let edits = Edits::of_fields(wanted);
-    lay_over(&target, &other, known.as_ref(), &edits, how).await
+    lay_over(&target, &other, &Edits::of_fields(wanted), how).await
 }

@@ -2,7 +2,6 @@
 
 use crate::{
     cli::{commands::prelude::*, input::selection::alike},
-    config::guard::Weight,
     domain::{
         pasted::{FRAGMENT, digits_in_a_row},
         spreadsheet,

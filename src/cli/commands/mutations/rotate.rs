@@ -7,11 +7,10 @@ use crate::{
         commands::{batch, handoff, prelude::*, whose},
         output::{
             json::{ONE_REQUEST, one_request},
-            token_file::{self, TokenFile},
+            token_file::TokenFile,
         },
     },
-    config::guard::Weight,
-    domain::{pasted::Pasted, text::with_state, token::Fingerprint},
+    domain::{pasted::Pasted, token::Fingerprint},
     operations::{JUST_ROTATED, Spare, Target, TokenLookup},
 };
 

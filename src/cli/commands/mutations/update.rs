@@ -10,15 +10,10 @@ use crate::{
         args::Update,
         commands::{batch, prelude::*},
         input::fields::{Edits, say_cells},
-        output::token_file::{self, TokenFile},
+        output::token_file::TokenFile,
     },
-    config::guard::Weight,
-    domain::{
-        change::Change,
-        facts::Field,
-        update::{Edit, UnsafeUpdate},
-    },
-    operations::{Warning, sendable},
+    domain::update::{Edit, UnsafeUpdate},
+    operations::{add_new, not_created, sendable},
 };
 
 /// How to send a change.
@@ -98,12 +93,11 @@ async fn update(
         token: arguments.token,
         ..How::of(arguments.mutation)
     };
-    let known = may_update(session, id, &how).await?;
-    lay_over(session, id, known.as_ref(), &edits, how).await
+    lay_over(session, id, &edits, how).await
 }
 
 /// Refuses what cannot be confirmed or sent, before anything is sent. Returns what is known of the group.
-pub(crate) async fn may_update(
+async fn may_update(
     session: &Session,
     id: &UserGroupId,
     how: &How,
@@ -123,21 +117,30 @@ pub(crate) async fn may_update(
     Ok(known)
 }
 
-/// Reads the group, merges the edits into it, and sends what may be sent.
-pub(crate) async fn lay_over(
+/// Reads the group for an update that may be sent; also the file of `--token-out`, which is created before.
+pub(crate) async fn read_to_update(
     session: &Session,
     id: &UserGroupId,
-    known: Option<&KnownGroup>,
-    edits: &Edits,
-    how: How,
-) -> Result<Exit, CliError> {
+    how: &How,
+) -> Result<(Done, Option<TokenFile>), CliError> {
+    let known = may_update(session, id, how).await?;
     let file = if how.mutation.dry_run {
         None
     } else {
         token_file(&how.token)?
     };
-    let first = read_first(session, id, how.assurance, how.if_unchanged);
-    let read = reading(session, known, first).await?;
+    let read = read_first(session, id, known.as_ref(), how).await?;
+    Ok((read, file))
+}
+
+/// Reads the group, merges the edits into it, and sends what may be sent.
+pub(crate) async fn lay_over(
+    session: &Session,
+    id: &UserGroupId,
+    edits: &Edits,
+    how: How,
+) -> Result<Exit, CliError> {
+    let (read, file) = read_to_update(session, id, &how).await?;
     let base = DesiredFields::of(&read.group);
     let edit = Edit {
         wanted: edits.apply(&base)?,
@@ -229,33 +232,28 @@ pub(crate) async fn send(
     let updated = session.in_flight.during(updating).await;
     let mut done = updated.map_err(|failure| failure.of_change(id, "updated"))?;
     // Repeat the warnings of the first read, because they are still news to whoever started the command.
-    for warning in read.warnings {
-        if !done.warnings.contains(&warning) {
-            done.warnings.push(warning);
-        }
-    }
+    add_new(&mut done.warnings, &read.warnings);
     answer(session, &done, None, &token, file.as_mut()).await
 }
 
 /// The get before an update (hazard 4). An alarm ends the command, and nothing more is sent.
-pub(crate) async fn read_first(
+async fn read_first(
     session: &Session,
     id: &UserGroupId,
-    assurance: UnknownIdPolicy,
-    if_unchanged: bool,
+    known: Option<&KnownGroup>,
+    how: &How,
 ) -> Result<Done, CliError> {
-    let read = if if_unchanged {
-        Box::pin(session.operations.look_up_unchanged(id)).await
+    let (operations, assurance) = (&session.operations, how.assurance);
+    let read = if how.if_unchanged {
+        reading(session, known, Box::pin(operations.look_up_unchanged(id))).await
     } else {
-        Box::pin(session.operations.look_up(id, assurance)).await
+        reading(session, known, Box::pin(operations.look_up(id, assurance))).await
     };
     let read = read.map_err(|failure| match failure {
         // It may have created the group.
         Failure::NotWritten(_) if assurance == UnknownIdPolicy::Exists => failure,
         failure => failure.before(id, "updated"),
     })?;
-    if read.ending == Ending::CreatedByGet {
-        return Err(Failure::CreatedByGet { id: id.clone() }.into());
-    }
+    not_created(id, &read)?;
     Ok(read)
 }

@@ -15,7 +15,6 @@ use crate::{
         edit::{Edit, EditError},
         keyring,
         new_profile::{Field, NewProfile},
-        paths,
         profile::{KeySource, Profile},
         scrub::looks_like_a_key,
     },
@@ -140,11 +139,7 @@ pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit,
         output::alarm("the profile was not written; to write it without the test: --no-check");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
-    Ok(if has_failed && !wanted {
-        Exit::Refused
-    } else {
-        Exit::Done
-    })
+    Ok(Exit::done_unless(has_failed && !wanted, Exit::Refused))
 }
 
 /// Decides which environment the profile is, if its address or key is known already: by the flags, otherwise by asking.

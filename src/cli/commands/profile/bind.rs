@@ -1,11 +1,9 @@
 //! `profile bind`: lets a person declare which place a profile means. `--yes` never decides that.
 
-use std::io::{self, IsTerminal};
-
 use super::Setup;
 use crate::{
     cli::commands::{places, prelude::*},
-    config::{Settings, profile::Profile},
+    config::profile::Profile,
     directory::Directory,
     operations::{BindingAnswer, Bound, PlaceProblem},
 };

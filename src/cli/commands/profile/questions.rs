@@ -1,7 +1,7 @@
 //! What `profile` asks a person for: lines, an API key that is not echoed, and the plain questions of `profile add` about
 //! undocumented behaviour of the service. Enter leaves such an answer unknown, which is the safe default.
 
-use std::io::{self, BufRead, IsTerminal, Read};
+use std::io::{BufRead, Read};
 
 use secrecy::SecretString;
 use zeroize::Zeroizing;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::{
     cli::{commands::prelude::*, input::confirm::NoEcho},
     config::given_key,
-    domain::facts::{Basis, Field, GetBehaviour, OmittedField},
+    domain::facts::{Basis, GetBehaviour, OmittedField},
     intake::secret,
     operations::Fact,
 };

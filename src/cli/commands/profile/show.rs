@@ -9,7 +9,7 @@ use crate::{
         profile::Profile,
     },
     domain::{
-        facts::{self, Basis, Field, GetBehaviour, OmittedField, Stated},
+        facts::{self, Basis, GetBehaviour, OmittedField, Stated},
         group::EnvironmentTag,
     },
     operations::{Fact, Probe, Step, THE_SERVICE},
@@ -66,8 +66,7 @@ pub(super) fn show(context: &Setup<'_>, name: Option<&str>) -> Result<Exit, CliE
     for guard in &profile.guards {
         lines.push(format!("guard        {}", rule(guard)));
     }
-    let lines: Vec<_> = lines.iter().map(|line| visible(line)).collect();
-    output::result(&lines.join("\n"))?;
+    output::result(&joined(lines.iter().map(|line| visible(line)), "\n"))?;
     Ok(Exit::Done)
 }
 
@@ -132,8 +131,7 @@ pub(super) fn probe_text(probe: &Probe) -> String {
         };
         format!("{sign} {}: {text}, {} ms", step.what, step.took.as_millis())
     });
-    let lines: Vec<_> = steps.chain([probe.text.clone()]).collect();
-    lines.join("\n")
+    joined(steps.chain([probe.text.clone()]), "\n")
 }
 
 #[derive(Debug, Args)]

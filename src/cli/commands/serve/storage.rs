@@ -1,13 +1,11 @@
 //! Where the service stores its data: a file, or a schema of a PostgreSQL database. `serve init`, `serve backup` and `serve
 //! check` create the tables on a server, copy the file, and check it.
 
-use std::sync::Arc;
-
 use super::Serve;
 use crate::{
     api::tls,
     cli::commands::prelude::*,
-    config::{ConfigError, Environment, paths, profile::KeySource},
+    config::{ConfigError, profile::KeySource},
     service::store::{self, BackupSummary, CheckResult, Options, SharedStorage, Store, StoreError},
 };
 
@@ -275,11 +273,8 @@ pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
         let header = ["", "ABOUT", "FOUND"];
         human::rows(header, lines, None)
     })?;
-    Ok(if all.iter().all(|result| result.is_fine) {
-        Exit::Done
-    } else {
-        Exit::Usage
-    })
+    let is_fine = all.iter().all(|result| result.is_fine);
+    Ok(Exit::done_unless(!is_fine, Exit::Usage))
 }
 
 shape! {

@@ -1,15 +1,10 @@
 //! The history: who did what, as one line or one paragraph per entry; rotations and token owners as tables.
 
-use jiff::Timestamp;
-
 use super::{passed, passed_title, rows, word};
 use crate::{
+    cli::prelude::*,
     directory::{Mutation, Numbered},
-    domain::{
-        history::{Entry, changes_text},
-        text::visible,
-        when,
-    },
+    domain::history::{Entry, changes_text},
     operations::{RotationRow, TokenReport},
 };
 
@@ -42,8 +37,7 @@ pub(crate) fn history_line(entry: &Entry) -> String {
         token,
         story,
     ];
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("  ")
+    joined(parts.into_iter().filter(|part| !part.is_empty()), "  ")
 }
 
 const CHANGE_STATE: usize = 5;
@@ -100,7 +94,7 @@ fn story(entry: &Entry) -> String {
     let changes = changes.map(|changes| changes_text(changes, "->"));
     let (reason, note) = (entry.reason.as_deref(), entry.note.as_deref());
     let parts = [reason, changes.as_deref(), note].into_iter().flatten();
-    parts.map(visible).collect::<Vec<_>>().join("; ")
+    joined(parts.map(visible), "; ")
 }
 
 const STATE: usize = 1;

@@ -1,20 +1,16 @@
 //! The list: its columns and their content, one line per group, in the available width. Callers pass the groups twice, in
 //! chunks: first to be measured, then to be written, so that a long list is never held in memory as a whole.
 
-use std::time::Duration;
-
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
-use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::{GAP, Tone, UNKNOWN, done, of, paragraphs, passed, table, terminal_width};
 use crate::{
-    cli::output::form,
+    cli::{output::form, prelude::*},
     domain::{
         age::{self, is_older},
         annotation::Annotation,
-        known::KnownGroup,
-        text::{cut_middle, visible, width},
+        text::{cut_middle, width},
     },
     formats::chosen,
     search::{FINGERPRINT, column_words},

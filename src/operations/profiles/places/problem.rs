@@ -4,7 +4,11 @@ use crate::{
     config::{Profile, nearest, scrub::shown},
     directory::{Alarm, Place, Question, Refusal},
     domain::{
-        group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible, when,
+        group::UserGroupId,
+        proposal::quoted,
+        rotation::LONGEST_SETTLE_WINDOW,
+        text::{joined, visible},
+        when,
     },
 };
 
@@ -154,11 +158,7 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::WhichPlace { places } => format!(
             "several environments are possible, choose one: --same-environment {}",
-            places
-                .iter()
-                .map(|place| quoted(place))
-                .collect::<Vec<_>>()
-                .join(" | ")
+            joined(places.iter().map(|place| quoted(place)), " | ")
         ),
         Refusal::NotBound => "it is not bound to any environment".into(),
         Refusal::UnderWay { place, by } => format!(

@@ -1,12 +1,9 @@
 //! Explains, before anything is sent, why a profile cannot send, and shows the operator what helps to decide.
 
-use jiff::Timestamp;
-
 use super::PlaceProblem;
 use crate::{
-    directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason, Role},
-    domain::{group::UserGroupId, known::KnownGroup, proposal::quoted},
-    operations::{Failure, Operations},
+    directory::{BindingPreview, Question, QuestionReason},
+    operations::prelude::*,
 };
 
 impl Question {
