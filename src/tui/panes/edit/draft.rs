@@ -401,7 +401,7 @@ impl GroupForm {
     }
 
     /// Fields that are `None` stay as they are.
-    fn fill(&mut self, wanted: &DesiredFields) {
+    pub(super) fn fill(&mut self, wanted: &DesiredFields) {
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {
