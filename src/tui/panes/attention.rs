@@ -59,7 +59,6 @@ impl Rows for Concerns {
     type Row = Concern;
     type Key = Same;
     const PLACE: Focus = Focus::Attention;
-    const TITLE: &'static str = "Attention";
     const ROW: &'static str = "item";
     const TESTS: &'static [RowTest] = &[
         RowTest::Time,

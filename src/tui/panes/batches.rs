@@ -121,7 +121,6 @@ impl Rows for Batches {
     type Row = Row;
     type Key = (ProfileIndex, BatchId);
     const PLACE: Focus = Focus::Batches;
-    const TITLE: &'static str = "Batches";
     const ROW: &'static str = "batch";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Operation];
     const HAS_SCOPE: bool = true;

@@ -339,10 +339,6 @@ impl View for Welcome {
         Focus::Welcome
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Welcome".into()
-    }
-
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Connect => {

@@ -63,7 +63,6 @@ impl Rows for History {
     type Row = Row;
     type Key = i64;
     const PLACE: Focus = Focus::History;
-    const TITLE: &'static str = "History";
     const ROW: &'static str = "entry";
     const TESTS: &'static [RowTest] = &[
         RowTest::Time,
@@ -190,7 +189,7 @@ impl Rows for History {
     fn heading(&self) -> Cow<'static, str> {
         match &self.id {
             Some(id) => format!("History of {id}").into(),
-            None => Self::TITLE.into(),
+            None => Self::PLACE.page().into(),
         }
     }
 

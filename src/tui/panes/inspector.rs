@@ -26,7 +26,6 @@ impl Rows for Requests {
     type Row = Exchange;
     type Key = u64;
     const PLACE: Focus = Focus::Requests;
-    const TITLE: &'static str = "Requests";
     const ROW: &'static str = "request";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operation, RowTest::Group];
     const FOLLOWS_FIRST: bool = true;

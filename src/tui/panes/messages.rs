@@ -23,7 +23,6 @@ impl Rows for Messages {
     type Row = Notice;
     type Key = u64;
     const PLACE: Focus = Focus::Messages;
-    const TITLE: &'static str = "Messages";
     const ROW: &'static str = "message";
     const TESTS: &'static [RowTest] = &[RowTest::Time];
     const FOLLOWS_FIRST: bool = true;

@@ -189,10 +189,6 @@ impl View for NotePane {
         Focus::Note
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Note".into()
-    }
-
     fn act(&mut self, action: Action, context: &mut Context) {
         let is_unseen = std::mem::take(&mut self.is_unseen);
         match action {

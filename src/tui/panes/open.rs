@@ -147,10 +147,6 @@ impl View for Open {
         Focus::Open
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Open or create".into()
-    }
-
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Back => self.pop(context),

@@ -170,10 +170,6 @@ impl View for Review {
         self.confirm.focus()
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Review".into()
-    }
-
     fn status(&self, _context: &Context) -> String {
         match &self.stage {
             Stage::Deciding => "nothing is sent yet".into(),

@@ -44,7 +44,6 @@ impl Rows for Rotations {
     type Row = RotationRow;
     type Key = RotationId;
     const PLACE: Focus = Focus::Rotations;
-    const TITLE: &'static str = "Rotations";
     const ROW: &'static str = "rotation";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
 
