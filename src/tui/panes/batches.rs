@@ -6,14 +6,13 @@ use std::borrow::Cow;
 use super::prelude::*;
 use crate::{
     domain::{BatchKind, Operation, RunnerState, batch::NOT_IN_FILE},
-    operations::{Batch, BatchId, Guarded, NextStep, batch::RunCommand},
+    operations::{Batch, BatchId, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
-        kit::Cell,
         page::list_page::{
             Can, Col, Command, ListPage, Rows, col, command, open_in, profile_name, unless,
         },
-        state::{BatchAim, BatchRun, EditSource},
+        state::{BatchAim, EditSource},
     },
 };
 

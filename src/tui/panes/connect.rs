@@ -14,7 +14,7 @@ use crate::{
     domain::Token,
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        kit::{below, page as page_box, page_room, titled, write_waiting},
+        kit::write_waiting,
         state::{ConnectForm, ConnectRow, ExitReason, forms::LABELS},
     },
 };

@@ -12,11 +12,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, KnownGroup, UserGroupId, counted, visible},
+    domain::Change,
     operations::Changes,
     tui::{
         kit::{PastedPairs, PropertiesFocus, Reaction},
-        state::{GroupForm, Proposal, Section, UnsentDraft},
+        state::{Proposal, Section, UnsentDraft},
     },
 };
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::prelude::*;
 use crate::{
     domain::{
-        Change, DesiredFields, Ending, Entry, Part, UserGroupId,
+        Change, Entry, Part,
         history::changes_text,
         merge,
         operation_record::{OperationRecord, RecordGrouper},
@@ -15,9 +15,9 @@ use crate::{
     operations::{Method, as_curl, request},
     search::{RowFacts, RowTest},
     tui::{
-        kit::{Cell, ChangeTarget},
+        kit::ChangeTarget,
         page::list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
-        state::{GroupForm, Proposal},
+        state::Proposal,
     },
 };
 

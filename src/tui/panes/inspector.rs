@@ -9,7 +9,6 @@ use crate::{
     operations::{Body, Call, ExchangeKind},
     search::{RowFacts, RowTest},
     tui::{
-        kit::Cell,
         page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col, command},
         state::{Exchange, activity::spinner_frame},
     },

@@ -3,10 +3,9 @@
 use super::inspector::{can_copy, copy};
 use super::prelude::*;
 use crate::{
-    domain::counted,
     search::{RowFacts, RowTest},
     tui::{
-        kit::{page as page_box, severity_style},
+        kit::severity_style,
         page::list_page::{Can, Command, ListPage, Rows, Whole, command},
         state::{Exchange, Notice},
     },

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use super::prelude::*;
 use crate::{
     domain::{
-        Annotation, AnnotationChange, Label, UserGroupId,
+        Annotation, AnnotationChange, Label,
         annotation::{MAX_NOTE_LEN, SeenNote},
-        capitalised, visible,
+        capitalised,
     },
     tui::{
-        kit::{Form, split_below},
+        kit::Form,
         page::{group_details::by, prompt::FRAME},
         state::groups,
     },

@@ -7,12 +7,8 @@ use super::list::MAX_SYNCHRONOUS;
 use super::prelude::*;
 use crate::{
     domain::spreadsheet,
-    domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
-    operations::Guarded,
-    tui::{
-        kit::{below, widest},
-        state::{GroupForm, groups::similar_ids},
-    },
+    domain::{group::InvalidId, text::oddities},
+    tui::state::groups::similar_ids,
 };
 
 #[derive(Debug)]

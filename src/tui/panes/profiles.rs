@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{DesiredFields, KnownGroup},
     operations::{request, request_json},
     tui::page::list_page::{Command, ListPage, Rows, command},
 };

@@ -8,8 +8,7 @@ mod view;
 use self::choices::Choices;
 use super::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, Ending, UserGroupId, update::Plan},
-    operations::{Done, Guarded},
+    domain::{Change, update::Plan},
     search::suggest::similar,
     tui::state::{ConfirmationLevel, JobError, Proposal, Weight},
 };

@@ -10,15 +10,11 @@ use crate::{
         HandOffState, ItemStatus, Operation,
         rotation::{Event, State},
     },
-    operations::{Guarded, RotationId, RotationRow},
+    operations::{RotationId, RotationRow},
     search::{RowFacts, RowTest},
-    tui::{
-        kit::Cell,
-        page::{
-            list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
-            prompt::{box_page, draw_box},
-        },
-        state::Places,
+    tui::page::{
+        list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
+        prompt::{box_page, draw_box},
     },
 };
 

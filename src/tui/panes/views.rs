@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::{
-    domain::{capitalised, visible},
+    domain::capitalised,
     operations::view_name,
     search::{ListColumn, ListView, SavedView},
     tui::{

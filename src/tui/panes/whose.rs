@@ -6,9 +6,9 @@ use crossterm::event::KeyEvent;
 use super::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{capitalised, pasted::Pasted, visible},
+    domain::{capitalised, pasted::Pasted},
     operations::{Owner, TokenLookup as Answer, TokenReport},
-    tui::kit::{below, did_not_fit},
+    tui::kit::did_not_fit,
 };
 
 /// Maximum number of characters of a pasted log.

@@ -6,11 +6,11 @@ use jiff::SignedDuration;
 use super::BatchPane;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{BatchKind, ItemStatus, RunnerState, capitalised, visible},
+    domain::{BatchKind, ItemStatus, RunnerState, capitalised},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
-        kit::{Cell, Column, below, table, take, titled, widest, with_details, words_that_fit},
-        state::{BatchRow, BatchRun},
+        kit::{Column, table, take, with_details, words_that_fit},
+        state::BatchRow,
     },
 };
 

@@ -1,15 +1,13 @@
 //! Draws the comparison: every pair of values names the environment of each side; side by side if there is room,
 //! otherwise one below the other.
 
-use jiff::Timestamp;
-
 use super::{Compare, Comparison};
 use crate::tui::panes::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{DesiredFields, Known, KnownGroup, Mapping, Part},
+    domain::{Known, Mapping, Part},
     tui::kit::{
-        draw_waiting, page as page_box,
+        draw_waiting,
         paint::{columns, cut},
     },
 };

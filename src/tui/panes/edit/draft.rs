@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use super::GroupForm;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, KnownGroup, Mark, Part, UserGroupId, visible},
-    operations::{Done, KeptDraft},
+    domain::{Change, Mark, Part},
+    operations::KeptDraft,
     tui::{
         panes::attention::draft_is_gone,
         state::{DraftOrigin, UnsentDraft},

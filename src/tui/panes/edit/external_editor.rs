@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::GroupForm;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{DesiredFields, KnownGroup, UserGroupId, kept_text::without_tokens},
+    domain::kept_text::without_tokens,
     tui::{
         kit::{json_editor, pairs::pairs_of},
         state::{EditRequest, Effect},

@@ -8,11 +8,11 @@ use ratatui::prelude::Margin;
 use super::{GroupForm, Section};
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{Change, Entry, Mark, Operation, counted, text::person, undo, visible},
+    domain::{Change, Entry, Mark, Operation, text::person, undo},
     tui::kit::{
         ChangeTarget, PastedPairs, PropertiesFocus, RowKeys, did_not_fit,
         paint::{self, columns},
-        side_by_side, split_below, take, text_page, titled, titled_rows,
+        side_by_side, take, text_page, titled_rows,
     },
 };
 

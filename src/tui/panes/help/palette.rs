@@ -3,7 +3,6 @@
 use super::{Help, Line, LineAction, Section};
 use crate::tui::panes::{is_page, prelude::*};
 use crate::{
-    domain::{UserGroupId, visible},
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{

@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::{TokenAge, age},

@@ -13,13 +13,13 @@ use super::{
 };
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{AnnotationChange, UserGroupId, counted},
-    operations::{Guarded, NextStep},
+    domain::AnnotationChange,
+    operations::NextStep,
     search::ListView,
     tui::{
         kit::table,
         panes::Click,
-        state::{BatchRun, Command, EditSource},
+        state::{Command, EditSource},
     },
 };
 
