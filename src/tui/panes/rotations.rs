@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::prelude::*;
+use super::{history::tokens, prelude::*};
 use crate::{
     config::guard::Level,
     domain::{
@@ -97,7 +97,7 @@ impl Rows for Rotations {
             })
             .id(),
             col("FINGERPRINT", (20, 20), 2, |row, context| {
-                Cell::new(tokens(row, context.theme))
+                Cell::new(tokens_of(row, context.theme))
             }),
             col("BY", (12, 24), 3, |row, _| Cell::new(row.by.as_str())),
         ]
@@ -157,7 +157,7 @@ impl Rows for Rotations {
     fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
         page.field("state", &word(row), style(row, context.theme), "");
         page.dim(&meaning(state(row), context));
-        page.plain("fingerprint", &tokens(row, context.theme));
+        page.plain("fingerprint", &tokens_of(row, context.theme));
         for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
             if let Some(text) = text {
                 page.plain(label, text);
@@ -205,12 +205,8 @@ fn word(row: &RotationRow) -> String {
     state(row).as_str().replace('_', " ")
 }
 
-fn tokens(row: &RotationRow, theme: Theme) -> String {
-    let previous = row.rotation.previous;
-    match row.rotation.fingerprint {
-        Some(new) => format!("{previous} {} {new}", theme.arrow()),
-        None => previous.to_string(),
-    }
+fn tokens_of(row: &RotationRow, theme: Theme) -> String {
+    tokens(Some(row.rotation.previous), row.rotation.fingerprint, theme)
 }
 
 /// What a state means for the person, and what to do next.

@@ -10,6 +10,7 @@ use crate::{
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
         kit::{Column, table, take, with_details, words_that_fit},
+        panes::history::tokens,
         state::BatchRow,
     },
 };
@@ -373,12 +374,7 @@ fn cells<'a>(
         Cell::new(note(row)),
     ];
     if width >= WIDE_WIDTH {
-        let arrow = context.theme.arrow();
-        let tokens = match (row.previous, row.fingerprint) {
-            (Some(before), Some(now)) => format!("{before} {arrow} {now}"),
-            (Some(one), None) | (None, Some(one)) => one.to_string(),
-            (None, None) => String::new(),
-        };
+        let tokens = tokens(row.previous, row.fingerprint, context.theme);
         cells.insert(3, Cell::new(context.groups.title(&row.id)));
         cells.insert(4, Cell::new(tokens));
     }

@@ -149,7 +149,7 @@ impl Side<'_> {
         [
             tag.map_or_else(|| "-".into(), |known| known.value.to_string()),
             print.map_or_else(|| "-".into(), |known| known.value.to_string()),
-            seen.map_or_else(|| "never".into(), |at| since(at, context)),
+            seen.map_or_else(|| "never".into(), |at| context.when(at)),
             mapping.map_or_else(|| "-".into(), |known| origin(known, context)),
         ]
     }
@@ -272,13 +272,8 @@ fn padded(text: &str, room: usize, theme: Theme) -> String {
     format!("{text}{:gap$}", "")
 }
 
-/// Shortened, so that four facts of a group fit into a line of 80 columns.
-fn since(at: Timestamp, context: &Context) -> String {
-    context.moment(at).trim_start_matches("at ").to_owned()
-}
-
 fn origin(known: &Known<Mapping>, context: &Context) -> String {
-    format!("{} {}", known.source.as_str(), since(known.at, context))
+    format!("{} {}", known.source.as_str(), context.when(known.at))
 }
 
 fn value(part: &Part, copy: &DesiredFields) -> String {

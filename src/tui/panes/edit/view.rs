@@ -247,10 +247,7 @@ fn write(page: &mut TextPage, shown: &[Entry], context: &Context) {
         }
         cells
     };
-    let whens = column(&|entry| {
-        let when = context.moment(entry.at);
-        when.trim_start_matches("at ").to_owned()
-    });
+    let whens = column(&|entry| context.when(entry.at));
     // Only the person of `ana@bastion2`.
     let whos = column(&|entry| paint::cut(person(&entry.by), MAX_OPERATOR_WIDTH, theme));
     page.heading("Last updates");
