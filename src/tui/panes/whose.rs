@@ -134,7 +134,7 @@ impl View for WhosePane {
     fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let is_field = self.answered.is_none();
         if is_field {
-            let cut = self.token.paste(text).cut;
+            let cut = self.token.paste(text);
             self.token.error = (cut > 0).then(|| did_not_fit(cut));
         }
         is_field
