@@ -109,32 +109,27 @@ impl Open {
             self.id.field.error =
                 Some("Not known in this profile, and it cannot be created: see below".into());
         } else {
-            let source = match self.copy_of.group(context) {
-                Ok(source) => source,
+            match self.form(id, context) {
+                Ok(form) => {
+                    context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(form))));
+                }
                 Err(why) => {
                     self.copy_of.field.error = Some(why);
                     self.on_copy = true;
-                    return;
                 }
-            };
-            let pane = match source {
-                Some(source) => {
-                    let text = format!("Copied from {}, not sent", source.id);
-                    let pane = match GroupForm::create_like(id, &source, context) {
-                        Ok(pane) => pane,
-                        Err(why) => {
-                            self.copy_of.field.error = Some(why);
-                            self.on_copy = true;
-                            return;
-                        }
-                    };
-                    context.say(Severity::Info, text);
-                    pane
-                }
-                None => GroupForm::create(id, context),
-            };
-            context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
+            }
         }
+    }
+
+    /// The form of a new group, which may be a copy; otherwise why it cannot be one.
+    fn form(&self, id: UserGroupId, context: &mut Context) -> Result<GroupForm, String> {
+        let Some(source) = self.copy_of.group(context)? else {
+            return Ok(GroupForm::create(id, context));
+        };
+        let form = GroupForm::create_like(id, &source, context)?;
+        let text = format!("Copied from {}, not sent", source.id);
+        context.say(Severity::Info, text);
+        Ok(form)
     }
 }
 

@@ -239,15 +239,11 @@ impl View for Review {
             }
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
-                RemoteCopy::Read(choices)
-                    if choices.count() > 0 && self.page != Page::Difference =>
-                {
+                RemoteCopy::Read(choices) if choices.count() > 0 => {
                     let key = context.keys.key(self.focus(), Action::OtherView);
-                    Some(format!(
-                        "the choices are in the difference: {key} goes there"
-                    ))
+                    let text = format!("the choices are in the difference: {key} goes there");
+                    (self.page != Page::Difference).then_some(text)
                 }
-                RemoteCopy::Read(choices) if choices.count() > 0 => None,
                 RemoteCopy::Read(_)
                 | RemoteCopy::NotAsked
                 | RemoteCopy::Reading(_)
