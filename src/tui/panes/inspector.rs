@@ -71,8 +71,8 @@ impl Rows for Requests {
         let col = col::<Exchange>;
         vec![
             col("", (1, 1), 0, |row, context| {
-                let style = style(row.recorded.kind, context.theme);
-                Cell::new(sign(row, context).to_string()).styled(style)
+                let (sign, style) = sign(row, context);
+                Cell::new(sign.to_string()).styled(style)
             }),
             col("TIME", (8, 15), 1, |row, context| {
                 Cell::new(context.second(row.at))
@@ -90,7 +90,7 @@ impl Rows for Requests {
             })
             .id(),
             col("STATUS", (10, 17), 0, |row, context| {
-                Cell::new(row.status()).styled(style(row.recorded.kind, context.theme))
+                Cell::new(row.status()).styled(sign(row, context).1)
             })
             .spread(),
             col("TOOK", (7, 8), 4, |row, context| {
@@ -201,7 +201,7 @@ impl Whole for Exchange {
         page.field("request", &what, theme.title(), &at);
         let took = format!("{}ms", recorded.duration.as_millis());
         let verdict = self.verdict();
-        page.field("result", verdict, style(recorded.kind, theme), &took);
+        page.field("result", verdict, sign(self, context).1, &took);
         if !recorded.words.is_empty() {
             page.plain("", &recorded.words);
         }
@@ -278,14 +278,20 @@ fn body(page: &mut TextPage, body: &Body) {
     }
 }
 
-/// The sign of its state, for terminals without colour.
-fn sign(exchange: &Exchange, context: &Context) -> char {
+/// The sign of its state, for terminals without colour, and the colour.
+fn sign(exchange: &Exchange, context: &Context) -> (char, Style) {
+    let theme = context.theme;
     match exchange.recorded.kind {
-        ExchangeKind::InFlight => spinner_frame(context.now.duration_since(exchange.at).as_secs()),
-        ExchangeKind::Done => '+',
-        ExchangeKind::GivenUp => '-',
-        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => 'x',
-        ExchangeKind::Unclear | ExchangeKind::Lost => '?',
+        ExchangeKind::InFlight => {
+            let seconds = context.now.duration_since(exchange.at).as_secs();
+            (spinner_frame(seconds), Style::new())
+        }
+        ExchangeKind::Done => ('+', theme.ok()),
+        ExchangeKind::GivenUp => ('-', theme.dim()),
+        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => {
+            ('x', theme.error())
+        }
+        ExchangeKind::Unclear | ExchangeKind::Lost => ('?', theme.unknown()),
     }
 }
 
@@ -300,16 +306,5 @@ fn took(exchange: &Exchange, context: &Context) -> String {
     match profiles.find(|profile| profile.name == recorded.profile) {
         Some(profile) => format!("{seconds}s/{}s", profile.timeout.as_secs()),
         None => format!("{seconds}s"),
-    }
-}
-
-/// The colour of a verdict.
-fn style(kind: ExchangeKind, theme: Theme) -> Style {
-    match kind {
-        ExchangeKind::InFlight => Style::new(),
-        ExchangeKind::Done => theme.ok(),
-        ExchangeKind::GivenUp => theme.dim(),
-        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => theme.error(),
-        ExchangeKind::Unclear | ExchangeKind::Lost => theme.unknown(),
     }
 }
