@@ -159,7 +159,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         app.context.plain_mode = true;
         app.context.messages.announce_messages();
         let mut runner = Runner::new(app, screen, backends, Clock::System);
-        runner.app.context.zone = time_zone();
+        runner.app.context.zone = Some(time_zone());
         let _watch = Watch::for_the_end(runner.batch_stopper())?;
         // The plain mode has a fixed width, so resizing means nothing to it.
         let is_for_us = |came: &io::Result<InputEvent>| {
@@ -177,7 +177,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let (app, backends) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, backends, Clock::System);
     runner.queries_background = asks;
-    runner.app.context.zone = time_zone();
+    runner.app.context.zone = Some(time_zone());
     // While the terminal does not read, the event loop blocks on it and sees no signal.
     let _watch = Watch::for_the_end(runner.batch_stopper())?;
     let reason = runner.run(input, Some(signals)).await;

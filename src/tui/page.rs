@@ -41,7 +41,9 @@ pub trait View {
     /// The place that receives keys.
     fn focus(&self) -> Focus;
     /// Its part of the breadcrumb path.
-    fn title(&self, context: &Context) -> String;
+    fn title(&self, _context: &Context) -> String {
+        self.focus().page().into()
+    }
     /// The right of line 2: order and age; the most important part first, two blanks between parts.
     fn status(&self, _context: &Context) -> String {
         String::new()

@@ -34,17 +34,25 @@ pub use crate::tui::page::{Click, View};
 
 /// What nearly every pane is made of.
 pub(super) mod prelude {
+    pub(crate) use jiff::Timestamp;
     pub(crate) use ratatui::prelude::{Buffer, Position, Rect, Style};
 
-    pub(crate) use crate::tui::{
-        keymap::{Action, Focus},
-        kit::{Cursor, TextField, TextPage, paint, popup},
-        page::View,
-        state::{
-            Confirm, Context, Job, Navigation, Outcome, PaneRequest, Pending, ProfileIndex,
-            Severity, Ticket,
+    pub(crate) use crate::{
+        domain::{DesiredFields, Ending, KnownGroup, UserGroupId, counted, visible},
+        operations::{Done, Guarded},
+        tui::{
+            keymap::{Action, Focus},
+            kit::{
+                Cell, Cursor, TextField, TextPage, below, page as page_box, page_room, paint,
+                popup, split_below, titled, widest,
+            },
+            page::View,
+            state::{
+                BatchRun, Confirm, Context, GroupForm, Job, Navigation, Outcome, PaneRequest,
+                Pending, Places, ProfileIndex, Severity, Ticket,
+            },
+            theme::Theme,
         },
-        theme::Theme,
     };
 }
 use crate::tui::{page::list_page::ListPage, state::GroupForm};

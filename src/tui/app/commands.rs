@@ -63,12 +63,12 @@ impl App {
                     views.saves(self.context.start(save));
                 }
             }
-            _ if self.stack.iter().any(holds_something) => {
+            Command::List(_) if self.stack.iter().any(holds_something) => {
                 let text =
                     "Not available while a form, a review or a token is open: close it first";
                 self.refuse(text.into());
             }
-            command => {
+            Command::List(command) => {
                 // A box above the list stays open.
                 if !self.top().is_overlay() {
                     self.go_home();

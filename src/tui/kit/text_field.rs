@@ -32,15 +32,6 @@ use crate::{
 /// Maximum number of characters, unless changed.
 const LONGEST: usize = 4096;
 
-/// The result of pasting a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pasted {
-    /// Number of line breaks within the text that became spaces. Those at its end are dropped without being counted.
-    pub joined_lines: usize,
-    /// Number of characters at the end of the text that did not fit.
-    pub cut: usize,
-}
-
 /// Says that the end of a pasted text did not fit.
 pub fn did_not_fit(cut: usize) -> String {
     format!("{} did not fit", counted(cut, "character"))
@@ -240,8 +231,8 @@ impl TextField {
         }
     }
 
-    /// Inserts a pasted text at the cursor, as one line.
-    pub fn paste(&mut self, pasted: &str) -> Pasted {
+    /// Inserts a pasted text at the cursor, as one line; returns how many characters at its end did not fit.
+    pub fn paste(&mut self, pasted: &str) -> usize {
         if std::mem::take(&mut self.selected) {
             self.set_text("");
         }
@@ -259,10 +250,7 @@ impl TextField {
             text.push_str(after);
             self.replace_text(&text, self.input.cursor() + fits.chars().count());
         }
-        Pasted {
-            joined_lines: line.matches('\n').count(),
-            cut,
-        }
+        cut
     }
 
     fn insert(&mut self, c: char) -> Reaction {

@@ -51,7 +51,6 @@ pub trait Rows: Debug + Sized + 'static {
     /// Tells rows apart, so that the cursor stays on its row.
     type Key: Debug + Clone + PartialEq;
     const PLACE: Focus;
-    const TITLE: &'static str;
     /// What a row is, in one word.
     const ROW: &'static str;
     /// What the filter can ask of a row, besides words.
@@ -111,7 +110,7 @@ pub trait Rows: Debug + Sized + 'static {
     fn commands() -> Vec<Command<ListPage<Self>>>;
     /// What stands above the rows.
     fn heading(&self) -> Cow<'static, str> {
-        Self::TITLE.into()
+        Self::PLACE.page().into()
     }
     fn status(page: &ListPage<Self>, context: &Context) -> String {
         if Self::BOX.is_some() {
@@ -421,7 +420,7 @@ impl<R: Rows> View for ListPage<R> {
 
     fn title(&self, _context: &Context) -> String {
         let whole = self.whole.as_ref();
-        whole.map_or_else(|| R::TITLE.into(), |whole| whole.title())
+        whole.map_or_else(|| R::PLACE.page().into(), |whole| whole.title())
     }
 
     fn status(&self, context: &Context) -> String {
@@ -524,7 +523,10 @@ impl<R: Rows> View for ListPage<R> {
             self.is_reading = false;
             self.failed = Some("internal error".into());
         }
-        let text = format!("{}: internal error, stopped; {key} reads again", R::TITLE);
+        let text = format!(
+            "{}: internal error, stopped; {key} reads again",
+            R::PLACE.page()
+        );
         context.say(Severity::Error, text);
     }
 

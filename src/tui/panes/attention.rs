@@ -6,19 +6,17 @@ mod words;
 use self::words::{enter_word, histogram, limit, place, since, step, what, why_refused};
 use super::prelude::*;
 use crate::{
-    domain::{UserGroupId, counted},
     operations::{
         PlaceProblem,
         attention::{Ages, Attention, Concern, ConcernKind},
     },
     search::{RowFacts, RowTest, quoted},
     tui::{
-        kit::Cell,
         page::list_page::{
             Can, Col, Command, ListPage, Rows, col, command, open_in, profile_name, unless,
         },
         panes::token::handoff::describe,
-        state::{BatchAim, GroupForm},
+        state::BatchAim,
     },
 };
 
@@ -59,7 +57,6 @@ impl Rows for Concerns {
     type Row = Concern;
     type Key = Same;
     const PLACE: Focus = Focus::Attention;
-    const TITLE: &'static str = "Attention";
     const ROW: &'static str = "item";
     const TESTS: &'static [RowTest] = &[
         RowTest::Time,

@@ -6,14 +6,14 @@ mod view;
 
 use super::prelude::*;
 use crate::{
-    domain::{StopCause, UserGroupId, batch::Plan},
+    domain::{StopCause, batch::Plan},
     operations::{
         BatchId, NextStep,
         batch::{Resumption, RunCommand},
     },
     tui::{
         page::{CONFIRMATION_LOST, prompt::Prompt},
-        state::{BatchAim, BatchRun, KeptReason, Places},
+        state::{BatchAim, KeptReason},
     },
 };
 

@@ -6,14 +6,13 @@ use std::borrow::Cow;
 use super::prelude::*;
 use crate::{
     domain::{BatchKind, Operation, RunnerState, batch::NOT_IN_FILE},
-    operations::{Batch, BatchId, Guarded, NextStep, batch::RunCommand},
+    operations::{Batch, BatchId, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
-        kit::Cell,
         page::list_page::{
             Can, Col, Command, ListPage, Rows, col, command, open_in, profile_name, unless,
         },
-        state::{BatchAim, BatchRun, EditSource},
+        state::{BatchAim, EditSource},
     },
 };
 
@@ -121,7 +120,6 @@ impl Rows for Batches {
     type Row = Row;
     type Key = (ProfileIndex, BatchId);
     const PLACE: Focus = Focus::Batches;
-    const TITLE: &'static str = "Batches";
     const ROW: &'static str = "batch";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Operation];
     const HAS_SCOPE: bool = true;

@@ -13,13 +13,12 @@ use crate::{
     domain::{
         BulkChange, EditPlan,
         batch::{EditRow, Verdict},
-        counted,
     },
     operations::NextStep,
     search::{RowCondition, row_condition},
     tui::{
         kit::Form,
-        state::{BulkEditRequest, EditSource, Places},
+        state::{BulkEditRequest, EditSource},
     },
 };
 

@@ -5,10 +5,8 @@ mod view;
 
 use super::prelude::*;
 use crate::{
-    domain::{
-        DesiredFields, KnownGroup, Part, UserGroupId, counted, facts::Field, merge::parts, visible,
-    },
-    tui::{page::list_page::profile_name, state::GroupForm},
+    domain::{Part, facts::Field, merge::parts},
+    tui::page::list_page::profile_name,
 };
 
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::{
     domain::Token,
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        kit::{below, page as page_box, page_room, titled, write_waiting},
+        kit::write_waiting,
         state::{ConnectForm, ConnectRow, ExitReason, forms::LABELS},
     },
 };
@@ -337,10 +337,6 @@ pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
 impl View for Welcome {
     fn focus(&self) -> Focus {
         Focus::Welcome
-    }
-
-    fn title(&self, _context: &Context) -> String {
-        "Welcome".into()
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {

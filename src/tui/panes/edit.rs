@@ -12,11 +12,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, KnownGroup, UserGroupId, counted, visible},
+    domain::Change,
     operations::Changes,
     tui::{
         kit::{PastedPairs, PropertiesFocus, Reaction},
-        state::{GroupForm, Proposal, Section, UnsentDraft},
+        state::{Proposal, Section, UnsentDraft},
     },
 };
 
@@ -337,7 +337,7 @@ impl View for GroupForm {
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         let pasted = match self.section {
             Section::Name => {
-                let cut = self.name.paste(text).cut;
+                let cut = self.name.paste(text);
                 PastedPairs::Text { cut }
             }
             Section::Mapping => self.mapping.paste(text),

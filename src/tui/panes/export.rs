@@ -3,7 +3,6 @@
 
 use super::prelude::*;
 use crate::{
-    domain::{UserGroupId, counted},
     operations::{format_of, path_and_columns},
     tui::page::prompt::{FRAME, Prompt},
 };

@@ -5,12 +5,10 @@
 use super::{compare::Compare, history::ending_style, prelude::*};
 
 use crate::{
-    domain::{DesiredFields, Ending, KnownGroup, UserGroupId},
-    operations::{Done, Guarded, Warning},
+    operations::Warning,
     tui::{
-        kit::{draw_waiting, page as page_box, page_room, severity_style},
+        kit::{draw_waiting, severity_style},
         page::group_details,
-        state::GroupForm,
     },
 };
 

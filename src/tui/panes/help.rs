@@ -6,11 +6,7 @@ mod palette;
 pub use palette::why_no_command;
 
 use super::prelude::*;
-use crate::tui::{
-    keymap::Bound,
-    kit::{below, split_below},
-    state::Command,
-};
+use crate::tui::{keymap::Bound, state::Command};
 
 /// What Enter on a line does.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::prelude::*;
 use crate::{
     domain::{
-        Change, DesiredFields, Ending, Entry, Part, UserGroupId,
+        Change, Entry, Fingerprint, Part,
         history::changes_text,
         merge,
         operation_record::{OperationRecord, RecordGrouper},
@@ -15,9 +15,9 @@ use crate::{
     operations::{Method, as_curl, request},
     search::{RowFacts, RowTest},
     tui::{
-        kit::{Cell, ChangeTarget},
+        kit::ChangeTarget,
         page::list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
-        state::{GroupForm, Proposal},
+        state::Proposal,
     },
 };
 
@@ -63,7 +63,6 @@ impl Rows for History {
     type Row = Row;
     type Key = i64;
     const PLACE: Focus = Focus::History;
-    const TITLE: &'static str = "History";
     const ROW: &'static str = "entry";
     const TESTS: &'static [RowTest] = &[
         RowTest::Time,
@@ -149,7 +148,7 @@ impl Rows for History {
             .kept(14),
             col("BY", (12, 24), 3, |row, _| Cell::new(row.entry.by.as_str())),
             col("FINGERPRINT", (20, 20), 4, |row, context| {
-                Cell::new(tokens(&row.entry, context.theme))
+                Cell::new(tokens_of(&row.entry, context.theme))
             }),
         ]
     }
@@ -190,7 +189,7 @@ impl Rows for History {
     fn heading(&self) -> Cow<'static, str> {
         match &self.id {
             Some(id) => format!("History of {id}").into(),
-            None => Self::TITLE.into(),
+            None => Self::PLACE.page().into(),
         }
     }
 
@@ -234,7 +233,7 @@ fn describe(page: &mut TextPage, row: &Row, context: &Context) {
     if let Some(changes) = &entry.changes {
         page.plain("changes", &changes_text(changes, theme.arrow()));
     }
-    let tokens = tokens(entry, theme);
+    let tokens = tokens_of(entry, theme);
     if !tokens.is_empty() {
         page.plain("fingerprint", &tokens);
     }
@@ -271,12 +270,17 @@ fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, contex
     }
 }
 
-fn tokens(entry: &Entry, theme: Theme) -> String {
-    match (entry.previous_fingerprint, entry.fingerprint) {
-        (Some(before), Some(after)) if before != after => {
-            format!("{before} {} {after}", theme.arrow())
-        }
-        (_, Some(fingerprint)) | (Some(fingerprint), None) => fingerprint.to_string(),
+fn tokens_of(entry: &Entry, theme: Theme) -> String {
+    let before = entry.previous_fingerprint;
+    let before = before.filter(|_| before != entry.fingerprint);
+    tokens(before, entry.fingerprint, theme)
+}
+
+/// The token before and the one after, as far as known.
+pub fn tokens(before: Option<Fingerprint>, after: Option<Fingerprint>, theme: Theme) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) => format!("{before} {} {after}", theme.arrow()),
+        (Some(one), None) | (None, Some(one)) => one.to_string(),
         (None, None) => String::new(),
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     operations::{Body, Call, ExchangeKind},
     search::{RowFacts, RowTest},
     tui::{
-        kit::Cell,
         page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col, command},
         state::{Exchange, activity::spinner_frame},
     },
@@ -26,7 +25,6 @@ impl Rows for Requests {
     type Row = Exchange;
     type Key = u64;
     const PLACE: Focus = Focus::Requests;
-    const TITLE: &'static str = "Requests";
     const ROW: &'static str = "request";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operation, RowTest::Group];
     const FOLLOWS_FIRST: bool = true;
@@ -73,8 +71,8 @@ impl Rows for Requests {
         let col = col::<Exchange>;
         vec![
             col("", (1, 1), 0, |row, context| {
-                let style = style(row.recorded.kind, context.theme);
-                Cell::new(sign(row, context).to_string()).styled(style)
+                let (sign, style) = sign(row, context);
+                Cell::new(sign.to_string()).styled(style)
             }),
             col("TIME", (8, 15), 1, |row, context| {
                 Cell::new(context.second(row.at))
@@ -92,7 +90,7 @@ impl Rows for Requests {
             })
             .id(),
             col("STATUS", (10, 17), 0, |row, context| {
-                Cell::new(row.status()).styled(style(row.recorded.kind, context.theme))
+                Cell::new(row.status()).styled(sign(row, context).1)
             })
             .spread(),
             col("TOOK", (7, 8), 4, |row, context| {
@@ -203,7 +201,7 @@ impl Whole for Exchange {
         page.field("request", &what, theme.title(), &at);
         let took = format!("{}ms", recorded.duration.as_millis());
         let verdict = self.verdict();
-        page.field("result", verdict, style(recorded.kind, theme), &took);
+        page.field("result", verdict, sign(self, context).1, &took);
         if !recorded.words.is_empty() {
             page.plain("", &recorded.words);
         }
@@ -280,14 +278,20 @@ fn body(page: &mut TextPage, body: &Body) {
     }
 }
 
-/// The sign of its state, for terminals without colour.
-fn sign(exchange: &Exchange, context: &Context) -> char {
+/// The sign of its state, for terminals without colour, and the colour.
+fn sign(exchange: &Exchange, context: &Context) -> (char, Style) {
+    let theme = context.theme;
     match exchange.recorded.kind {
-        ExchangeKind::InFlight => spinner_frame(context.now.duration_since(exchange.at).as_secs()),
-        ExchangeKind::Done => '+',
-        ExchangeKind::GivenUp => '-',
-        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => 'x',
-        ExchangeKind::Unclear | ExchangeKind::Lost => '?',
+        ExchangeKind::InFlight => {
+            let seconds = context.now.duration_since(exchange.at).as_secs();
+            (spinner_frame(seconds), Style::new())
+        }
+        ExchangeKind::Done => ('+', theme.ok()),
+        ExchangeKind::GivenUp => ('-', theme.dim()),
+        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => {
+            ('x', theme.error())
+        }
+        ExchangeKind::Unclear | ExchangeKind::Lost => ('?', theme.unknown()),
     }
 }
 
@@ -302,16 +306,5 @@ fn took(exchange: &Exchange, context: &Context) -> String {
     match profiles.find(|profile| profile.name == recorded.profile) {
         Some(profile) => format!("{seconds}s/{}s", profile.timeout.as_secs()),
         None => format!("{seconds}s"),
-    }
-}
-
-/// The colour of a verdict.
-fn style(kind: ExchangeKind, theme: Theme) -> Style {
-    match kind {
-        ExchangeKind::InFlight => Style::new(),
-        ExchangeKind::Done => theme.ok(),
-        ExchangeKind::GivenUp => theme.dim(),
-        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => theme.error(),
-        ExchangeKind::Unclear | ExchangeKind::Lost => theme.unknown(),
     }
 }

@@ -8,8 +8,6 @@ mod view;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use jiff::Timestamp;
-
 pub(crate) use self::finder::MAX_SYNCHRONOUS;
 use self::{
     columns::Summary,
@@ -20,13 +18,8 @@ use self::{
 
 use super::{Click, compare::Compare, group::open_about, prelude::*};
 use crate::{
-    domain::{KnownGroup, UserGroupId, counted},
-    operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
-    tui::{
-        page::{group_details, prompt::Filter},
-        state::BatchRun,
-    },
+    tui::page::{group_details, prompt::Filter},
 };
 
 #[derive(Debug, Default)]

@@ -3,10 +3,9 @@
 use super::inspector::{can_copy, copy};
 use super::prelude::*;
 use crate::{
-    domain::counted,
     search::{RowFacts, RowTest},
     tui::{
-        kit::{page as page_box, severity_style},
+        kit::severity_style,
         page::list_page::{Can, Command, ListPage, Rows, Whole, command},
         state::{Exchange, Notice},
     },
@@ -23,7 +22,6 @@ impl Rows for Messages {
     type Row = Notice;
     type Key = u64;
     const PLACE: Focus = Focus::Messages;
-    const TITLE: &'static str = "Messages";
     const ROW: &'static str = "message";
     const TESTS: &'static [RowTest] = &[RowTest::Time];
     const FOLLOWS_FIRST: bool = true;

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use super::prelude::*;
 use crate::{
     domain::{
-        Annotation, AnnotationChange, Label, UserGroupId,
+        Annotation, AnnotationChange, Label,
         annotation::{MAX_NOTE_LEN, SeenNote},
-        capitalised, visible,
+        capitalised,
     },
     tui::{
-        kit::{Form, split_below},
+        kit::Form,
         page::{group_details::by, prompt::FRAME},
         state::groups,
     },
@@ -187,10 +187,6 @@ fn labels_text(annotation: &Annotation) -> String {
 impl View for NotePane {
     fn focus(&self) -> Focus {
         Focus::Note
-    }
-
-    fn title(&self, _context: &Context) -> String {
-        "Note".into()
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {

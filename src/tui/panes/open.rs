@@ -7,12 +7,8 @@ use super::list::MAX_SYNCHRONOUS;
 use super::prelude::*;
 use crate::{
     domain::spreadsheet,
-    domain::{KnownGroup, UserGroupId, group::InvalidId, text::oddities},
-    operations::Guarded,
-    tui::{
-        kit::{below, widest},
-        state::{GroupForm, groups::similar_ids},
-    },
+    domain::{group::InvalidId, text::oddities},
+    tui::state::groups::similar_ids,
 };
 
 #[derive(Debug)]
@@ -113,42 +109,33 @@ impl Open {
             self.id.field.error =
                 Some("Not known in this profile, and it cannot be created: see below".into());
         } else {
-            let source = match self.copy_of.group(context) {
-                Ok(source) => source,
+            match self.form(id, context) {
+                Ok(form) => {
+                    context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(form))));
+                }
                 Err(why) => {
                     self.copy_of.field.error = Some(why);
                     self.on_copy = true;
-                    return;
                 }
-            };
-            let pane = match source {
-                Some(source) => {
-                    let text = format!("Copied from {}, not sent", source.id);
-                    let pane = match GroupForm::create_like(id, &source, context) {
-                        Ok(pane) => pane,
-                        Err(why) => {
-                            self.copy_of.field.error = Some(why);
-                            self.on_copy = true;
-                            return;
-                        }
-                    };
-                    context.say(Severity::Info, text);
-                    pane
-                }
-                None => GroupForm::create(id, context),
-            };
-            context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
+            }
         }
+    }
+
+    /// The form of a new group, which may be a copy; otherwise why it cannot be one.
+    fn form(&self, id: UserGroupId, context: &mut Context) -> Result<GroupForm, String> {
+        let Some(source) = self.copy_of.group(context)? else {
+            return Ok(GroupForm::create(id, context));
+        };
+        let form = GroupForm::create_like(id, &source, context)?;
+        let text = format!("Copied from {}, not sent", source.id);
+        context.say(Severity::Info, text);
+        Ok(form)
     }
 }
 
 impl View for Open {
     fn focus(&self) -> Focus {
         Focus::Open
-    }
-
-    fn title(&self, _context: &Context) -> String {
-        "Open or create".into()
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {

@@ -7,9 +7,8 @@ mod view;
 use super::prelude::*;
 use crate::{
     config::guard::Level,
-    domain::{UserGroupId, visible},
     operations::{BindingAnswer, Place, PlaceProblem, Question},
-    tui::state::{JobError, Places},
+    tui::state::JobError,
 };
 
 const PLACES: Places = Places::boxed(Focus::PlaceReason, Focus::PlaceNew);

@@ -2,12 +2,11 @@
 //!
 //! The parts of a group that can be copied; none is secret.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{DesiredFields, KnownGroup},
     operations::{request, request_json},
     tui::page::list_page::{Command, ListPage, Rows, command},
 };
@@ -30,7 +29,6 @@ impl Rows for Profiles {
     type Row = Profile;
     type Key = String;
     const PLACE: Focus = Focus::Profiles;
-    const TITLE: &'static str = "Profiles";
     const ROW: &'static str = "profile";
     const BOX: Option<u16> = Some(76);
     const CLOSE: Action = Action::Profiles;
@@ -95,12 +93,7 @@ impl Copies {
             items.push(("token fingerprint", known.value.to_string()));
         }
         if let Some(known) = &group.mapping {
-            let map: serde_json::Map<String, Value> = known
-                .value
-                .iter()
-                .map(|(key, value)| (key.clone(), Value::String(value.clone())))
-                .collect();
-            items.push(("mapping as JSON", Value::Object(map).to_string()));
+            items.push(("mapping as JSON", json!(known.value).to_string()));
         }
         if let Some(known) = &group.properties {
             let text = Value::Object(known.value.clone()).to_string();
@@ -116,7 +109,6 @@ impl Rows for Copies {
     type Row = Item;
     type Key = &'static str;
     const PLACE: Focus = Focus::CopyMenu;
-    const TITLE: &'static str = "Copy";
     const ROW: &'static str = "part";
     const BOX: Option<u16> = Some(76);
     const CLOSE: Action = Action::CopyMenu;

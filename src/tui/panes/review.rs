@@ -8,8 +8,7 @@ mod view;
 use self::choices::Choices;
 use super::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, Ending, UserGroupId, update::Plan},
-    operations::{Done, Guarded},
+    domain::{Change, update::Plan},
     search::suggest::similar,
     tui::state::{ConfirmationLevel, JobError, Proposal, Weight},
 };
@@ -170,10 +169,6 @@ impl View for Review {
         self.confirm.focus()
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Review".into()
-    }
-
     fn status(&self, _context: &Context) -> String {
         match &self.stage {
             Stage::Deciding => "nothing is sent yet".into(),
@@ -244,15 +239,11 @@ impl View for Review {
             }
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
-                RemoteCopy::Read(choices)
-                    if choices.count() > 0 && self.page != Page::Difference =>
-                {
+                RemoteCopy::Read(choices) if choices.count() > 0 => {
                     let key = context.keys.key(self.focus(), Action::OtherView);
-                    Some(format!(
-                        "the choices are in the difference: {key} goes there"
-                    ))
+                    let text = format!("the choices are in the difference: {key} goes there");
+                    (self.page != Page::Difference).then_some(text)
                 }
-                RemoteCopy::Read(choices) if choices.count() > 0 => None,
                 RemoteCopy::Read(_)
                 | RemoteCopy::NotAsked
                 | RemoteCopy::Reading(_)

@@ -3,22 +3,18 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::prelude::*;
+use super::{history::tokens, prelude::*};
 use crate::{
     config::guard::Level,
     domain::{
         HandOffState, ItemStatus, Operation,
         rotation::{Event, State},
     },
-    operations::{Guarded, RotationId, RotationRow},
+    operations::{RotationId, RotationRow},
     search::{RowFacts, RowTest},
-    tui::{
-        kit::Cell,
-        page::{
-            list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
-            prompt::{box_page, draw_box},
-        },
-        state::Places,
+    tui::page::{
+        list_page::{Can, Col, Command, ListPage, Rows, col, command, unless},
+        prompt::{box_page, draw_box},
     },
 };
 
@@ -44,7 +40,6 @@ impl Rows for Rotations {
     type Row = RotationRow;
     type Key = RotationId;
     const PLACE: Focus = Focus::Rotations;
-    const TITLE: &'static str = "Rotations";
     const ROW: &'static str = "rotation";
     const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
 
@@ -102,7 +97,7 @@ impl Rows for Rotations {
             })
             .id(),
             col("FINGERPRINT", (20, 20), 2, |row, context| {
-                Cell::new(tokens(row, context.theme))
+                Cell::new(tokens_of(row, context.theme))
             }),
             col("BY", (12, 24), 3, |row, _| Cell::new(row.by.as_str())),
         ]
@@ -162,7 +157,7 @@ impl Rows for Rotations {
     fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
         page.field("state", &word(row), style(row, context.theme), "");
         page.dim(&meaning(state(row), context));
-        page.plain("fingerprint", &tokens(row, context.theme));
+        page.plain("fingerprint", &tokens_of(row, context.theme));
         for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
             if let Some(text) = text {
                 page.plain(label, text);
@@ -210,12 +205,8 @@ fn word(row: &RotationRow) -> String {
     state(row).as_str().replace('_', " ")
 }
 
-fn tokens(row: &RotationRow, theme: Theme) -> String {
-    let previous = row.rotation.previous;
-    match row.rotation.fingerprint {
-        Some(new) => format!("{previous} {} {new}", theme.arrow()),
-        None => previous.to_string(),
-    }
+fn tokens_of(row: &RotationRow, theme: Theme) -> String {
+    tokens(Some(row.rotation.previous), row.rotation.fingerprint, theme)
 }
 
 /// What a state means for the person, and what to do next.

@@ -5,7 +5,7 @@ pub(crate) mod handoff;
 mod page;
 mod progress;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use handoff::HandOffProgress;
 use progress::Steps;
@@ -13,12 +13,12 @@ pub(crate) use progress::describe;
 
 use super::prelude::*;
 use crate::{
-    domain::{Fingerprint, KnownGroup, Token, UserGroupId, mutation::State, visible},
-    operations::{Changes, Done, Guarded, Warning},
+    domain::{Fingerprint, Token, mutation::State},
+    operations::{Changes, Warning},
     tui::{
         page::{CONFIRMATION_LOST, prompt::Prompt},
         state::{
-            ChangedField, JobError, KeptReason, Places,
+            ChangedField, JobError, KeptReason,
             live::{last_learnt, news_between},
         },
     },

@@ -2,13 +2,13 @@
 
 use super::prelude::*;
 use crate::{
-    domain::{capitalised, visible},
+    domain::capitalised,
     operations::view_name,
     search::{ListColumn, ListView, SavedView},
     tui::{
         kit::choice,
         page::{group_details::by, prompt::Prompt},
-        state::{ColumnsChange, Command},
+        state::{ColumnsChange, Command, command::ListCommand},
     },
 };
 
@@ -111,7 +111,7 @@ impl ViewsPane {
         } else {
             shown
         });
-        context.navigate(Navigation::Run(Command::Columns(change)));
+        context.navigate(Navigation::Run(ListCommand::Columns(change).into()));
     }
 
     fn toggle(&mut self, context: &mut Context) {
@@ -239,7 +239,7 @@ impl View for ViewsPane {
                     self.row(self.cursor.at, &context.annotations.saved_views)
                 {
                     let name = view.name.clone();
-                    context.navigate(Navigation::Run(Command::View(name)));
+                    context.navigate(Navigation::Run(ListCommand::View(name).into()));
                 }
             }
             Action::Choose => self.toggle(context),

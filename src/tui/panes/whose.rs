@@ -6,9 +6,9 @@ use crossterm::event::KeyEvent;
 use super::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{capitalised, pasted::Pasted, visible},
+    domain::{capitalised, pasted::Pasted},
     operations::{Owner, TokenLookup as Answer, TokenReport},
-    tui::kit::{below, did_not_fit},
+    tui::kit::did_not_fit,
 };
 
 /// Maximum number of characters of a pasted log.
@@ -134,7 +134,7 @@ impl View for WhosePane {
     fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let is_field = self.answered.is_none();
         if is_field {
-            let cut = self.token.paste(text).cut;
+            let cut = self.token.paste(text);
             self.token.error = (cut > 0).then(|| did_not_fit(cut));
         }
         is_field

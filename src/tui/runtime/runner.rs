@@ -57,6 +57,10 @@ pub struct Runner<S: Screen> {
     /// Reports changes by others.
     feed: Option<self::screen::FeedTask>,
     reason: Option<ExitReason>,
+    /// False once the terminal is gone: nothing is read from it or drawn to it any more.
+    terminal_lives: bool,
+    /// When the console ends even if requests are in flight; `None`: it was not asked to end.
+    deadline: Option<Instant>,
     /// How long to wait for requests in flight when the console ends.
     pub patience: Duration,
     /// Query the background colour of the terminal after the first frame.
@@ -97,6 +101,8 @@ impl<S: Screen> Runner<S> {
             external_edit: None,
             feed: None,
             reason: None,
+            terminal_lives: true,
+            deadline: None,
             patience: END_TIMEOUT,
             queries_background: false,
             background_asked_at: None,
@@ -112,29 +118,22 @@ impl<S: Screen> Runner<S> {
         mut events: impl Stream<Item = io::Result<InputEvent>> + Unpin,
         mut signals: Option<&mut Signals>,
     ) -> io::Result<ExitReason> {
-        let mut deadline: Option<Instant> = None;
         self.wait_for_groups().await;
         // A terminal that is already gone is handled like one that is lost later.
-        let mut terminal_lives = self.draw().is_ok();
-        if !terminal_lives {
-            deadline = Some(Instant::now() + self.patience);
-            self.take(Msg::Leave(StopCause::TerminalLost));
-            if let Some(reason) = self.reason {
-                return Ok(reason);
-            }
-        } else if self.queries_background && self.screen.ask_background().is_ok() {
+        self.draw_or_leave();
+        let asks = self.terminal_lives && self.queries_background;
+        if asks && self.screen.ask_background().is_ok() {
             self.background_asked_at = Some(Instant::now());
         }
         loop {
-            let wake_in = self.wake_in();
+            if let Some(reason) = self.reason {
+                return Ok(reason);
+            }
+            let (wake_in, end) = (self.wake_in(), self.deadline);
             let msg = tokio::select! {
-                event = events.next(), if terminal_lives => {
-                    if let Some(Ok(input)) = event {
-                        self.on_input(input)
-                    } else {
-                        terminal_lives = false;
-                        Some(Msg::Leave(StopCause::TerminalLost))
-                    }
+                event = events.next(), if self.terminal_lives => match event {
+                    Some(Ok(input)) => self.on_input(input),
+                    _ => Some(self.lose_terminal()),
                 },
                 Some(msg) = self.receiver.recv() => Some(msg),
                 Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
@@ -147,42 +146,29 @@ impl<S: Screen> Runner<S> {
                         self.app.context.say(Severity::Warning, text);
                         None
                     }
-                    Signal::Stop => self.screen.suspend().err().map(|_| {
-                        terminal_lives = false;
-                        Msg::Leave(StopCause::TerminalLost)
-                    }),
+                    Signal::Stop => self.screen.suspend().err().map(|_| self.lose_terminal()),
                     // This signal also arrives when the terminal is lost; requests in flight still end.
-                    Signal::Continued => self.screen.continued().err().map(|_| {
-                        terminal_lives = false;
-                        Msg::Leave(StopCause::TerminalLost)
-                    }),
+                    Signal::Continued => self.screen.continued().err().map(|_| self.lose_terminal()),
                 },
                 () = sleep(wake_in.unwrap_or(MIN_SLEEP)), if wake_in.is_some() => Some(Msg::Tick),
-                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                () = sleep_until(end.unwrap_or_else(Instant::now)), if end.is_some() => {
                     return Ok(ExitReason::Signal);
                 }
             };
-            if matches!(msg, Some(Msg::Leave(_))) {
-                deadline.get_or_insert_with(|| Instant::now() + self.patience);
-            }
             if let Some(msg) = msg {
                 self.take(msg);
             }
             if self.app.waits_for_a_batch() {
-                deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                self.set_deadline();
             }
             // Lets a burst of keys arrive that is still in the reading thread, to draw only once.
             tokio::task::yield_now().await;
             for _ in 0..MAX_MESSAGES_PER_FRAME {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
-                    Err(_) if terminal_lives => match ready(&mut events).await {
+                    Err(_) if self.terminal_lives => match ready(&mut events).await {
                         Some(Some(Ok(input))) => self.on_input(input),
-                        Some(Some(Err(_)) | None) => {
-                            terminal_lives = false;
-                            deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                            Some(Msg::Leave(StopCause::TerminalLost))
-                        }
+                        Some(Some(Err(_)) | None) => Some(self.lose_terminal()),
                         None => break,
                     },
                     Err(_) => break,
@@ -203,21 +189,30 @@ impl<S: Screen> Runner<S> {
                 }
             }
             if let Some(end) = self.run_external_edit(&mut signals).await {
-                deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                terminal_lives &= end != Signal::Hangup;
+                self.terminal_lives &= end != Signal::Hangup;
                 self.take(Msg::Leave(cause(end)));
             }
-            if let Some(reason) = self.reason {
-                return Ok(reason);
+            if self.reason.is_none() {
+                self.draw_or_leave();
             }
-            if terminal_lives && self.draw().is_err() {
-                terminal_lives = false;
-                deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                self.take(Msg::Leave(StopCause::TerminalLost));
-                if let Some(reason) = self.reason {
-                    return Ok(reason);
-                }
-            }
+        }
+    }
+
+    /// From now on the console waits for requests in flight, but not without end.
+    fn set_deadline(&mut self) {
+        let end = Instant::now() + self.patience;
+        self.deadline.get_or_insert(end);
+    }
+
+    fn lose_terminal(&mut self) -> Msg {
+        self.terminal_lives = false;
+        Msg::Leave(StopCause::TerminalLost)
+    }
+
+    fn draw_or_leave(&mut self) {
+        if self.terminal_lives && self.draw().is_err() {
+            let lost = self.lose_terminal();
+            self.take(lost);
         }
     }
 
@@ -236,6 +231,9 @@ impl<S: Screen> Runner<S> {
     pub fn take(&mut self, msg: Msg) {
         if let (Msg::Key(_), Some(feed)) = (&msg, &self.feed) {
             feed.check_now();
+        }
+        if matches!(msg, Msg::Leave(_)) {
+            self.set_deadline();
         }
         // An outcome must be handled after the exchanges that led to it.
         if let Ok(first) = self.recorded.try_recv() {

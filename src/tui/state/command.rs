@@ -17,15 +17,10 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    Sort(SortBy),
+    /// Acts on the list, and so leaves the page that is open.
+    List(ListCommand),
     /// Saves filter, sort and columns under this name, in place of this view.
     Save(String, Option<Box<SavedView>>),
-    View(String),
-    Columns(ColumnsChange),
-    Unmark,
-    Invert,
-    /// Counts from one.
-    Row(usize),
     Go(UserGroupId),
     Batch(BatchId),
     Profile(ProfileIndex),
@@ -34,41 +29,33 @@ pub enum Command {
     Theme(Background),
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListCommand {
+    Sort(SortBy),
+    View(String),
+    Columns(ColumnsChange),
+    Unmark,
+    Invert,
+    /// Counts from one.
+    Row(usize),
+}
+
 impl Command {
     /// The key that does the same, or nearly the same: where that key is refused, this is also refused.
     pub fn key(&self) -> Option<Action> {
         match self {
-            Self::Invert => Some(Action::MarkAll),
+            Self::List(ListCommand::Invert) => Some(Action::MarkAll),
             Self::AddLabel(_) | Self::RemoveLabel(_) | Self::Save(..) => Some(Action::Favourite),
-            Self::Sort(_)
-            | Self::View(_)
-            | Self::Columns(_)
-            | Self::Unmark
-            | Self::Row(_)
-            | Self::Go(_)
-            | Self::Batch(_)
-            | Self::Profile(_)
-            | Self::Theme(_) => None,
+            Self::List(_) | Self::Go(_) | Self::Batch(_) | Self::Profile(_) | Self::Theme(_) => {
+                None
+            }
         }
     }
+}
 
-    /// Whether it acts on the list, and so leaves the page that is open.
-    pub fn acts_on_list(&self) -> bool {
-        match self {
-            Self::Sort(_)
-            | Self::View(_)
-            | Self::Columns(_)
-            | Self::Unmark
-            | Self::Invert
-            | Self::Row(_)
-            | Self::Batch(_) => true,
-            Self::Save(..)
-            | Self::Go(_)
-            | Self::Profile(_)
-            | Self::AddLabel(_)
-            | Self::RemoveLabel(_)
-            | Self::Theme(_) => false,
-        }
+impl From<ListCommand> for Command {
+    fn from(command: ListCommand) -> Self {
+        Self::List(command)
     }
 }
 

@@ -76,7 +76,7 @@ pub struct Running {
 /// drop longer ones.
 const MAX_COPY_BYTES: usize = 56_000;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Context {
     /// The draft to open once the profile that was switched to has been read, and its author; the next key cancels this.
     pub draft_to_open: Option<(ProfileIndex, UserGroupId, String)>,
@@ -87,8 +87,8 @@ pub struct Context {
     pub operator: String,
     pub theme: Theme,
     pub now: Timestamp,
-    /// The time zone in which times of day are shown.
-    pub zone: TimeZone,
+    /// The time zone in which times of day are shown; `None`: UTC.
+    pub zone: Option<TimeZone>,
     /// Forms show the properties as rows; remembers the choice made in the last form.
     pub properties_as_rows: bool,
     /// Columns and rows of the terminal.
@@ -166,47 +166,12 @@ impl Context {
         Self {
             profiles,
             current,
-            selection: None,
             operator,
             theme,
             now,
-            zone: TimeZone::UTC,
-            properties_as_rows: false,
             size: (80, 24),
-            groups: Groups::default(),
-            live: Live::default(),
-            annotations: Annotations::default(),
-            messages: Notices::default(),
-            exchanges: Exchanges::default(),
-            about: None,
-            subject: None,
-            keys: Keymap::default(),
-            running: BTreeMap::new(),
-            page_waits_for: None,
-            last_answer: None,
-            open: Arc::default(),
-            views: HashMap::new(),
-            to_hand_off: BTreeMap::new(),
-            connecting: None,
-            can_connect: false,
-            drafts: Drafts::default(),
-            is_ephemeral: false,
-            plain_mode: false,
-            settle_again_at: None,
-            settle_changes_at: None,
-            outage: None,
-            is_directory_back: false,
-            runner_gone_at: None,
-            wrong_environment: BTreeSet::new(),
-            keyless: BTreeSet::new(),
-            place_problems: BTreeMap::new(),
-            bulk: None,
-            draft_to_open: None,
-            attention: BTreeMap::new(),
             next_ticket: 1,
-            is_switching: false,
-            navigations: Vec::new(),
-            effects: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -12,6 +12,7 @@ use crate::{
         Known, KnownGroup, UserGroupId,
         active_change::ChangeKind,
         annotation::{Annotation, Attribution},
+        facts::Field,
         known::Source,
         rotation::State,
         text::is_same_person,
@@ -128,28 +129,18 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
     let rotated = new.last_rotated.as_ref();
     let token = differs(old.fingerprint.as_ref(), new.fingerprint.as_ref());
     let token = token.map(|known| rotated.map_or(known, |last| (last.at, last.by.as_ref())));
+    let name = differs(old.name.as_ref(), new.name.as_ref());
+    let mapping = differs(old.mapping.as_ref(), new.mapping.as_ref());
+    let properties = differs(old.properties.as_ref(), new.properties.as_ref());
+    let team = differs(old.team_id.as_ref(), new.team_id.as_ref());
+    let tag = differs(old.environment_tag.as_ref(), new.environment_tag.as_ref());
     let changes = [
         (ChangedField::Token, token),
-        (
-            ChangedField::Name,
-            differs(old.name.as_ref(), new.name.as_ref()),
-        ),
-        (
-            ChangedField::Mapping,
-            differs(old.mapping.as_ref(), new.mapping.as_ref()),
-        ),
-        (
-            ChangedField::Properties,
-            differs(old.properties.as_ref(), new.properties.as_ref()),
-        ),
-        (
-            ChangedField::Team,
-            differs(old.team_id.as_ref(), new.team_id.as_ref()),
-        ),
-        (
-            ChangedField::Tag,
-            differs(old.environment_tag.as_ref(), new.environment_tag.as_ref()),
-        ),
+        (ChangedField::Name, name),
+        (ChangedField::Mapping, mapping),
+        (ChangedField::Properties, properties),
+        (ChangedField::Team, team),
+        (ChangedField::Tag, tag),
     ];
     let changed = changes.into_iter();
     let changed = changed.filter_map(|(field, who)| who.map(|(at, by)| (at, field, by)));
@@ -199,21 +190,21 @@ fn differs<'a, T: PartialEq>(
     is_change.then_some((new.at, Some(&new.by)))
 }
 
+/// When its name, mapping, properties and token were learnt, and who did that.
+fn learnt(group: &KnownGroup) -> impl Iterator<Item = (Timestamp, &str)> {
+    let fields = Field::ALL.into_iter();
+    let fields = fields.filter_map(|field| group.origin(field));
+    let token = group.fingerprint.as_ref();
+    let token = token.map(|known| (known.at, known.by.as_str()));
+    fields.map(|(_, at, by)| (at, by)).chain(token)
+}
+
 /// The news that a whole group is new: who added it, and when.
 pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
-    let known = [
-        group.name.as_ref().map(|known| (known.at, &known.by)),
-        group.mapping.as_ref().map(|known| (known.at, &known.by)),
-        group.properties.as_ref().map(|known| (known.at, &known.by)),
-        group
-            .fingerprint
-            .as_ref()
-            .map(|known| (known.at, &known.by)),
-    ];
-    let newest = known.into_iter().flatten().max_by_key(|(at, _)| *at);
+    let newest = learnt(group).max_by_key(|(at, _)| *at);
     GroupNews {
         fields: BTreeSet::new(),
-        by: newest.map(|(_, by)| by.clone()),
+        by: newest.map(|(_, by)| by.to_owned()),
         at: newest.map_or(shown, |(at, _)| at),
         shown,
     }
@@ -221,12 +212,6 @@ pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
 
 /// When a value of a group was last learnt: of two versions, the later one is newer.
 pub fn last_learnt(group: &KnownGroup) -> Option<Timestamp> {
-    let times = [
-        group.last_seen,
-        group.name.as_ref().map(|known| known.at),
-        group.mapping.as_ref().map(|known| known.at),
-        group.properties.as_ref().map(|known| known.at),
-        group.fingerprint.as_ref().map(|known| known.at),
-    ];
-    times.into_iter().flatten().max()
+    let times = learnt(group).map(|(at, _)| at);
+    times.chain(group.last_seen).max()
 }

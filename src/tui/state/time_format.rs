@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::{
     domain::{age, when},
@@ -83,7 +83,7 @@ impl Context {
     }
 
     fn zoned(&self, at: Timestamp) -> Zoned {
-        at.to_zoned(self.zone.clone())
+        at.to_zoned(self.zone.clone().unwrap_or(TimeZone::UTC))
     }
 
     /// The age in a sentence: `just now`, `12s ago`, `388d ago`.
@@ -99,8 +99,6 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use jiff::tz::TimeZone;
-
     use super::*;
     use crate::tui::{state::ProfileIndex, theme::Theme};
 
@@ -121,7 +119,7 @@ mod tests {
         let now = "2026-11-20T14:06:00Z".parse().expect("a time");
         let mut context =
             Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
-        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").ok();
         assert_eq!(context.moment(read), "at 15:05 CET");
     }
 
@@ -140,7 +138,7 @@ mod tests {
         assert_eq!(second("2026-11-09T00:05:59Z"), "9 Nov 00:05:59");
         let at = "2026-11-20T00:05:59Z".parse().expect("a time");
         assert_eq!(context.whole_time(at), "2026-11-20 00:05:59 UTC");
-        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").ok();
         assert_eq!(
             stamp(&context, "2026-11-20T22:30:00Z"),
             "20 Nov 23:30",

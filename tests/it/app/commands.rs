@@ -4,7 +4,7 @@ use groupdesk::{
     config::Background,
     domain::annotation::{AnnotationChange, Label, SeenNote},
     search::{ListColumn, SavedView},
-    tui::state::{Command, Navigation},
+    tui::state::{Command, Navigation, command::ListCommand},
 };
 
 use super::prelude::*;
@@ -504,7 +504,7 @@ fn a_command_of_the_list_does_not_close_a_form_or_a_token() {
 fn an_entry_of_the_palette_is_refused_as_its_key_is() {
     let label = || labels("vip").pop_first().expect("one");
     let entries = [
-        Command::Invert,
+        Command::List(ListCommand::Invert),
         Command::AddLabel(label()),
         Command::RemoveLabel(label()),
         Command::Save("night".into(), None),

@@ -190,7 +190,7 @@ impl<K: Kind> Pairs<K> {
                 Err("not pasted: a type is being chosen; keep it first".to_owned())
             }
             Some(Typing::Key(field) | Typing::Value(_, field)) if !K::are_rows(text) => {
-                let cut = field.paste(text).cut;
+                let cut = field.paste(text);
                 Ok(PastedPairs::Text { cut })
             }
             Some(_) | None => K::read(text).and_then(|pairs| self.take(pairs)),

@@ -161,7 +161,7 @@ impl<R: Rows> ListPage<R> {
     fn draw_box(&self, buffer: &mut Buffer, area: Rect, width: u16, context: &Context) {
         let rows = self.shown(context);
         let size = (width, rows.len() as u16 + 2);
-        let inner = popup(buffer, area, size, R::TITLE, context.theme);
+        let inner = popup(buffer, area, size, R::PLACE.page(), context.theme);
         let height = usize::from(inner.height);
         let first = self.cursor.first(rows.len(), height);
         for (at, row) in rows.into_iter().enumerate().skip(first).take(height) {

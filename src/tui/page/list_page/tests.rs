@@ -29,7 +29,6 @@ impl Rows for Things {
     type Row = Row;
     type Key = &'static str;
     const PLACE: Focus = Focus::Rotations;
-    const TITLE: &'static str = "Things";
     const ROW: &'static str = "thing";
     const TESTS: &'static [RowTest] = &[RowTest::Operator, RowTest::Operation, RowTest::Group];
 

@@ -9,18 +9,13 @@ use crate::{
     domain::{
         HandOffState, Operation, RunnerState, TokenAge,
         age::{DEFAULT_LIMIT, days, due_within},
-        counted,
         rotation::State,
-        visible,
     },
     operations::{
         Refused,
         attention::{Ages, Concern, ConcernKind},
     },
-    tui::{
-        kit::{titled, widest},
-        page::list_page::profile_name,
-    },
+    tui::page::list_page::profile_name,
 };
 
 /// Why the next step of the row is refused.

@@ -6,11 +6,12 @@ use jiff::SignedDuration;
 use super::BatchPane;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{BatchKind, ItemStatus, RunnerState, capitalised, visible},
+    domain::{BatchKind, ItemStatus, RunnerState, capitalised},
     operations::{Call, NextStep, batch::RunCommand},
     tui::{
-        kit::{Cell, Column, below, table, take, titled, widest, with_details, words_that_fit},
-        state::{BatchRow, BatchRun},
+        kit::{Column, table, take, with_details, words_that_fit},
+        panes::history::tokens,
+        state::BatchRow,
     },
 };
 
@@ -373,12 +374,7 @@ fn cells<'a>(
         Cell::new(note(row)),
     ];
     if width >= WIDE_WIDTH {
-        let arrow = context.theme.arrow();
-        let tokens = match (row.previous, row.fingerprint) {
-            (Some(before), Some(now)) => format!("{before} {arrow} {now}"),
-            (Some(one), None) | (None, Some(one)) => one.to_string(),
-            (None, None) => String::new(),
-        };
+        let tokens = tokens(row.previous, row.fingerprint, context.theme);
         cells.insert(3, Cell::new(context.groups.title(&row.id)));
         cells.insert(4, Cell::new(tokens));
     }

@@ -9,24 +9,22 @@ use crate::tui::panes::prelude::*;
 use crate::{
     config::guard::Level,
     domain::{
-        BatchKind, UserGroupId,
+        BatchKind,
         age::{self, days},
         batch::Plan,
-        visible,
     },
     operations::{
-        Batch, BatchId, BatchItem, Guarded,
+        Batch, BatchId, BatchItem,
         batch::{Resumption, RunCommand},
     },
     search::Row,
     tui::{
         kit::{
-            page, page_room,
+            page,
             paint::{self, WHOLE_ID},
-            widest,
         },
         panes::bulk_edit,
-        state::{BatchAim, BatchRow, BatchRun, EditSource, KeptReason, batch::report},
+        state::{BatchAim, BatchRow, EditSource, KeptReason, batch::report},
     },
 };
 

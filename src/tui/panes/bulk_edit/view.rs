@@ -10,7 +10,7 @@ use crate::{
         EditPlan,
         batch::{EditRow, UnverifiedField, Verdict},
     },
-    tui::kit::{Cell, Column, Input, split_below, table, take, titled_rows, widest},
+    tui::kit::{Column, Input, table, take, titled_rows},
 };
 
 /// From this width on, the fields are side by side.

@@ -1,15 +1,13 @@
 //! Draws the comparison: every pair of values names the environment of each side; side by side if there is room,
 //! otherwise one below the other.
 
-use jiff::Timestamp;
-
 use super::{Compare, Comparison};
 use crate::tui::panes::prelude::*;
 use crate::{
     config::profile::Profile,
-    domain::{DesiredFields, Known, KnownGroup, Mapping, Part},
+    domain::{Known, Mapping, Part},
     tui::kit::{
-        draw_waiting, page as page_box,
+        draw_waiting,
         paint::{columns, cut},
     },
 };
@@ -151,7 +149,7 @@ impl Side<'_> {
         [
             tag.map_or_else(|| "-".into(), |known| known.value.to_string()),
             print.map_or_else(|| "-".into(), |known| known.value.to_string()),
-            seen.map_or_else(|| "never".into(), |at| since(at, context)),
+            seen.map_or_else(|| "never".into(), |at| context.when(at)),
             mapping.map_or_else(|| "-".into(), |known| origin(known, context)),
         ]
     }
@@ -274,13 +272,8 @@ fn padded(text: &str, room: usize, theme: Theme) -> String {
     format!("{text}{:gap$}", "")
 }
 
-/// Shortened, so that four facts of a group fit into a line of 80 columns.
-fn since(at: Timestamp, context: &Context) -> String {
-    context.moment(at).trim_start_matches("at ").to_owned()
-}
-
 fn origin(known: &Known<Mapping>, context: &Context) -> String {
-    format!("{} {}", known.source.as_str(), since(known.at, context))
+    format!("{} {}", known.source.as_str(), context.when(known.at))
 }
 
 fn value(part: &Part, copy: &DesiredFields) -> String {

@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use super::GroupForm;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{Change, DesiredFields, KnownGroup, Mark, Part, UserGroupId, visible},
-    operations::{Done, KeptDraft},
+    domain::{Change, Mark, Part},
+    operations::KeptDraft,
     tui::{
         panes::attention::draft_is_gone,
         state::{DraftOrigin, UnsentDraft},
@@ -401,7 +401,7 @@ impl GroupForm {
     }
 
     /// Fields that are `None` stay as they are.
-    fn fill(&mut self, wanted: &DesiredFields) {
+    pub(super) fn fill(&mut self, wanted: &DesiredFields) {
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {

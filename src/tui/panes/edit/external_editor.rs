@@ -6,20 +6,12 @@ use serde_json::Value;
 use super::GroupForm;
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{KnownGroup, Mapping, Properties, UserGroupId, kept_text::without_tokens},
+    domain::kept_text::without_tokens,
     tui::{
         kit::{json_editor, pairs::pairs_of},
         state::{EditRequest, Effect},
     },
 };
-
-/// The document of a whole group; absent fields are `None`.
-#[derive(Debug, Default, PartialEq)]
-struct Document {
-    name: Option<String>,
-    mapping: Option<Mapping>,
-    properties: Option<Properties>,
-}
 
 impl GroupForm {
     /// Opens the form of a known group, or its draft, with the whole group in the editor.
@@ -91,22 +83,12 @@ impl GroupForm {
         }
     }
 
-    /// A field that is not in the document stays as it is.
-    fn take_document(&mut self, document: Document) {
-        if let Some(name) = document.name {
-            self.name.set_text(&name);
-        }
-        if let Some(mapping) = document.mapping {
-            self.mapping.replace(mapping);
-        }
-        if let Some(properties) = document.properties {
-            // The properties were unknown and still are.
-            let is_blank = self.properties.is_blank() && properties.is_empty();
-            let is_nothing = is_blank && self.base.properties.is_none();
-            if !is_nothing {
-                self.properties.replace(&properties);
-            }
-        }
+    fn take_document(&mut self, mut document: DesiredFields) {
+        // Properties that were unknown and empty still are.
+        let was_nothing = self.base.properties.is_none() && self.properties.is_blank();
+        let typed = document.properties.take();
+        document.properties = typed.filter(|typed| !(was_nothing && typed.is_empty()));
+        self.fill(&document);
     }
 
     /// Whether a text from the editor cannot be parsed yet.
@@ -155,11 +137,11 @@ fn kept(text: &str) -> (String, &'static str) {
     (String::from_utf8_lossy(&kept).into_owned(), token)
 }
 
-/// Parses the document of a group; the id in it must be that of the group.
-fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
+/// Parses the document of a group; the id in it must be that of the group. Absent fields are `None`.
+fn read_document(text: &str, id: &UserGroupId) -> Result<DesiredFields, String> {
     let fields = json_editor::parse_object(text, "a group is an object: { ... }");
     let fields = fields.map_err(|problem| problem.to_string())?;
-    let mut document = Document::default();
+    let mut document = DesiredFields::default();
     for (field, value) in fields {
         match (field.as_str(), value) {
             ("user_group_id", Value::String(found)) if found == id.as_str() => {}
@@ -190,7 +172,7 @@ fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Document, String> {
+    fn read(text: &str) -> Result<DesiredFields, String> {
         read_document(text, &UserGroupId::parse("acme").expect("an ID"))
     }
 

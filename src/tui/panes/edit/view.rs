@@ -8,11 +8,11 @@ use ratatui::prelude::Margin;
 use super::{GroupForm, Section};
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{Change, Entry, Mark, Operation, counted, text::person, undo, visible},
+    domain::{Change, Entry, Mark, Operation, text::person, undo},
     tui::kit::{
         ChangeTarget, PastedPairs, PropertiesFocus, RowKeys, did_not_fit,
         paint::{self, columns},
-        side_by_side, split_below, take, text_page, titled, titled_rows,
+        side_by_side, take, text_page, titled_rows,
     },
 };
 
@@ -247,10 +247,7 @@ fn write(page: &mut TextPage, shown: &[Entry], context: &Context) {
         }
         cells
     };
-    let whens = column(&|entry| {
-        let when = context.moment(entry.at);
-        when.trim_start_matches("at ").to_owned()
-    });
+    let whens = column(&|entry| context.when(entry.at));
     // Only the person of `ana@bastion2`.
     let whos = column(&|entry| paint::cut(person(&entry.by), MAX_OPERATOR_WIDTH, theme));
     page.heading("Last updates");

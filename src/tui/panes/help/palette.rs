@@ -3,12 +3,14 @@
 use super::{Help, Line, LineAction, Section};
 use crate::tui::panes::{is_page, prelude::*};
 use crate::{
-    domain::{UserGroupId, visible},
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
         keymap,
-        state::{Command, command::THEMES},
+        state::{
+            Command,
+            command::{ListCommand, THEMES},
+        },
     },
 };
 
@@ -49,26 +51,26 @@ pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
     let saved = context.annotations.saved_views.iter();
     let views = saved.map(|view| {
         let help = format!("apply view @{}", visible(&view.name));
-        let command = Command::View(view.name.clone());
-        entry(Section::Entry, "view", &view.name, help, command)
+        let command = ListCommand::View(view.name.clone());
+        entry(Section::Entry, "view", &view.name, help, command.into())
     });
     let marked = view.marked();
     let all = marked.as_deref().unwrap_or("all groups");
     let invert = "Mark what is shown and not marked, unmark the others";
     let marks = [
-        ("unmark", format!("Unmark {all}"), Command::Unmark),
-        ("invert", invert.into(), Command::Invert),
+        ("unmark", format!("Unmark {all}"), ListCommand::Unmark),
+        ("invert", invert.into(), ListCommand::Invert),
     ];
-    let marks =
-        marks.map(|(name, help, command)| entry(Section::Typed, "mark", name, help, command));
+    let marks = marks
+        .map(|(name, help, command)| entry(Section::Typed, "mark", name, help, command.into()));
     let columns = ListColumn::ALL.into_iter();
     let properties = context.property_keys().into_iter();
     let columns = columns.chain(properties.map(ListColumn::Property));
     let orders = columns.filter_map(|column| {
         let name = column.word();
-        let command = Command::Sort(SortBy::parse(&name)?);
+        let command = ListCommand::Sort(SortBy::parse(&name)?);
         let help = format!("sort by {}", visible(&name));
-        Some(entry(Section::Choice, "sort", &name, help, command))
+        Some(entry(Section::Choice, "sort", &name, help, command.into()))
     });
     let labels = context.annotations.known_labels().into_iter();
     let of = marked
@@ -122,8 +124,9 @@ pub fn why_no_command(command: &Command, view: &dyn View, context: &Context) -> 
 /// Whether the entry can be carried out from here. What is marked has to be on the screen.
 fn is_possible(command: &Command, focus: Focus) -> bool {
     match command {
-        Command::Invert | Command::Unmark => focus == Focus::List,
-        command => !command.acts_on_list() || is_plain(focus),
+        Command::List(ListCommand::Invert | ListCommand::Unmark) => focus == Focus::List,
+        Command::List(_) | Command::Batch(_) => is_plain(focus),
+        _ => true,
     }
 }
 
@@ -160,7 +163,13 @@ fn numbered(typed: &str) -> Vec<Line> {
     let batch = format!("Open batch {number}");
     let id = BatchId(number as i64);
     vec![
-        entry(Section::Typed, "row", typed, row, Command::Row(number)),
+        entry(
+            Section::Typed,
+            "row",
+            typed,
+            row,
+            ListCommand::Row(number).into(),
+        ),
         entry(Section::Typed, "batch", "", batch, Command::Batch(id)),
     ]
 }

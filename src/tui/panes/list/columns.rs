@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::{TokenAge, age},
@@ -29,19 +27,7 @@ const ROOMY_WIDTH: u16 = 96;
 
 /// The sort order of a click on a column title.
 pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
-    Some(match column {
-        ListColumn::Name => SortBy::Name,
-        ListColumn::Id => SortBy::Id,
-        // The oldest token is due first.
-        ListColumn::Age | ListColumn::Due => SortBy::Rotated,
-        ListColumn::Token => SortBy::Token,
-        ListColumn::Map => SortBy::Mapping,
-        ListColumn::Props => SortBy::Properties,
-        ListColumn::Read => SortBy::Seen,
-        ListColumn::Tag => SortBy::Tag,
-        ListColumn::Property(key) => SortBy::Property(key.as_str().into()),
-        ListColumn::By | ListColumn::Labels => return None,
-    })
+    SortBy::parse(&column.word())
 }
 
 /// What the columns depend on, besides the available width.
@@ -229,21 +215,16 @@ pub(super) fn fit(
 }
 
 fn titled(column: &ListColumn) -> Column {
-    let new = |title: &str| Column::new(title.to_owned(), 0, 0, 0);
+    let title = match column {
+        ListColumn::Property(key) => key.to_uppercase(),
+        column => column.word().to_uppercase(),
+    };
+    let new = Column::new(title, 0, 0, 0);
     match column {
-        ListColumn::Name => new("NAME"),
-        ListColumn::Id => new("ID").id(),
-        // Not right-aligned by the column: its cells align their numbers themselves, and the signs come after them.
-        ListColumn::Age => new("AGE"),
-        ListColumn::Token => new("FINGERPRINT"),
-        ListColumn::Map => new("MAP").right(),
-        ListColumn::Props => new("PROPS").right(),
-        ListColumn::Due => new("DUE").right(),
-        ListColumn::Labels => new("LABELS"),
-        ListColumn::By => new("BY"),
-        ListColumn::Read => new("READ").right(),
-        ListColumn::Tag => new("TAG"),
-        ListColumn::Property(key) => new(&key.to_uppercase()),
+        ListColumn::Id => new.id(),
+        // An age is not right-aligned by the column: its cells align their numbers themselves, and the signs come after them.
+        ListColumn::Map | ListColumn::Props | ListColumn::Due | ListColumn::Read => new.right(),
+        _ => new,
     }
 }
 

@@ -13,13 +13,13 @@ use super::{
 };
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{AnnotationChange, UserGroupId, counted},
-    operations::{Guarded, NextStep},
+    domain::AnnotationChange,
+    operations::NextStep,
     search::ListView,
     tui::{
         kit::table,
         panes::Click,
-        state::{BatchRun, Command, EditSource},
+        state::{EditSource, command::ListCommand},
     },
 };
 
@@ -40,33 +40,25 @@ impl List {
     }
 
     /// Carries out an entry of the palette.
-    pub fn run(&mut self, command: Command, context: &mut Context) {
+    pub fn run(&mut self, command: ListCommand, context: &mut Context) {
         match command {
-            Command::Sort(sort) => {
+            ListCommand::Sort(sort) => {
                 self.finder.sort = sort;
                 self.finder.reverse = false;
                 self.finder.best_first = false;
             }
-            Command::Columns(change) => self.columns = change.of(&self.columns),
-            Command::View(name) => self.apply(&name, context),
-            Command::Unmark => self.marks.clear(),
-            Command::Invert => self.invert(context),
-            Command::Row(row) if row > self.finder.shown().len() => {
+            ListCommand::Columns(change) => self.columns = change.of(&self.columns),
+            ListCommand::View(name) => self.apply(&name, context),
+            ListCommand::Unmark => self.marks.clear(),
+            ListCommand::Invert => self.invert(context),
+            ListCommand::Row(row) if row > self.finder.shown().len() => {
                 let rows = counted(self.finder.shown().len(), "row");
                 context.refuse(format!("No row {row}: the list has {rows}"));
             }
-            Command::Row(row) => {
+            ListCommand::Row(row) => {
                 self.cursor.at = row.saturating_sub(1);
                 self.on = self.id();
             }
-            // These act on a group, on a box above the list, or on the console.
-            Command::Save(..)
-            | Command::Go(_)
-            | Command::Profile(_)
-            | Command::AddLabel(_)
-            | Command::RemoveLabel(_)
-            | Command::Batch(_)
-            | Command::Theme(_) => {}
         }
     }
 

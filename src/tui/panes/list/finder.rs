@@ -3,11 +3,8 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::UserGroupId,
     search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, run_search},
     tui::state::Loading,
 };

@@ -5,11 +5,8 @@
 use std::collections::HashSet;
 
 use super::List;
+use crate::search::{Entry, matcher};
 use crate::tui::panes::prelude::*;
-use crate::{
-    domain::{UserGroupId, counted},
-    search::{Entry, matcher},
-};
 
 impl List {
     pub(super) fn mark(&mut self) {

@@ -10,16 +10,15 @@ use super::{
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::{
-        Annotation, EnvironmentTag, TokenAge, UserGroupId,
+        Annotation, EnvironmentTag, TokenAge,
         age::{self, DEFAULT_LIMIT, days},
-        counted, visible,
     },
     operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
     tui::{
         kit::{
-            Cell, Gutter, Hidden, body, rule_end, severity_style, side_by_side, split_below, table,
-            titled, titled_rows, with_details,
+            Gutter, Hidden, body, rule_end, severity_style, side_by_side, table, titled_rows,
+            with_details,
         },
         page::group_details,
         state::{ChangedField, OutageReason},

@@ -3,10 +3,9 @@
 use super::{Choice, PlacePane, Stage, choices, chosen};
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{counted, visible},
     operations::{Place, PlaceProblem, Question},
     tui::{
-        kit::{split_below, write_waiting},
+        kit::write_waiting,
         page::prompt::{FRAME, box_page, draw_box},
     },
 };

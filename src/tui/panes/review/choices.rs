@@ -3,10 +3,8 @@
 //!
 //! Draws the choices of a review: the old value, theirs and mine below each other, with a mark at the one that is sent.
 
-use jiff::Timestamp;
-
 use crate::domain::{
-    DesiredFields, Known, KnownGroup, Part,
+    Known, Part,
     known::Source,
     merge::{Conflict, Merge, Resolution},
     text::{bounded, visible},

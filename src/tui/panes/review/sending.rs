@@ -9,14 +9,14 @@ use crate::tui::panes::prelude::*;
 use crate::{
     config::guard,
     domain::{
-        Change, DesiredFields, Ending, Mark,
+        Change, Mark,
         facts::Field,
         update::{Edit, UnsafeUpdate},
     },
-    operations::{Done, Method, as_curl, request, request_json},
+    operations::{Method, as_curl, request, request_json},
     tui::{
         kit::text_page,
-        state::{ConfirmationLevel, Level, Places, Proposal, Weight},
+        state::{ConfirmationLevel, Level, Proposal, Weight},
     },
 };
 

@@ -4,8 +4,8 @@ use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::spreadsheet,
-    domain::{Ending, facts::Field, text::oddities, update::UnsafeUpdate, visible},
-    tui::kit::{ChangeTarget, flight_style, page as page_box, page_room, side_by_side, titled},
+    domain::{facts::Field, text::oddities, update::UnsafeUpdate},
+    tui::kit::{ChangeTarget, flight_style, side_by_side},
 };
 
 /// From this width on, the request is beside the changes.

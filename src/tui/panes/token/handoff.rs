@@ -3,8 +3,8 @@
 use super::{Stage, TokenPane};
 use crate::tui::panes::prelude::*;
 use crate::{
-    domain::{Ending, HandOffState},
-    operations::{Done, Guarded, HandedOff, RotationId},
+    domain::HandOffState,
+    operations::{HandedOff, RotationId},
 };
 
 /// One line about an attempted hand-off.

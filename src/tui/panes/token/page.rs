@@ -5,14 +5,10 @@ use super::{
     progress::{Steps, draw_plan},
 };
 use crate::tui::panes::prelude::*;
-use crate::{
-    domain::{Ending, KnownGroup},
-    operations::Done,
-    tui::{
-        kit::{page as page_box, page_room, severity_style, write_waiting},
-        page::group_details::{self, by},
-        panes::history::ending_style,
-    },
+use crate::tui::{
+    kit::{severity_style, write_waiting},
+    page::group_details::{self, by},
+    panes::history::ending_style,
 };
 
 /// Number of mask characters for a token of any length.

@@ -4,14 +4,11 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use jiff::Timestamp;
-
 use super::{PLACES, REVEAL_TIME, Stage, TokenPane};
 use crate::tui::panes::prelude::*;
 use crate::{
     config::guard,
-    domain::Ending,
-    operations::{Call, Done, ExchangeKind, Guarded},
+    operations::{Call, ExchangeKind},
     tui::{
         kit::paint::columns,
         state::{
