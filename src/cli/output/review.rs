@@ -11,7 +11,10 @@ use super::{
     shape::shape,
 };
 use crate::{
-    api::inspect::{Method, as_curl, request_json},
+    api::{
+        failure::Call,
+        inspect::{as_curl, request_json},
+    },
     cli::{output, prelude::*, process::exit::Exit, session::Session},
     domain::{
         change::{ChangeRow, FieldChange as Changed, Mark},
@@ -162,20 +165,20 @@ fn values(row: &ChangeRow) -> String {
 /// `--dry-run`: prints the exact request and what it would change.
 pub(crate) fn dry_run(
     session: &Session,
-    method: Method,
+    call: Call,
     id: &UserGroupId,
     (wanted, change): (&DesiredFields, &Change),
     with_curl: bool,
 ) -> Result<Exit, CliError> {
     let request = request(id, wanted);
     let profile = session.operations.profile();
-    let curl = with_curl.then(|| as_curl(profile, method, &request));
+    let curl = with_curl.then(|| as_curl(profile, call, &request));
     let url = profile.url();
     if session.json {
-        output::json(&requested(method, &url, &request, change, curl.as_deref()))?;
+        output::json(&requested(call, &url, &request, change, curl.as_deref()))?;
         return Ok(Exit::Done);
     }
-    let is_creation = method == Method::Get;
+    let is_creation = call == Call::Create;
     let mut changes = if is_creation {
         format!("! would CREATE \"{id}\" if the service does not know it; nothing can delete it\n")
     } else if change.is_empty() {
@@ -189,7 +192,7 @@ pub(crate) fn dry_run(
         output::result(&curl)?;
         return Ok(Exit::Done);
     }
-    let (method, url) = (method.as_str(), visible(&url));
+    let (method, url) = (call.method(), visible(&url));
     output::result(&format!(
         "{method} {url}\n{}\n\n{changes}",
         request_json(&request)
@@ -199,8 +202,8 @@ pub(crate) fn dry_run(
 
 shape! {
     pub(crate) REQUEST = "request", "what --dry-run would send and change";
-    fn requested(method: Method, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
-        ..ONE_REQUEST = one_request(method.as_str(), url);
+    fn requested(call: Call, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
+        ..ONE_REQUEST = one_request(call.method(), url);
         "request": any = request, "the exact body";
         "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
         as objects of such pairs by key; null in a pair means missing";
