@@ -544,6 +544,23 @@ fn a_row_that_is_not_there_is_said() {
     scene.walk(":0").hides("row 0").hides("batch 0");
 }
 
+/// Those of colleagues as well: they are read when the palette opens.
+#[test]
+fn only_batches_that_exist_are_offered() {
+    let mut scene = three();
+    scene.keys(":7");
+    scene.shows("Go to row 7").hides("Open batch 7");
+    scene.keys("<esc>");
+    scene.app.follow_journal();
+    scene.keys(":");
+    let batches = Outcome::Batches(vec![super::batch::stored(BatchId(7))]);
+    scene.answer_to(|job| *job == Job::Batches, batches);
+    scene.keys("7");
+    scene.shows("Open batch 7");
+    scene.keys("7");
+    scene.shows("Go to row 77").hides("Open batch");
+}
+
 #[test]
 fn what_a_key_does_not_mark_is_not_inverted_either() {
     let mut scene = three();

@@ -154,6 +154,7 @@ pub(super) fn dialogs() -> Vec<(&'static str, Scene)> {
         open: 2,
         last_used: Some(BEGIN),
         alarms: vec![alarm.clone()],
+        restored_at: None,
     };
     let asked = || {
         held(PlaceProblem::Asked {

@@ -16,7 +16,7 @@ use crate::{
     domain::{
         change::Change,
         facts::Field,
-        update::{Edit, UnsafeUpdate},
+        update::{Edit, Plan},
     },
     operations::{Warning, sendable},
 };
@@ -190,9 +190,7 @@ pub(crate) async fn send(
     let doubts = review::doubts(&doubtful, &plan, session.operations.now());
     if !doubtful.is_empty() {
         edit.replace.extend_from_slice(&plan.replaced);
-        edit.sends_unchanged = doubtful
-            .iter()
-            .any(|doubt| matches!(doubt, UnsafeUpdate::NotStated { .. }));
+        edit.sends_unchanged = Plan::sends_as_known(&doubtful);
         plan = read.plan(&edit, session.operations.operator());
     }
     // Report an update that cannot be sent before the person is asked to confirm it.
