@@ -96,7 +96,9 @@ impl Entry {
             return None;
         }
         let field = self.changes.as_ref()?.get(part.field.as_str())?;
-        let pair = field.as_array().or_else(|| field.get(&part.key)?.as_array())?;
+        let pair = field
+            .as_array()
+            .or_else(|| field.get(&part.key)?.as_array())?;
         Some(pair.get(1)?.as_str())
     }
 }

@@ -218,10 +218,20 @@ fn what_was_known_before_the_directory_was_restored_is_sent_only_by_whoever_saw_
             of_many: true,
             ..saw.clone()
         };
-        for (edit, is_refused) in [(&edit, true), (&replaces, true), (&of_many, true), (&saw, false)] {
+        for (edit, is_refused) in [
+            (&edit, true),
+            (&replaces, true),
+            (&of_many, true),
+            (&saw, false),
+        ] {
             let plan = plan(edit, &base(), &[], &restored(at, absent));
             let expected = is_refused.then_some(objection);
-            let found: Vec<_> = plan.objections.iter().copied().filter(|one| one.field() == field).collect();
+            let found: Vec<_> = plan
+                .objections
+                .iter()
+                .copied()
+                .filter(|one| one.field() == field)
+                .collect();
             assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
             assert!(plan.is_blind, "one level more");
             assert_eq!(plan.replaced.contains(&field), is_partial);

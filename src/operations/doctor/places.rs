@@ -101,7 +101,10 @@ fn orphan(place: &Place, profiles: &[Profile], instead: Option<&str>, report: &m
 /// A profile of the place, as the argument of a command.
 fn a_profile(place: &Place) -> String {
     let name = place.profiles.first();
-    name.map_or_else(|| "NAME".to_owned(), |name| quoted(&visible(name)).into_owned())
+    name.map_or_else(
+        || "NAME".to_owned(),
+        |name| quoted(&visible(name)).into_owned(),
+    )
 }
 
 fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {

@@ -124,7 +124,10 @@ impl App {
             .iter()
             .filter(|batch| batch.ended_at.is_none() && !batch.is_run())
             .filter(|batch| Some(batch.id) != running);
-        if let Some(newest) = unfinished.next().filter(|newest| !known.contains(&newest.id)) {
+        if let Some(newest) = unfinished
+            .next()
+            .filter(|newest| !known.contains(&newest.id))
+        {
             let (id, counts) = (newest.id.0, &newest.counts);
             let key = self.context.keys.key(Focus::List, Action::Batches);
             let resume = self.context.keys.key(Focus::Batches, Action::Resume);

@@ -85,7 +85,8 @@ impl PlacePane {
         self.switch_to(problem.clone(), context);
         if let PlaceProblem::OnTrial { place, .. } = problem {
             let place = visible(place);
-            let text = format!("Answered by another console: this profile uses environment {place}");
+            let text =
+                format!("Answered by another console: this profile uses environment {place}");
             context.say(Severity::News, text);
         }
     }

@@ -56,20 +56,30 @@ fn who_changed_the_group_is_named_as_far_as_the_history_says_it() {
         ),
         // It was set to something else since, or not accepted.
         (
-            vec![set("ben@b", 6, r#"{"name":["Theirs","Other"]}"#), li(r#"{"name":["","Theirs"]}"#)],
+            vec![
+                set("ben@b", 6, r#"{"name":["Theirs","Other"]}"#),
+                li(r#"{"name":["","Theirs"]}"#),
+            ],
             "CHANGED ELSEWHERE; 3 rows",
         ),
         (Vec::new(), "CHANGED ELSEWHERE; 3 rows"),
     ] {
         let mut scene = disputed(TESTING);
         scene.shows("CHANGED ELSEWHERE; 3 rows");
-        scene.answer_to(|job| matches!(job, Job::History(_)), Outcome::History(entries));
+        scene.answer_to(
+            |job| matches!(job, Job::History(_)),
+            Outcome::History(entries),
+        );
         scene.shows(says);
     }
     // The review goes on without it.
     let mut scene = disputed(TESTING);
-    scene.answer_to(|job| matches!(job, Job::History(_)), failed("no room left", None));
-    scene.shows("CHANGED ELSEWHERE; 3 rows").keys("y");
+    scene.answer_to(
+        |job| matches!(job, Job::History(_)),
+        failed("no room left", None),
+    );
+    scene.shows("CHANGED ELSEWHERE; 3 rows");
+    scene.keys("y");
     sent(&scene);
 }
 

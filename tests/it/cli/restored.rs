@@ -35,7 +35,8 @@ async fn old_values_are_sent_after_a_restore_only_by_whoever_sees_them() {
         "{shown}"
     );
     assert!(shown.contains("7 = 1"), "what is sent: {shown}");
-    let noticed = "environment live: the directory was restored from an older copy, or copied (noticed 2";
+    let noticed =
+        "environment live: the directory was restored from an older copy, or copied (noticed 2";
     let report = home.json(0, "doctor").await;
     let (severity, advice) = finding(&report, noticed);
     assert_eq!(severity, "warning");

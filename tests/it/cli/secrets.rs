@@ -166,7 +166,10 @@ async fn a_cut_token_is_refused_in_every_field_that_is_sent() {
     let (home, _held) = Home::in_demo().await;
     let cut = "0f3a9c".repeat(8);
     home.write("mapping.json", &format!("{{\"7\": \"{cut}\"}}"));
-    home.write("group.jsonl", &format!("{{\"user_group_id\":\"acme-eu\",\"properties\":{{\"a\":[\"x {cut}\"]}}}}\n"));
+    home.write(
+        "group.jsonl",
+        &format!("{{\"user_group_id\":\"acme-eu\",\"properties\":{{\"a\":[\"x {cut}\"]}}}}\n"),
+    );
     home.write("new.csv", &format!("user_group_id,name\nnew-1,{cut}\n"));
     home.write("part.csv", &format!("user_group_id,map:7\nacme-eu,{cut}\n"));
     #[rustfmt::skip] // A table: one command a line.

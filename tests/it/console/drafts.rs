@@ -224,7 +224,9 @@ async fn going_on_with_the_draft_of_another_console_takes_nothing_from_it() {
         // Also if the first console is killed before it hears of it.
         second.until_that("it is saved", is_saved).await;
         assert_eq!(names(&ana()).await, both, "older: {is_older}");
-        first.until("F9 loads the draft of your other console").await;
+        first
+            .until("F9 loads the draft of your other console")
+            .await;
         first.keys("<esc>").await;
         first.until_that("it is saved", is_saved).await;
         assert_eq!(names(&ana()).await, both, "older: {is_older}");
@@ -275,7 +277,10 @@ async fn going_on_after_a_restart_is_no_second_draft() {
     console.keys("<ctrl-s>y").await.shows("UPDATED");
     let nothing = |console: &Console| {
         let context = &console.runner.app.context;
-        context.drafts.others(&(context.current, id("acme-eu"))).is_empty()
+        context
+            .drafts
+            .others(&(context.current, id("acme-eu")))
+            .is_empty()
     };
     console.until_that("nothing is left", nothing).await;
     assert_eq!(names(&ana_in(&world)).await, [""; 0]);

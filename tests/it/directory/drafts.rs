@@ -159,7 +159,8 @@ async fn a_draft_stands_before_those_that_it_goes_on_from_and_ends_with_them() {
     let names = found.iter().map(|kept| &*kept.draft.typed.name);
     assert_eq!(names.collect::<Vec<_>>(), ["a", "c", "ab"]);
     assert!(found.contains(&kept(next, "ana")));
-    let gone = directory.forget_draft(eu, &id("acme"), (second(7), "ana"));
+    let acme = id("acme");
+    let gone = directory.forget_draft(eu, &acme, (second(7), "ana"));
     gone.await.expect("answered");
     let left = drafts(&directory, "eu").await;
     assert_eq!(left, [kept(draft("acme", "c", 8), "ana")]);

@@ -5,6 +5,7 @@
 
 use jiff::Timestamp;
 
+use crate::tui::panes::prelude::*;
 use crate::{
     domain::{
         DesiredFields, Part,
@@ -14,7 +15,6 @@ use crate::{
     },
     operations::Numbered,
 };
-use crate::tui::panes::prelude::*;
 
 /// A field that the service may have and this installation does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,8 +53,7 @@ async fn a_time_limit_of_a_role_stops_no_write() {
 async fn an_open_directory_takes_a_renewed_client_certificate() {
     let authority = Authority::new("of the team");
     let served = authority.certify(&["localhost"], |_| {});
-    let Some((server, port)) =
-        postgres::with_tls(&served.pem, &served.key_pem, &authority.pem)
+    let Some((server, port)) = postgres::with_tls(&served.pem, &served.key_pem, &authority.pem)
     else {
         return;
     };
@@ -90,7 +89,7 @@ async fn an_open_directory_takes_a_renewed_client_certificate() {
     };
     let location = team_location(&team, &Environment::default()).expect("good");
     set_up(&location).expect("a schema");
-    let directory = Directory::open(Location::Team(location)).expect("it opens");
+    let directory = Directory::open(&location).expect("it opens");
     recorded(&directory, a_line("carla")).await;
     let other = Authority::new("of the next year");
     let data = server.execute("public", "SHOW data_directory");
