@@ -173,14 +173,20 @@ impl Drafts {
             _ => None,
         };
         // A version of another console may still be in its form: it stays, and this is another one.
-        let mut continued = None;
+        let (mut continued, mut beside) = (None, None);
         if let Some(old) = old {
-            match old.from {
-                DraftOrigin::Here => continued = old.kept,
-                DraftOrigin::Before { .. } => draft.continues.extend(old.kept),
-                DraftOrigin::Elsewhere { .. } => {}
+            match &old.from {
+                DraftOrigin::Here => {
+                    continued = old.kept;
+                    draft.continues.extend(&old.draft.continues);
+                }
+                DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => {
+                    let (draft, by) = (old.draft.clone(), by.clone());
+                    beside = Some(KeptDraft { draft, by });
+                }
             }
-            if !matches!(old.from, DraftOrigin::Elsewhere { .. }) {
+            if matches!(old.from, DraftOrigin::Before { .. }) {
+                draft.continues.extend(old.kept);
                 draft.continues.extend(&old.draft.continues);
             }
         }
@@ -191,6 +197,12 @@ impl Drafts {
             draft.changed_at = before + SignedDuration::from_micros(1);
         }
         self.latest = Some(draft.changed_at);
+        if let Some(beside) = beside {
+            self.others
+                .entry(key.clone())
+                .or_default()
+                .insert(0, beside);
+        }
         self.due.insert(key.clone(), PendingWrite::Keep);
         self.touched.insert(key.clone());
         let unsent = UnsentDraft {
