@@ -390,6 +390,7 @@ fn entries_act_on_the_list() {
     assert_eq!(changes(&scene), []);
     scene.walk(":batches<enter>").at("Batches");
     scene.walk("<esc>:attention<enter>").at("Attention");
+    scene.app.context.live.batches.insert(BatchId(12));
     scene.keys("<esc>:12<down><enter>");
     let opened = Job::Batch(BatchId(12));
     assert!(scene.jobs().contains(&&opened), "{:?}", scene.pending);

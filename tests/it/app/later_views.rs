@@ -91,6 +91,7 @@ pub(super) fn page(states: [State; 2]) -> Scene {
         ..stored(BATCH)
     };
     let stands = Outcome::Batch(Box::new((batch, items)));
+    scene.app.context.live.batches.insert(BATCH);
     scene.open(":7<down><enter>", stands);
     scene
 }

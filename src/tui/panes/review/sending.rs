@@ -108,7 +108,7 @@ impl Review {
                 sends_unchanged,
             }
         };
-        context.give_up(&self.authors);
+        self.authors.take();
         let ticket = context.start(job);
         if let Some(running) = context.running.get_mut(&ticket) {
             // With choices made here, the request differs from the form; still, it settles the draft of the form.

@@ -92,8 +92,7 @@ async fn an_open_directory_takes_a_renewed_client_certificate() {
     let directory = Directory::open(&location).expect("it opens");
     recorded(&directory, a_line("carla")).await;
     let other = Authority::new("of the next year");
-    let data = server.execute("public", "SHOW data_directory");
-    std::fs::write(Path::new(&data).join("root.crt"), &other.pem).expect("written");
+    std::fs::write(server.folder().join("root.crt"), &other.pem).expect("written");
     // Takes effect when the files are read again.
     server.configure(&["SET log_min_messages = 'warning'"]);
     let place = place(&directory, "eu");
