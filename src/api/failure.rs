@@ -3,6 +3,8 @@
 
 use std::{error::Error as _, fmt::Write, io, time::Duration};
 
+use rustls::AlertDescription;
+
 use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
 use crate::{domain::word_enum::word_enum, intake::proxy::Proxy};
 
@@ -188,7 +190,8 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Only an error while connecting, or while building the request, proves that nothing was sent.
+    /// Only an error while connecting, or while building the request, proves that nothing was sent. With TLS 1.3, a service that
+    /// requires a client certificate says so after what the client takes for the end of connecting: it reads no request.
     pub(super) fn failed(
         &self,
         call: Call,
@@ -196,7 +199,8 @@ impl Route {
         status: Option<u16>,
         scrub: &Scrub<'_>,
     ) -> CallError {
-        let why = if error.is_connect() {
+        let is_unread = || status.is_none() && lacks_certificate(error);
+        let why = if error.is_connect() || is_unread() {
             self.not_connected(error, scrub)
         } else if error.is_builder() {
             NotSent::Other {
@@ -272,6 +276,14 @@ impl Route {
             Lost::Broken
         }
     }
+}
+
+/// Whether the service refused the connection because no client certificate was sent.
+fn lacks_certificate(error: &reqwest::Error) -> bool {
+    let tls = io_error(error).and_then(io::Error::get_ref);
+    let alert = tls.and_then(|tls| tls.downcast_ref());
+    let required = AlertDescription::CertificateRequired;
+    alert == Some(&rustls::Error::AlertReceived(required))
 }
 
 /// Whether what came back has not even the first line of HTTP, as the alert of a server that expects TLS.

@@ -47,6 +47,11 @@ pub enum TlsError {
     OldProtocol,
     #[error("it does not speak TLS")]
     NoTls,
+    #[error("it requires a client certificate")]
+    ClientCertificate,
+    /// For this, or because both have no cipher in common.
+    #[error("it refused the handshake, as a service does that requires a client certificate")]
+    Handshake,
     #[error("{0}")]
     Other(String),
 }
@@ -91,6 +96,12 @@ impl TlsError {
             | Error::AlertReceived(AlertDescription::ProtocolVersion)
             | Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => Self::OldProtocol,
             Error::InvalidMessage(_) => Self::NoTls,
+            Error::AlertReceived(
+                AlertDescription::CertificateRequired
+                | AlertDescription::NoCertificate
+                | AlertDescription::BadCertificate,
+            ) => Self::ClientCertificate,
+            Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::Handshake,
             _ => other(),
         }
     }
@@ -120,6 +131,10 @@ impl TlsError {
             Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask its administrator",
             Self::NoTls => {
                 "check `base_url` and its port: a service without TLS needs http:// there, which is for this machine only"
+            }
+            Self::ClientCertificate | Self::Handshake => {
+                "groupdesk cannot send a client certificate to a service: ask its administrator for an address that requires none, or \
+                 set that of a local proxy that sends it as `base_url`"
             }
             Self::Other(_) => "check `base_url`, the certificate of the service and the clock",
         }

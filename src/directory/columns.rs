@@ -127,6 +127,9 @@ pub(super) struct DraftBase {
     /// Whose draft was loaded into the form; stored here because the base is a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) loaded_from: Option<String>,
+    /// In microseconds; see [`crate::domain::Draft::continues`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) continues: Vec<i64>,
     pub(super) name: Option<String>,
     pub(super) mapping: Option<Mapping>,
     pub(super) properties: Option<Properties>,

@@ -25,7 +25,7 @@ use super::{
 use crate::{
     db::{Access, Row, Tx, Value, ValueRef, placeholders, values},
     domain::text::visible,
-    platform::private_files::with_suffix,
+    platform::{clock::Clock, private_files::with_suffix},
 };
 
 /// Ordered so that every row comes after the rows it references.
@@ -262,7 +262,7 @@ fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>, is_moved: bool) -> Result<Cop
         copied.push((name.trim_start_matches("all_"), rows));
     }
     if !is_moved {
-        to.write(WITHDRAW_SOLE_WRITER, values![])?;
+        to.write(WITHDRAW_SOLE_WRITER, values![Clock::System.now()])?;
     }
     Ok(copied)
 }

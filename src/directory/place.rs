@@ -59,6 +59,8 @@ pub struct Place {
     /// When something was last recorded for it.
     pub last_used: Option<Timestamp>,
     pub alarms: Vec<Alarm>,
+    /// Since when the directory counts as an older copy for it; see [`crate::domain::facts::Facts::restored_at`].
+    pub restored_at: Option<Timestamp>,
 }
 
 /// An answer that contradicted a place. Nothing by id is sent until somebody has acknowledged it.

@@ -45,6 +45,9 @@ pub struct Draft {
     pub base_at: Timestamp,
     /// In whole microseconds, as stored.
     pub changed_at: Timestamp,
+    /// Versions of the same person that this one goes on from, by when they were changed. Their console may still be
+    /// open, so they stay beside it until this one is sent or discarded.
+    pub continues: Vec<Timestamp>,
 }
 
 impl Draft {

@@ -70,7 +70,18 @@ pub struct Facts {
     pub sole_writer: Stated<bool>,
 }
 
+/// Who said that a directory is not the only writer because it was restored or copied; as stored.
+pub const RESTORED: &str = "a restored or copied directory";
+
 impl Facts {
+    /// Since when the directory counts as an older copy: what was known then may lack changes that were sent. Until somebody
+    /// has said anew who writes.
+    pub fn restored_at(&self) -> Option<Timestamp> {
+        let sole = &self.sole_writer;
+        let is_restored = !sole.value && sole.by.as_deref() == Some(RESTORED);
+        sole.at.filter(|_| is_restored)
+    }
+
     pub fn properties_are_readable(&self) -> bool {
         self.properties_on_get.value == GetBehaviour::Returned
     }

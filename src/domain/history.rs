@@ -5,7 +5,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{group::UserGroupId, token::Fingerprint, word_enum::word_enum};
+use super::{fields::Part, group::UserGroupId, token::Fingerprint, word_enum::word_enum};
 
 word_enum! {
     /// The operations an operator can do to a group.
@@ -87,6 +87,20 @@ pub struct Entry {
     pub changes: Option<Value>,
     /// What was observed, in a sentence: the service's own words, or what was unclear.
     pub note: Option<String>,
+}
+
+impl Entry {
+    /// The value that its request set this part to, if it set it and the service accepted it; `Some(None)` if it removed it.
+    pub fn accepted(&self, part: &Part) -> Option<Option<&str>> {
+        if !matches!(self.ending, Ending::Created | Ending::Updated) {
+            return None;
+        }
+        let field = self.changes.as_ref()?.get(part.field.as_str())?;
+        let pair = field
+            .as_array()
+            .or_else(|| field.get(&part.key)?.as_array())?;
+        Some(pair.get(1)?.as_str())
+    }
 }
 
 /// Lists the fields that an update replaced without knowing their values.

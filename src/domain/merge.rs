@@ -107,6 +107,14 @@ impl Merge {
         result
     }
 
+    /// The parts that somebody else changed to something that this edit does not send, with their values at the service.
+    pub fn foreign(&self) -> impl Iterator<Item = (&Part, Option<String>)> {
+        let conflicts = self.conflicts.iter();
+        let conflicts = conflicts.map(|row| (&row.part, row.theirs.clone()));
+        let left_out = self.left_out.iter();
+        conflicts.chain(left_out.map(|part| (part, part.text_in(&self.theirs))))
+    }
+
     /// Whether nobody else changed anything, as far as is known.
     pub fn has_no_remote_changes(&self) -> bool {
         self.conflicts.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()

@@ -56,6 +56,11 @@ impl Edit {
         Field::ALL.into_iter().filter(is_touched).collect()
     }
 
+    /// Whether the operator saw the values of this very group that are sent as last known.
+    fn saw_all(&self) -> bool {
+        self.sends_unchanged && !self.of_many
+    }
+
     fn is_given_whole(&self, field: Field) -> bool {
         field == Field::Name || self.whole.contains(&field)
     }
@@ -77,6 +82,13 @@ impl Baseline<'_> {
     pub fn origin(&self, field: Field) -> Option<(Source, Timestamp)> {
         let (source, at, _) = self.group.origin(field)?;
         (source != Source::Imported).then_some((source, at))
+    }
+
+    /// Whether the last value dates from before the directory was restored: a later one may be missing.
+    fn may_lack_changes(&self, field: Field) -> Option<Timestamp> {
+        let restored_at = self.facts.restored_at()?;
+        let (_, at) = self.origin(field)?;
+        (at <= restored_at && !self.read.contains(&field)).then_some(at)
     }
 
     /// Whether single changes may be applied to the known value without asking anybody.
@@ -118,6 +130,8 @@ pub enum UnsafeUpdate {
     /// The field is unchanged, but an earlier change with an unknown outcome may have changed it: sending the value
     /// known before could revert that.
     Uncertain { field: Field },
+    /// The value, of `at`, would be sent, with a change or without, and the directory was restored from an older copy since.
+    Restored { field: Field, at: Timestamp },
 }
 
 impl UnsafeUpdate {
@@ -126,7 +140,8 @@ impl UnsafeUpdate {
             Self::PartialChange { field, .. }
             | Self::NotStated { field, .. }
             | Self::WouldClear { field }
-            | Self::Uncertain { field } => *field,
+            | Self::Uncertain { field }
+            | Self::Restored { field, .. } => *field,
         }
     }
 }
@@ -195,6 +210,13 @@ impl Plan {
         }
         self.replaced.push(field);
         let uncertain = baseline.uncertain.contains(&field);
+        if let Some(at) = baseline.may_lack_changes(field).filter(|_| !uncertain) {
+            // An option that is always passed does not know of it; whoever saw the values does.
+            if !edit.saw_all() {
+                self.objections.push(UnsafeUpdate::Restored { field, at });
+            }
+            return;
+        }
         let is_agreed = edit.replace.contains(&field) && !(edit.of_many && uncertain);
         if !is_agreed {
             self.objections.push(UnsafeUpdate::PartialChange {
@@ -226,7 +248,12 @@ impl Plan {
                     at,
                     is_read,
                 });
-                if !may_send_unchanged {
+                if baseline.may_lack_changes(field).is_some() {
+                    self.is_blind = true;
+                    if !edit.saw_all() {
+                        self.objections.push(UnsafeUpdate::Restored { field, at });
+                    }
+                } else if !may_send_unchanged {
                     let at = Some(at);
                     self.objections.push(UnsafeUpdate::NotStated { field, at });
                 }
@@ -247,7 +274,9 @@ impl Plan {
         let can_decide = |objection: &UnsafeUpdate| {
             matches!(
                 objection,
-                UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::NotStated { .. }
+                UnsafeUpdate::PartialChange { .. }
+                    | UnsafeUpdate::NotStated { .. }
+                    | UnsafeUpdate::Restored { .. }
             )
         };
         if self.concurrent_changes.is_empty() && self.objections.iter().all(can_decide) {
@@ -255,6 +284,16 @@ impl Plan {
         } else {
             Vec::new()
         }
+    }
+
+    /// Whether values that were not changed, or were changed in part, are sent as they were known before.
+    pub fn sends_as_known(objections: &[UnsafeUpdate]) -> bool {
+        objections.iter().any(|objection| {
+            matches!(
+                objection,
+                UnsafeUpdate::NotStated { .. } | UnsafeUpdate::Restored { .. }
+            )
+        })
     }
 
     /// Whether anything may differ afterwards: a field that is replaced whole and was not read may have any value now.

@@ -227,6 +227,10 @@ impl App {
                 if matches!(self.stack.last(), Some(Pane::Help(_))) {
                     self.act(Action::Help);
                 } else {
+                    if action == Action::Palette && context.live.are_batches_old {
+                        // They are offered by their number.
+                        context.start(Job::Batches);
+                    }
                     let help = Help::open(self.top(), action, &self.context);
                     self.stack.push(help.into());
                 }

@@ -45,6 +45,7 @@ mod proposals;
 mod quiet;
 mod recovery;
 mod released;
+mod restored;
 mod secrets;
 mod serve;
 mod several;

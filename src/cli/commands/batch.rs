@@ -252,6 +252,9 @@ impl RunReport for Ready {
 /// How many groups of each kind are named before a confirmation.
 pub(super) const NAMED: usize = 20;
 
+/// What `handoff` of a group of a batch means.
+pub(super) const HAND_OFF_STATE: &str = "hand-off of the new token: none, pending, done or failed";
+
 shape! {
     pub(crate) ITEM = "bulk-item", "a group of a bulk rotation or bulk edit, as soon as it ends";
     pub(crate) fn item(ended: &Ended) {
@@ -261,6 +264,7 @@ shape! {
         "rotation": number or "none was started" = ended.rotation.map(|rotation| rotation.0), "number of the rotation";
         "previous_fingerprint": text or "unknown" = ended.previous, "fingerprint of the replaced token";
         "fingerprint": text or "unknown" = ended.fingerprint, "fingerprint of the new token";
+        "handoff": text = ended.handoff.as_str(), HAND_OFF_STATE;
         "settled": bool = ended.settled, "whether an earlier run started it and this run only checked it";
         "milliseconds": number = ended.took.as_millis() as u64, "how long it took";
         "note": text or "none" = ended.note.as_deref().map(proposals::complete), "more information; human-readable, may change";

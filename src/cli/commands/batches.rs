@@ -250,6 +250,7 @@ shape! {
         "at": time or "nothing was started" = item.at, "when that was sent, or started if it was not";
         "previous_fingerprint": text or "it is not known" = item.previous, "fingerprint of the token before";
         "fingerprint": text or "it is not known" = item.fingerprint, "fingerprint of the new token";
+        "handoff": text = item.handoff.state.as_str(), batch::HAND_OFF_STATE;
         "note": text or "none" = item.story().as_deref().map(proposals::complete), "more information; human-readable, may change";
     }
 }

@@ -130,6 +130,19 @@ pub(crate) fn doubts(doubtful: &[UnsafeUpdate], plan: &Plan, now: Timestamp) -> 
                     ),
                 );
             }
+            UnsafeUpdate::Restored { at, .. } => {
+                let age = ago(*at, now);
+                line(
+                    &mut text,
+                    format_args!(
+                        "! {name}: the directory was restored from an older copy, and later changes may be missing; sent as known \
+                         {age}:"
+                    ),
+                );
+                for row in rows(field, plan) {
+                    line(&mut text, format_args!("    {row}"));
+                }
+            }
             UnsafeUpdate::WouldClear { .. } | UnsafeUpdate::Uncertain { .. } => {}
         }
     }

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     db::file::{self, CopyFault, Part},
-    directory::{DirectoryError, Result},
-    platform::private_files::with_suffix,
+    directory::{DirectoryError, Result, columns::micros},
+    platform::{clock::Clock, private_files::with_suffix},
 };
 
 /// Path of the copy kept before a schema upgrade; `version` is the schema version of the copy.
@@ -100,7 +100,7 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<()> {
 /// Source and copy do not know of each other's changes.
 fn no_sole_writer(copy: &Connection) -> rusqlite::Result<()> {
     if copy.table_exists(None, "facts")? {
-        copy.execute(WITHDRAW_SOLE_WRITER, [])?;
+        copy.execute(WITHDRAW_SOLE_WRITER, [micros(Clock::System.now())])?;
     }
     Ok(())
 }

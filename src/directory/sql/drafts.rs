@@ -73,7 +73,8 @@ impl Directory {
             .await
     }
 
-    /// Deletes this version of a draft of this person; other versions and the drafts of others are kept.
+    /// Deletes this version of a draft of this person with those it goes on from; other versions and the drafts of
+    /// others are kept.
     pub async fn forget_draft(
         &self,
         place: PlaceId,
@@ -82,13 +83,19 @@ impl Directory {
     ) -> Result<()> {
         let (id, by) = (id.clone(), by.to_owned());
         self.write(move |tx| {
+            let is_own = |whose: &str| is_same_person(whose, &by);
+            let found: Vec<StoredDraft> = tx.readable(DRAFTS_OF_GROUP, values![place, &id])?;
+            let found = found.into_iter();
+            let version = found.filter(|one| one.changed_at == at && is_own(&one.by));
+            let versions = version.flat_map(|one| one.base.continues);
+            let versions: Vec<i64> = versions.chain([micros(at)]).collect();
             let stored: Vec<Stored> = tx.all(DRAFTS_OF_GROUP, values![place, &id])?;
-            let mut stored = stored.iter();
-            let is_it = |one: &&Stored| one.at == micros(at) && is_same_person(&one.by, &by);
-            if let Some(mine) = stored.find(is_it) {
-                tx.put(REMOVE_DRAFT, values![place, &id, mine.number])?;
-                tx.put(NEXT_DRAFT, values![place, &id])?;
+            for one in stored {
+                if versions.contains(&one.at) && is_own(&one.by) {
+                    tx.put(REMOVE_DRAFT, values![place, &id, one.number])?;
+                }
             }
+            tx.put(NEXT_DRAFT, values![place, &id])?;
             Ok(())
         })
         .await
@@ -122,6 +129,9 @@ impl From<StoredDraft> for KeptDraft {
             loaded_from: stored.base.loaded_from,
             base_at: stored.base_at,
             changed_at: stored.changed_at,
+            continues: { stored.base.continues.into_iter() }
+                .filter_map(timestamp)
+                .collect(),
         };
         let by = stored.by;
         Self { draft, by }
@@ -176,7 +186,8 @@ fn save(
     };
     let lowest = stored.iter().map(|one| one.number).min().unwrap_or(0);
     let free = mine.map_or(lowest.min(0) - 1, |mine| mine.number);
-    if several_clocks || first.at > changed_at {
+    let goes_on = is_same_person(&first.by, by) && draft.continues.contains(&at);
+    if !goes_on && (several_clocks || first.at > changed_at) {
         put(tx, place, (draft, by), mine.is_none(), free)?;
         return Ok(DraftSaved::Overtaken(other));
     }
@@ -185,7 +196,11 @@ fn save(
     }
     tx.put(MOVE_DRAFT, values![free, place, id, 0])?;
     put(tx, place, (draft, by), true, 0)?;
-    Ok(DraftSaved::Replaced(other))
+    Ok(if goes_on {
+        DraftSaved::Kept
+    } else {
+        DraftSaved::Replaced(other)
+    })
 }
 
 fn put(
@@ -198,6 +213,7 @@ fn put(
     let typed = &draft.typed;
     let base = DraftBase {
         loaded_from: draft.loaded_from.clone(),
+        continues: draft.continues.iter().copied().map(micros).collect(),
         name: draft.base.name.clone(),
         mapping: draft.base.mapping.clone(),
         properties: draft.base.properties.clone(),

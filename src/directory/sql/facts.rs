@@ -8,6 +8,7 @@ use crate::{
         facts::{Basis, Fact, Facts, Field, Stated},
         group::EnvironmentTag,
     },
+    platform::clock::Clock,
 };
 
 impl Directory {
@@ -31,7 +32,7 @@ type Row = (String, String, String, i64, String);
 /// What was restored or copied may lack changes that were sent, or be changed beside its source: that it is the only
 /// writer has to be said again.
 pub(in crate::directory) const WITHDRAW_SOLE_WRITER: &str = "\
-UPDATE facts SET value = 'no', source = 'proven', by = 'a restored or copied directory' \
+UPDATE facts SET value = 'no', source = 'proven', at = $1, by = 'a restored or copied directory' \
 WHERE fact = 'sole_writer' AND value = 'yes'";
 
 /// The statements that a directory is the only writer, and the number of its latest change.
@@ -56,7 +57,7 @@ pub(in crate::directory) fn withdraw_if_restored(
     seen: &TimelineCheck,
 ) -> Result<(), Fault> {
     if lacks_changes(tx, seen)? {
-        tx.write(WITHDRAW_SOLE_WRITER, values![])?;
+        tx.write(WITHDRAW_SOLE_WRITER, values![Clock::System.now()])?;
     }
     Ok(())
 }

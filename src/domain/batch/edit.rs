@@ -106,6 +106,9 @@ pub enum EditSkip {
     Unknown(Field),
     #[error("{} known from a file only", .0.as_str())]
     Imported(Field),
+    /// Later changes may be missing in the directory.
+    #[error("{} known only from before the directory was restored", .0.as_str())]
+    Restored(Field),
     /// The row does not have the selected value.
     #[error("another value")]
     Other,
@@ -349,6 +352,7 @@ fn check(
         match objection {
             UnsafeUpdate::PartialChange { at: Some(_), .. }
             | UnsafeUpdate::NotStated { at: Some(_), .. } => {}
+            UnsafeUpdate::Restored { field, .. } => return Err(EditSkip::Restored(*field)),
             other => {
                 known(group, other.field())?;
                 return Err(EditSkip::Unknown(other.field()));

@@ -260,10 +260,18 @@ pub fn digits_in_a_row(text: &str) -> usize {
     hex_run(text)
 }
 
-/// Whether an ID has more hex digits in a row than those that systems give: SHA-1 has the longest.
+/// Of the IDs that systems give, SHA-1 has the most hex digits in a row.
+const LONGEST_ID: usize = 40;
+
+/// Whether an ID has more hex digits in a row than those that systems give.
 pub fn is_nearly_token(id: &str) -> bool {
-    const LONGEST_ID: usize = 40;
     digits_in_a_row(id) > LONGEST_ID
+}
+
+/// Whether a text has more hex digits in a row than an ID, and fewer than a whole token, which its fingerprint tells from
+/// a hash.
+pub fn has_cut_token(text: &str) -> bool {
+    runs(text).any(|run| run.len() > LONGEST_ID && run.len() < DIGITS)
 }
 
 pub(super) fn is_hex(text: &str) -> bool {
@@ -276,9 +284,12 @@ pub(super) fn is_mixed_hex(text: &str) -> bool {
 
 /// The length of the longest run of hex digits with letters and digits. Digits alone are a number, unless they are many.
 fn hex_run(word: &str) -> usize {
+    runs(word).map(str::len).max().unwrap_or(0)
+}
+
+fn runs(word: &str) -> impl Iterator<Item = &str> {
     let runs = word.split(|c: char| !c.is_ascii_hexdigit());
-    let is_suspicious = |run: &&str| is_mixed_hex(run) || run.len() > 2 * FRAGMENT;
-    runs.filter(is_suspicious).map(str::len).max().unwrap_or(0)
+    runs.filter(|run| is_mixed_hex(run) || run.len() > 2 * FRAGMENT)
 }
 
 /// Letters and digits alternate as in no word and no date.

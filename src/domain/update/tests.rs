@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{
-    facts::{Basis, GetBehaviour, Stated},
+    facts::{Basis, GetBehaviour, RESTORED, Stated},
     known::{Observation, Returned},
     testing::{fields, fingerprint, id},
 };
@@ -187,6 +187,62 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
     let field = Field::Mapping;
     assert_eq!(untouched.objections, [UnsafeUpdate::Uncertain { field }]);
     assert_eq!(untouched.send.mapping, None);
+}
+
+#[test]
+fn what_was_known_before_the_directory_was_restored_is_sent_only_by_whoever_saw_it() {
+    let (field, at) = (Field::Mapping, AT.expect("a time"));
+    let restored = |restored_at, absent| {
+        let mut facts = facts(absent);
+        facts.sole_writer = Stated {
+            value: false,
+            basis: Basis::Proven,
+            at: Some(restored_at),
+            by: Some(RESTORED.into()),
+        };
+        facts
+    };
+    let objection = UnsafeUpdate::Restored { field, at };
+    for (edit, absent) in [(map(), OmittedField::Keep), (rename(), OmittedField::Clear)] {
+        let is_partial = edit.fields() == [field];
+        // An option that a script always passes is no consent to it, nor is one for many groups.
+        let replaces = Edit {
+            replace: vec![field],
+            ..edit.clone()
+        };
+        let saw = Edit {
+            sends_unchanged: true,
+            ..replaces.clone()
+        };
+        let of_many = Edit {
+            of_many: true,
+            ..saw.clone()
+        };
+        for (edit, is_refused) in [
+            (&edit, true),
+            (&replaces, true),
+            (&of_many, true),
+            (&saw, false),
+        ] {
+            let plan = plan(edit, &base(), &[], &restored(at, absent));
+            let expected = is_refused.then_some(objection);
+            let found: Vec<_> = plan
+                .objections
+                .iter()
+                .copied()
+                .filter(|one| one.field() == field)
+                .collect();
+            assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+            assert!(plan.is_blind, "one level more");
+            assert_eq!(plan.replaced.contains(&field), is_partial);
+        }
+        // What was sent since counts again.
+        let before = at - jiff::SignedDuration::from_secs(1);
+        let since = plan(&replaces, &base(), &[], &restored(before, absent));
+        assert!(since.objections.iter().all(|one| one.field() != field));
+    }
+    let read = plan(&map(), &base(), &[field], &restored(at, OmittedField::Keep));
+    assert_eq!(read.objections, []);
 }
 
 #[test]

@@ -382,6 +382,11 @@ impl ItemContext {
         if let Some(handed) = handed {
             outcome.ended.handoff = handed.handoff.state;
             outcome.ended.note = (!handed.is_done()).then(|| handed.handoff.standing());
+            let is_failed = handed.handoff.state == HandOffState::Failed;
+            if is_failed && outcome.consequence == Consequence::Good {
+                // The next ones would be rotated and not delivered either.
+                outcome.consequence = Consequence::Bad;
+            }
         }
         outcome.not_kept(fatal)
     }

@@ -28,6 +28,21 @@ pub(super) fn check(
             orphan(place, profiles, instead, report);
         }
         keys(place, instead, report);
+        if let Some(at) = place.restored_at {
+            let profile = a_profile(place);
+            report.about(AREA).warning(
+                format!(
+                    "environment {name}: the directory was restored from an older copy, or copied (noticed {}). Later changes may be \
+                     missing, so --sole-writer was set to no, and mappings and other unreadable values known before then are not \
+                     sent without a review",
+                    when::minute(at)
+                ),
+                &or_else(instead, || format!(
+                    "Send whole mappings (groupdesk -P {profile} update ID --mapping FILE). When all of them are right and only this \
+                     directory writes: groupdesk profile behaviour {profile} --sole-writer yes"
+                )),
+            );
+        }
         for alarm in &place.alarms {
             report.about(AREA).problem(
                 format!(
@@ -75,15 +90,18 @@ fn orphan(place: &Place, profiles: &[Profile], instead: Option<&str>, report: &m
     );
 }
 
+/// A profile of the place, as the argument of a command.
+fn a_profile(place: &Place) -> String {
+    let name = place.profiles.first();
+    name.map_or_else(
+        || "NAME".to_owned(),
+        |name| quoted(&visible(name)).into_owned(),
+    )
+}
+
 fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {
     let name = visible(&place.name);
-    let profile = place.profiles.first().map_or("NAME", String::as_str);
-    let profile = visible(profile);
-    let profile = if profile == "NAME" {
-        profile
-    } else {
-        quoted(&profile)
-    };
+    let profile = a_profile(place);
     for key in &place.keys {
         let fingerprint = key.fingerprint;
         match key.state {

@@ -38,7 +38,9 @@ impl UnknownFields {
     /// Whether the next group of a file may be sent all the same: single rows change here, or an earlier change is open.
     pub fn is_of_one_group(&self) -> bool {
         self.objections.iter().all(|objection| match objection {
-            UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::Uncertain { .. } => true,
+            UnsafeUpdate::PartialChange { .. }
+            | UnsafeUpdate::Uncertain { .. }
+            | UnsafeUpdate::Restored { .. } => true,
             UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => false,
         })
     }
@@ -48,7 +50,9 @@ impl UnknownFields {
         self.objections.iter().any(|objection| match objection {
             UnsafeUpdate::PartialChange { uncertain, .. } => *uncertain,
             UnsafeUpdate::Uncertain { .. } => true,
-            UnsafeUpdate::NotStated { .. } | UnsafeUpdate::WouldClear { .. } => false,
+            UnsafeUpdate::NotStated { .. }
+            | UnsafeUpdate::WouldClear { .. }
+            | UnsafeUpdate::Restored { .. } => false,
         })
     }
 
@@ -121,6 +125,17 @@ impl UnknownFields {
                     "the service clears the {field} if an update omits {it}, and the last value of \"{id}\" is unknown"
                 ),
                 format!("To send {it}: add --{field}"),
+            ),
+            UnsafeUpdate::Restored { at, .. } => (
+                format!(
+                    "the directory was restored from an older copy: it knows the {field} of \"{id}\" as of {}, and later changes may \
+                     be missing",
+                    when::minute(*at)
+                ),
+                format!(
+                    "To send all of {it}: {}",
+                    self.id.command("update", &format!("--{field} FILE"))
+                ),
             ),
             UnsafeUpdate::Uncertain { .. } => (
                 format!(

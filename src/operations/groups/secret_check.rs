@@ -9,7 +9,7 @@ use crate::{
     domain::{
         annotation::Label,
         draft::Draft,
-        pasted::{self, Parts, Pasted, is_nearly_token, shape, suspicious_words},
+        pasted::{self, Parts, Pasted, has_cut_token, is_nearly_token, shape, suspicious_words},
         token::Fingerprinter,
     },
     formats::{GroupRow, Ids},
@@ -63,7 +63,8 @@ impl Operations {
         self.no_secret_in(base, wanted).await
     }
 
-    /// Refuses fields that differ from `base` and contain a known secret.
+    /// Refuses fields that differ from `base` and contain a known secret, or a cut token. The one rule for what is sent, typed
+    /// or from a file.
     pub async fn no_secret_in(
         &self,
         base: &DesiredFields,
@@ -74,7 +75,11 @@ impl Operations {
         new.retain(|text| !before.contains(text.text));
         let parts = parts_of(base);
         self.refuse_new_secrets(&new, |_| false, parts.as_ref())
-            .await
+            .await?;
+        match new.iter().find(|new| has_cut_token(new.text)) {
+            Some(cut) => Err(Failure::looks_secret(&cut.field)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses numbered rows of a file that contain a known secret, or a note or label that looks like one, before anything
@@ -94,7 +99,25 @@ impl Operations {
             texts.map(|text| with_row(row, text))
         });
         self.refuse_secrets(&all.collect::<Vec<_>>()).await?;
+        self.no_new_cut_token(rows).await?;
         self.no_new_shape_in_annotations(rows, of_file).await
+    }
+
+    /// Refuses fields of a file that have a cut token which the group does not have yet.
+    async fn no_new_cut_token(&self, rows: &[(usize, GroupRow)]) -> Result<(), Failure> {
+        for (_, row) in rows {
+            let all = texts(&row.fields).into_iter().chain(texts_of_parts(row));
+            let mut cut = all.filter(|text| has_cut_token(text.text)).peekable();
+            if cut.peek().is_none() {
+                continue;
+            }
+            let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
+            let known = known.as_ref().map(DesiredFields::of).unwrap_or_default();
+            if let Some(new) = cut.find(|text| !known.contains_text(text.text)) {
+                return Err(Failure::looks_secret(&with_row(row, new).field));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses notes and labels of a file that look like a token or a part of one, as typed ones are. What the group has

@@ -92,6 +92,7 @@ impl App {
 
     /// Called when the journal may have changed: reads everything again that shows or counts it.
     pub fn follow_journal(&mut self) {
+        self.context.live.are_batches_old = true;
         self.context.start(Job::Attention { whole: false });
         for pane in &mut self.stack {
             pane.view_mut().journal_changed(&mut self.context);
@@ -111,15 +112,22 @@ impl App {
         }
     }
 
-    /// Reports batches that an earlier session or another process did not finish; does not resume them.
-    pub(super) fn report_unfinished_batches(&mut self, batches: &[Batch]) {
+    /// Notes which batches there are, and reports those that an earlier session or another process did not finish, once;
+    /// does not resume them.
+    pub(super) fn note_batches(&mut self, batches: &[Batch]) {
+        let now = batches.iter().map(|batch| batch.id).collect();
+        let known = std::mem::replace(&mut self.context.live.batches, now);
+        self.context.live.are_batches_old = false;
         let running = self.context.running_batch();
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()
             .filter(|batch| batch.ended_at.is_none() && !batch.is_run())
             .filter(|batch| Some(batch.id) != running);
-        if let Some(newest) = unfinished.next() {
+        if let Some(newest) = unfinished
+            .next()
+            .filter(|newest| !known.contains(&newest.id))
+        {
             let (id, counts) = (newest.id.0, &newest.counts);
             let key = self.context.keys.key(Focus::List, Action::Batches);
             let resume = self.context.keys.key(Focus::Batches, Action::Resume);

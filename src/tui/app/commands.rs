@@ -7,7 +7,7 @@
 
 use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{
-    domain::{AnnotationChange, UserGroupId},
+    domain::{AnnotationChange, UserGroupId, visible},
     operations::PlaceProblem,
     tui::{
         keymap::Action,
@@ -183,14 +183,19 @@ impl App {
                     self.reload_place();
                 }
             }
-            Outcome::Done(_) | Outcome::OpenRotations(_) => {
-                self.problem_resolved(profile);
+            Outcome::Done(_) => drop(self.problem_resolved(profile)),
+            Outcome::OpenRotations(_, place) => {
+                let problem = self.problem_resolved(profile);
                 // What is being answered here waits for its own outcome.
                 let asks = |pane: &Pane| matches!(pane, Pane::Place(asking) if asking.is_asking());
-                let is_checked = is_here && matches!(outcome, Outcome::OpenRotations(_));
-                if is_checked && let Some(at) = self.stack.iter().position(asks) {
+                let is_asked = self.stack.iter().position(asks).filter(|_| is_here);
+                if let Some(at) = is_asked {
                     self.stack.remove(at).view_mut().leave(&mut self.context);
-                    let text = "Answered by another console: requests are sent";
+                }
+                if let Some(problem) = problem
+                    && (is_asked.is_some() || is_here && !self.stack.iter().any(is_question))
+                {
+                    let text = answered_elsewhere(&problem, place.as_deref());
                     self.context.say(Severity::News, text);
                 }
             }
@@ -200,11 +205,13 @@ impl App {
             return;
         };
         self.context.place_problems.insert(profile, problem.clone());
-        let is_open = |pane: &Pane| matches!(pane, Pane::Place(_));
-        if is_here
-            && !self.stack.iter().any(is_open)
-            && let Some(pane) = PlacePane::open(problem, &mut self.context)
-        {
+        if !is_here {
+            return;
+        }
+        let mut panes = self.stack.iter_mut();
+        if let Some(Pane::Place(asking)) = panes.find(|pane| is_question(pane)) {
+            asking.follow(problem, &mut self.context);
+        } else if let Some(pane) = PlacePane::open(problem, &mut self.context) {
             self.stack.push(pane.into());
         }
     }
@@ -217,13 +224,13 @@ impl App {
         }
     }
 
-    /// The profile is no longer blocked: removes the problem and its message.
-    fn problem_resolved(&mut self, profile: ProfileIndex) {
-        if let Some(problem) = self.context.place_problems.remove(&profile) {
-            let now = self.context.now;
-            let text = self.context.proposing(problem.to_string(), profile);
-            self.context.messages.take_back(now, &text);
-        }
+    /// The profile is no longer blocked: removes the problem, which is returned, and its message.
+    fn problem_resolved(&mut self, profile: ProfileIndex) -> Option<PlaceProblem> {
+        let problem = self.context.place_problems.remove(&profile)?;
+        let now = self.context.now;
+        let text = self.context.proposing(problem.to_string(), profile);
+        self.context.messages.take_back(now, &text);
+        Some(problem)
     }
 
     /// Reads the content of the place, which may be another one than before, and settles what is open there.
@@ -237,6 +244,21 @@ impl App {
             context.start(Job::DueHandOffs);
         }
     }
+}
+
+fn is_question(pane: &Pane) -> bool {
+    matches!(pane, Pane::Place(_))
+}
+
+/// What another console answered to this question; the profile uses `place` now.
+fn answered_elsewhere(problem: &PlaceProblem, place: Option<&str>) -> String {
+    let what = match (problem, place.map(visible)) {
+        (PlaceProblem::OnTrial { .. }, _) => "the API key is verified; ".into(),
+        (PlaceProblem::Alarmed { .. }, _) => "the alarms are acknowledged; ".into(),
+        (_, Some(place)) => format!("this profile uses environment {place}; "),
+        _ => String::new(),
+    };
+    format!("Answered by another console: {what}requests are sent")
 }
 
 fn problem_of(outcome: &Outcome) -> Option<&PlaceProblem> {

@@ -292,7 +292,7 @@ impl App {
             Outcome::SavedViews(saved, _) | Outcome::ViewChanged(saved, _) => {
                 self.context.annotations.take_views(saved.clone());
             }
-            Outcome::OpenRotations(rows) if is_here => {
+            Outcome::OpenRotations(rows, _) if is_here => {
                 self.context.note_open(states(rows));
                 self.report_open_rotations(rows);
             }
@@ -310,7 +310,7 @@ impl App {
             Outcome::DueHandOffs(rows) if is_here => self.report_due_hand_offs(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
-            Outcome::Batches(batches) if is_here => self.report_unfinished_batches(batches),
+            Outcome::Batches(batches) if is_here => self.note_batches(batches),
             Outcome::Attention(found) => self.context.note_attention(found),
             Outcome::Batch(stands) if is_here => self.batch_read(&stands.0, &stands.1),
             // Always applied: the indexes of the profiles must match those of the backends.
@@ -429,7 +429,7 @@ impl App {
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten
             | Outcome::SameId(_)
-            | Outcome::OpenRotations(_)
+            | Outcome::OpenRotations(..)
             | Outcome::History(_)
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)

@@ -63,8 +63,9 @@ impl App {
             return;
         }
         let alarms = self.context.live.alarms.replace(standing.alarms);
-        if alarms.is_some_and(|alarms| alarms != standing.alarms) {
-            // Whatever blocks the place is shown by the job that settles its rotations.
+        let is_blocked = self.context.place_problems.contains_key(&profile);
+        if is_blocked || alarms.is_some_and(|alarms| alarms != standing.alarms) {
+            // Whatever blocks the place, or what another console answered, is found by the job that settles its rotations.
             self.context.start(Job::OpenRotations);
         }
         self.merge_groups(changes);

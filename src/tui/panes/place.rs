@@ -4,6 +4,8 @@
 
 mod view;
 
+use std::mem::discriminant;
+
 use super::prelude::*;
 use crate::{
     config::guard::Level,
@@ -67,6 +69,27 @@ impl PlacePane {
         self.find_proof(context);
     }
 
+    /// Another console has answered, and this is asked now; or there are more alarms.
+    pub fn follow(&mut self, problem: &PlaceProblem, context: &mut Context) {
+        if !self.is_asking() {
+            return;
+        }
+        if discriminant(problem) == discriminant(&self.problem) {
+            if matches!(problem, PlaceProblem::Alarmed { .. }) {
+                self.problem = problem.clone();
+            }
+            return;
+        }
+        self.error = None;
+        self.switch_to(problem.clone(), context);
+        if let PlaceProblem::OnTrial { place, .. } = problem {
+            let place = visible(place);
+            let text =
+                format!("Answered by another console: this profile uses environment {place}");
+            context.say(Severity::News, text);
+        }
+    }
+
     fn choose(&mut self, context: &mut Context) {
         let Stage::Choose(question, cursor) = &self.stage else {
             return;
@@ -110,7 +133,7 @@ impl PlacePane {
         if !matches!(self.stage, Stage::Failed) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
-                "Requests for this profile stay blocked until you answer; {key} in the list asks again"
+                "Nothing is sent for this profile until it is answered, here or elsewhere; {key} in the list asks again"
             );
             context.say(Severity::Warning, text);
         }

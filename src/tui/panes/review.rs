@@ -71,6 +71,8 @@ pub struct Review {
     /// read again: it may be held down.
     is_unseen: bool,
     copy: RemoteCopy,
+    /// The read of who changed it meanwhile.
+    authors: Pending,
     stage: Stage,
     confirmation: ConfirmationLevel,
     /// The key that sends it; or that asks for the words, at the levels that need them.
@@ -127,6 +129,7 @@ impl Review {
             chosen: None,
             is_unseen: false,
             copy,
+            authors: Pending::default(),
             stage: Stage::Deciding,
             confirmation,
             confirm: Confirm::with_key(Focus::Review),
@@ -297,6 +300,7 @@ impl View for Review {
         if let RemoteCopy::Reading(ticket) = self.copy {
             context.cancel(ticket);
         }
+        context.give_up(&self.authors);
         if matches!(self.stage, Stage::Sending(_)) {
             let id = &self.asked.id;
             let text = format!("{id} is being sent; a message reports the result");
@@ -304,8 +308,14 @@ impl View for Review {
         }
     }
 
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.authors]
+    }
+
     fn waits_for(&self, ticket: Ticket) -> bool {
-        self.copy == RemoteCopy::Reading(ticket) || self.stage == Stage::Sending(ticket)
+        self.copy == RemoteCopy::Reading(ticket)
+            || self.stage == Stage::Sending(ticket)
+            || self.authors.waits_for(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
@@ -313,7 +323,11 @@ impl View for Review {
             Stage::Sending(ticket) => Some(ticket),
             Stage::Deciding | Stage::Failed(_) => None,
         };
-        if let Outcome::Done(done) = outcome {
+        if let Outcome::History(entries) = outcome {
+            if let RemoteCopy::Read(choices) = &mut self.copy {
+                choices.name_authors(entries);
+            }
+        } else if let Outcome::Done(done) = outcome {
             match sending {
                 Some(ticket) => self.finish(ticket, done, context),
                 None => self.take_copy(done, context),
@@ -333,6 +347,10 @@ impl View for Review {
                 return;
             }
             context.say_error(error);
+            if matches!(self.copy, RemoteCopy::Read(_)) {
+                // Only who changed it is not known.
+                return;
+            }
             self.copy = if error.ending == Some(Ending::CreatedByGet) {
                 RemoteCopy::Alarm(error.text.clone())
             } else {

@@ -110,9 +110,17 @@ impl Drafts {
         let own = self.unsent.get(key).filter(|unsent| unsent.is_own);
         let differs = |own: &UnsentDraft| {
             let mut others = self.others(key).iter();
-            others.any(|other| !other.draft.has_same_content(&own.draft))
+            others.any(|other| {
+                !other.draft.has_same_content(&own.draft) && !self.is_earlier(key, other)
+            })
         };
         own.is_some_and(differs)
+    }
+
+    /// Whether one's own draft of the group goes on from this version.
+    pub fn is_earlier(&self, key: &Key, version: &KeptDraft) -> bool {
+        let own = self.unsent.get(key).filter(|unsent| unsent.is_own);
+        own.is_some_and(|own| own.draft.continues.contains(&version.draft.changed_at))
     }
 
     /// Whether it is news that this person also has a draft of the group.
@@ -164,18 +172,37 @@ impl Drafts {
             Some(PendingWrite::Forget(at)) => Some(*at),
             _ => None,
         };
-        // A version that another console has saved since this one began is in its form: it stays, and this is another one.
-        let is_continued = |old: &&UnsentDraft| !matches!(old.from, DraftOrigin::Elsewhere { .. });
-        let kept = old
-            .filter(is_continued)
-            .and_then(|old| old.kept)
-            .or(to_forget);
+        // A version of another console may still be in its form: it stays, and this is another one.
+        let (mut continued, mut beside) = (None, None);
+        if let Some(old) = old {
+            match &old.from {
+                DraftOrigin::Here => {
+                    continued = old.kept;
+                    draft.continues.extend(&old.draft.continues);
+                }
+                DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => {
+                    let (draft, by) = (old.draft.clone(), by.clone());
+                    beside = Some(KeptDraft { draft, by });
+                }
+            }
+            if matches!(old.from, DraftOrigin::Before { .. }) {
+                draft.continues.extend(old.kept);
+                draft.continues.extend(&old.draft.continues);
+            }
+        }
+        let kept = continued.or(to_forget);
         let before = old.map(|old| old.draft.changed_at).max(self.latest);
         if let Some(before) = before.filter(|before| *before >= draft.changed_at) {
             // Two changes with the same time must still be distinguishable.
             draft.changed_at = before + SignedDuration::from_micros(1);
         }
         self.latest = Some(draft.changed_at);
+        if let Some(beside) = beside {
+            self.others
+                .entry(key.clone())
+                .or_default()
+                .insert(0, beside);
+        }
         self.due.insert(key.clone(), PendingWrite::Keep);
         self.touched.insert(key.clone());
         let unsent = UnsentDraft {

@@ -18,7 +18,7 @@ use crate::{
         text::is_same_person,
         word_enum::word_enum,
     },
-    operations::PlaceId,
+    operations::{BatchId, PlaceId},
 };
 
 /// How long the cursor must stay on a row until its changes count as seen.
@@ -66,6 +66,10 @@ pub struct Busy {
 pub struct Live {
     /// The name of the place that the profile means.
     pub place_name: Option<String>,
+    /// The batches of the profile, as last read.
+    pub batches: BTreeSet<BatchId>,
+    /// Others may have begun more batches since.
+    pub are_batches_old: bool,
     /// Those of the address that have groups, if the profile has no API key and sees none.
     pub environments: Vec<String>,
     /// The place whose changes are watched.

@@ -185,7 +185,8 @@ pub enum Outcome {
     ViewChanged(Vec<SavedView>, Box<SavedView>),
     /// The profiles in which an id is known, and its group there.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
-    OpenRotations(Vec<RotationRow>),
+    /// The rotations to check, and the environment that the profile uses.
+    OpenRotations(Vec<RotationRow>, Option<String>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
@@ -266,7 +267,7 @@ impl Outcome {
             | Self::SavedViews(..)
             | Self::ViewChanged(..)
             | Self::SameId(_)
-            | Self::OpenRotations(_)
+            | Self::OpenRotations(..)
             | Self::History(_)
             | Self::Drafts(_)
             | Self::DraftKept(..)

@@ -243,6 +243,7 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
         base: DesiredFields::default(),
         base_at: BEGIN,
         changed_at: BEGIN,
+        continues: Vec::new(),
     };
     let by = "ana@bastion2".into();
     let kept = Outcome::Drafts(vec![KeptDraft { draft, by }]);

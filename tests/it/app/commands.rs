@@ -390,6 +390,7 @@ fn entries_act_on_the_list() {
     assert_eq!(changes(&scene), []);
     scene.walk(":batches<enter>").at("Batches");
     scene.walk("<esc>:attention<enter>").at("Attention");
+    scene.app.context.live.batches.insert(BatchId(12));
     scene.keys("<esc>:12<down><enter>");
     let opened = Job::Batch(BatchId(12));
     assert!(scene.jobs().contains(&&opened), "{:?}", scene.pending);
@@ -542,6 +543,23 @@ fn a_row_that_is_not_there_is_said() {
         .walk(":99<enter>")
         .says("No row 99: the list has 3 rows");
     scene.walk(":0").hides("row 0").hides("batch 0");
+}
+
+/// Those of colleagues as well: they are read when the palette opens.
+#[test]
+fn only_batches_that_exist_are_offered() {
+    let mut scene = three();
+    scene.keys(":7");
+    scene.shows("Go to row 7").hides("Open batch 7");
+    scene.keys("<esc>");
+    scene.app.follow_journal();
+    scene.keys(":");
+    let batches = Outcome::Batches(vec![super::batch::stored(BatchId(7))]);
+    scene.answer_to(|job| *job == Job::Batches, batches);
+    scene.keys("7");
+    scene.shows("Open batch 7");
+    scene.keys("7");
+    scene.shows("Go to row 77").hides("Open batch");
 }
 
 #[test]

@@ -91,6 +91,7 @@ pub(super) fn page(states: [State; 2]) -> Scene {
         ..stored(BATCH)
     };
     let stands = Outcome::Batch(Box::new((batch, items)));
+    scene.app.context.live.batches.insert(BATCH);
     scene.open(":7<down><enter>", stands);
     scene
 }
@@ -154,6 +155,7 @@ pub(super) fn dialogs() -> Vec<(&'static str, Scene)> {
         open: 2,
         last_used: Some(BEGIN),
         alarms: vec![alarm.clone()],
+        restored_at: None,
     };
     let asked = || {
         held(PlaceProblem::Asked {

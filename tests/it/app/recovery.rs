@@ -16,7 +16,7 @@ fn found_open(rows: usize) -> Scene {
     let mut scene = Scene::on(PRODUCTION);
     scene.keys("P<up><enter>");
     let rows = (0..rows).map(|n| rotation(n as i64, "acme-eu", State::Unknown));
-    let found = Outcome::OpenRotations(rows.collect());
+    let found = Outcome::OpenRotations(rows.collect(), None);
     scene.answer_to(|job| *job == Job::OpenRotations, found);
     scene
 }
@@ -134,7 +134,7 @@ fn an_answer_for_a_profile_that_was_left_starts_nothing() {
     scene.keys("P<up><enter>P<down><enter>");
     scene.pending.retain(|(_, profile, _)| profile.0 == TESTING);
     let rows = vec![rotation(1, "acme-eu", State::Unknown)];
-    let found = Outcome::OpenRotations(rows);
+    let found = Outcome::OpenRotations(rows, None);
     scene.answer_to(|job| *job == Job::OpenRotations, found);
     assert_eq!(settling(&scene), 0);
 }

@@ -1,6 +1,11 @@
 //! A review with choices: the request follows them, no value of either side is dropped unseen, and only the key of the
 //! level sends it.
 
+use groupdesk::{
+    domain::history::{Entry, Operation},
+    operations::Numbered,
+};
+
 use super::prelude::*;
 
 /// The group as somebody else has changed it meanwhile.
@@ -19,13 +24,62 @@ fn disputed(profile: usize) -> Scene {
     scene
 }
 
+/// An entry of the history of the group: who set what to what.
+fn set(by: &str, minutes: i64, changes: &str) -> Numbered<Entry> {
+    let value = Entry {
+        at: BEGIN + SignedDuration::from_mins(minutes),
+        by: by.into(),
+        profile: "testing".into(),
+        user_group_id: id("acme-eu"),
+        operation: Operation::Update,
+        ending: Ending::Updated,
+        previous_fingerprint: None,
+        fingerprint: None,
+        reason: None,
+        changes: serde_json::from_str(changes).ok(),
+        note: None,
+    };
+    let number = minutes;
+    Numbered { number, value }
+}
+
+/// Also of a field that a read brought: the history says who set it.
 #[test]
-fn who_changed_the_group_is_named_if_the_directory_knows_it() {
-    let mut theirs = base("acme-eu");
-    theirs.mapping = wanted("", &[("7", "99")], "{}").mapping;
-    let mut scene = Scene::walked(TESTING, "e<end> 2");
-    scene.open("<ctrl-s>", found(&theirs));
-    scene.shows("CHANGED BY ana@bastion2 ").hides("SOMEONE");
+fn who_changed_the_group_is_named_as_far_as_the_history_says_it() {
+    let li = |changes| set("li@desk7", -5, changes);
+    let all = r#"{"name":["Name of acme-eu","Theirs"],"mapping":{"8":[null,"1"]},"properties":{"beta":[null,"true"]}}"#;
+    let name = r#"{"name":["Name of acme-eu","Theirs"]}"#;
+    for (entries, says, others) in [
+        (vec![li(all)], "CHANGED BY li@desk7 at 07:28 UTC", false),
+        (vec![li(name)], "CHANGED BY li@desk7 at 07:28 UTC", true),
+        // It was set to something else since.
+        (
+            vec![set("ben@b", -4, r#"{"name":["Theirs","Other"]}"#), li(name)],
+            "CHANGED ELSEWHERE",
+            false,
+        ),
+        (Vec::new(), "CHANGED ELSEWHERE", false),
+    ] {
+        let mut scene = disputed(TESTING);
+        scene.shows("CHANGED ELSEWHERE");
+        let history = |job: &Job| matches!(job, Job::History(_));
+        scene.answer_to(history, Outcome::History(entries));
+        scene.shows(says);
+        if others {
+            scene.shows("AND OTHERS");
+        } else {
+            scene.hides("AND OTHERS");
+        }
+    }
+    // The review goes on without it.
+    let mut scene = disputed(TESTING);
+    scene.answer_to(
+        |job| matches!(job, Job::History(_)),
+        failed("no room left", None),
+    );
+    scene.shows("CHANGED ELSEWHERE; 3 rows");
+    scene.keys("y");
+    sent(&scene);
 }
 
 /// The copy that the service has.
@@ -44,7 +98,7 @@ fn sent(scene: &Scene) -> (DesiredFields, DesiredFields) {
 fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
     let mut scene = disputed(TESTING);
     scene.shows_all([
-        "CHANGED BY SOMEONE",
+        "CHANGED ELSEWHERE",
         "> name: it was Name of acme-eu",
         "(*) mine    Name of acme-eu 2  ! OVERWRITES theirs",
         "(*) theirs  1",
@@ -189,7 +243,7 @@ fn what_was_changed_since_the_review_is_read_again_at_once() {
     scene.says("the service's copy is being read first");
     scene.answer_with(found(&theirs()));
     scene
-        .shows_all(["CHANGED BY SOMEONE", "nothing is sent yet"])
+        .shows_all(["CHANGED ELSEWHERE", "nothing is sent yet"])
         .hides("Your text is kept");
     // A key that is held down does not send what was not looked at.
     assert_eq!(scene.keys("yy"), []);

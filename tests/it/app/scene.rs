@@ -374,7 +374,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             let done = (Severity::Done, format!("View @{} removed", seen.name));
             Outcome::SavedViews(vec![], done)
         }
-        Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
+        Job::OpenRotations => Outcome::OpenRotations(Vec::new(), None),
         Job::History(_) => Outcome::History(Vec::new()),
         Job::Drafts => Outcome::Drafts(Vec::new()),
         Job::KeepDraft(draft, _) => Outcome::DraftKept(draft.changed_at, DraftSaved::Kept),

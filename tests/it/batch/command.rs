@@ -305,6 +305,8 @@ async fn every_new_token_is_handed_off_and_failures_are_reported() {
     let counts = (&summary["confirmed"], &summary["not_handed_off"]);
     assert_eq!(counts, (&json!(3), &json!(1)));
     assert_adds_up(summary);
+    let states = lines.iter().filter_map(|line| line["handoff"].as_str());
+    assert_eq!(states.filter(|state| *state == "failed").count(), 1);
     assert_has(&err, "1 new token has not been handed off");
     assert_has(&err, "groupdesk rotations handoff");
     for (line, said) in [
@@ -312,6 +314,7 @@ async fn every_new_token_is_handed_off_and_failures_are_reported() {
         ("batches show 1", "3 confirmed of 3; 1 not handed off"),
         ("batches show 1", "the hand-off failed"),
         ("batches show 1 --json", "\"not_handed_off\": 1"),
+        ("batches show 1 --json", "\"handoff\": \"failed\""),
         ("batches show 1 --json", "\"at\": \"2"),
         ("batches show 1 --json", "\"previous_fingerprint\": \""),
     ] {
@@ -334,6 +337,20 @@ async fn every_new_token_is_handed_off_and_failures_are_reported() {
     let stored: BTreeSet<_> = scene.groups.iter().map(stored).collect();
     assert_eq!(taken, stored);
     assert_sent_once(&scene.proxy);
+}
+
+/// Nothing is rotated whose token would not be delivered either.
+#[tokio::test]
+async fn hand_offs_that_fail_in_a_row_stop_the_run() {
+    let scene = Scene::new(4).await;
+    let rotate = args("rotate --filter g --yes --json --concurrency 1 --max-failures 2");
+    let child = with_handoff(&scene, &rotate, "cat > /dev/null; exit 3").spawn();
+    let (code, lines, err) = read(wait(child.expect("it starts")).await);
+    assert_eq!(code, 6, "{err}");
+    let summary = lines.last().expect("a summary");
+    let counts = ["confirmed", "not_handed_off", "not_started"].map(|count| &summary[count]);
+    assert_eq!(counts, [2, 2, 2].map(|count| json!(count)).each_ref());
+    assert_adds_up(summary);
 }
 
 /// Only a lower bound: a busy machine is never too fast.

@@ -159,6 +159,37 @@ async fn a_part_of_a_token_in_a_note_of_a_file_is_refused_and_an_export_is_taken
     home.exits(0, "import export.csv").await;
 }
 
+/// A cut token of which the directory has only the fingerprint: more hex digits in a row than an ID has. One rule for what
+/// is typed and for files; what the group has already can be sent again, and so can whole hashes.
+#[tokio::test]
+async fn a_cut_token_is_refused_in_every_field_that_is_sent() {
+    let (home, _held) = Home::in_demo().await;
+    let cut = "0f3a9c".repeat(8);
+    home.write("mapping.json", &format!("{{\"7\": \"{cut}\"}}"));
+    home.write(
+        "group.jsonl",
+        &format!("{{\"user_group_id\":\"acme-eu\",\"properties\":{{\"a\":[\"x {cut}\"]}}}}\n"),
+    );
+    home.write("new.csv", &format!("user_group_id,name\nnew-1,{cut}\n"));
+    home.write("part.csv", &format!("user_group_id,map:7\nacme-eu,{cut}\n"));
+    #[rustfmt::skip] // A table: one command a line.
+    let table = [
+        ("update acme-eu --mapping mapping.json --replace-mapping --yes", "mapping: this looks like a token"),
+        ("update acme-eu --apply group.jsonl --yes", "properties: this looks like a token"),
+        ("create new-2 --mapping mapping.json --yes", "mapping: this looks like a token"),
+        ("import group.jsonl", "properties of \"acme-eu\": this looks like a token"),
+        ("import new.csv --create --yes", "name of \"new-1\": this looks like a token"),
+        ("apply new.csv --yes", "name of \"new-1\": this looks like a token"),
+        ("import part.csv --update --yes", "mapping of \"acme-eu\": this looks like a token"),
+    ];
+    for (line, words) in table {
+        home.exits(2, line).await.says(words).hides(&cut);
+    }
+    let hash = "0f3a9c21".repeat(8);
+    home.write("hash.csv", &format!("user_group_id,name\nnew-3,{hash}\n"));
+    home.exits(0, "import hash.csv").await;
+}
+
 /// Only the directory tells that these are tokens: a UUID, base64, words with signs, words.
 const TOKENS: [&str; 4] = [
     "b94d27b9-934e-4e08-a52e-52d7da7dabfa",

@@ -53,6 +53,9 @@ const TLS_1_0: &[u8] = b"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01\
     0123456789abcdef0123456789abcdef\x00\x00\x2f\x00";
 /// An alert `protocol_version`, from a server that supports at most TLS 1.1.
 const TLS_1_1: &[u8] = b"\x15\x03\x02\x00\x02\x02\x46";
+/// Alerts of servers that require a client certificate and speak TLS 1.2: `handshake_failure` and `bad_certificate`.
+const HANDSHAKE: &[u8] = b"\x15\x03\x03\x00\x02\x02\x28";
+const CERTIFICATE: &[u8] = b"\x15\x03\x03\x00\x02\x02\x2a";
 const SSL_3: &[u8] = b"\x15\x03\x00\x00\x02\x02\x46";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,6 +105,9 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let broken = "no secure connection|the certificate of the service and the clock";
     let young = "not valid yet|check the clock";
     let gone = "no connection to|check the network";
+    let asked = "it requires a client certificate|cannot send a client certificate to a service";
+    let refused = "it refused the handshake|cannot send a client certificate to a service";
+    let demanding = Front::demanding(backend, named(&HERE), &other).await;
     #[rustfmt::skip] // A table: one case per line.
     let cases = [
         ("unknown authority", front(named(&HERE)).await, None, ask),
@@ -121,6 +127,9 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         ("TLS 1.0", raw(TLS_1_0, false).await, own_file, old),
         ("TLS 1.1", raw(TLS_1_1, false).await, own_file, old),
         ("SSL 3", raw(SSL_3, false).await, own_file, old),
+        ("client certificate, TLS 1.2", raw(CERTIFICATE, false).await, own_file, asked),
+        ("handshake refused", raw(HANDSHAKE, false).await, own_file, refused),
+        ("client certificate, TLS 1.3", (demanding.address, Some(demanding)), own_file, asked),
         ("plain http", raw(b"HTTP/1.1 400 Bad Request\r\n\r\n", false).await, own_file, none),
         ("mail", raw(b"220 mail.example.com ESMTP\r\n", false).await, own_file, none),
         ("the end", raw(b"", false).await, own_file, broken),

@@ -254,6 +254,7 @@ async fn the_owner_of_a_draft_is_shown_in_its_row_until_it_is_gone() {
         base,
         base_at: NOW,
         changed_at: NOW - SignedDuration::from_mins(3),
+        continues: Vec::new(),
     };
     li.keep_draft(draft.clone(), None).await.expect("kept");
     console.until("draft: li@desk7, 3m").await;

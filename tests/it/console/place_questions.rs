@@ -33,7 +33,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
         .hides("Acme Europe")
-        .shows("Requests for this profile stay blocked until you answer");
+        .shows("Nothing is sent for this profile until it is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.
     console
@@ -60,6 +60,41 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("Verify the API key");
     assert_eq!(proxy.methods(), ["GET"]);
     console.keys("tTy").await.shows("rotated");
+}
+
+/// The console hears of it with the feed, whether its question is still on the screen or not: no key is pressed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_console_answers_ends_the_question() {
+    for keys in ["", "<enter>"] {
+        let world = a_world().await;
+        let (proxy, _known) = through_a_proxy(&world).await;
+        let renewed = world.new_key("testing", Some("Testing"));
+        let of = |directory: &Directory| {
+            let installation = world.installation(Side::Testing).at(NOW).on(directory);
+            let through = installation.through(proxy.base_url());
+            through.key(&renewed).unbound()
+        };
+        let open = || Directory::open(&world.directory_file()).expect("it opens");
+        let mut first = open_with(vec![of(&open())]).await;
+        first.shows("Which environment is this?");
+        first.keys(keys).await;
+        let mut second = open_with(vec![of(&open())]).await;
+        second.keys("<down><enter>y").await;
+        second.shows("Verify the API key");
+        first.until("Verify the API key").await;
+        if keys.is_empty() {
+            first.shows("Answered by another console: this profile uses environment testing");
+        }
+        second.keys("<tab><enter>").await;
+        second.shows("The API key is verified");
+        first
+            .until("Answered by another console: the API key is verified; requests are sent")
+            .await;
+        first
+            .hides("Verify the API key")
+            .hides("UNVERIFIED KEY")
+            .shows("Acme Europe");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

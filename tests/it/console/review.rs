@@ -50,7 +50,7 @@ async fn both_edits_survive_and_the_request_is_what_was_shown() {
     li_sends(&world, &change_of_li()).await;
     console.keys("<ctrl-s>").await;
     console
-        .shows("CHANGED BY SOMEONE")
+        .shows("CHANGED BY li@desk7 ")
         .shows("> name: it was Acme Europe")
         .shows("! OVERWRITES theirs");
     assert_eq!(proxy.count("PUT"), 0);

@@ -39,6 +39,7 @@ pub(super) fn draft(group: &str, name: &str, at: i64) -> Draft {
         },
         base_at: second(at - 100),
         changed_at: second(at),
+        continues: Vec::new(),
     }
 }
 
@@ -140,6 +141,29 @@ async fn no_save_replaces_what_another_console_typed_and_each_is_told_of_the_oth
         forget(6, "ana").await;
         assert_eq!(names().await, [""; 0]);
     }
+}
+
+#[tokio::test]
+async fn a_draft_stands_before_those_that_it_goes_on_from_and_ends_with_them() {
+    let opened = Opened::new();
+    let directory = opened.open();
+    save(&directory, "eu", draft("acme", "a", 10)).await;
+    // The clock of the machine that went on with it is behind; a third version is of another console.
+    let mut next = draft("acme", "ab", 7);
+    next.continues = vec![second(10)];
+    save(&directory, "eu", next.clone()).await;
+    let eu = place(&directory, "eu");
+    let saved = directory.save_draft(eu, draft("acme", "c", 8), "ana", None);
+    assert_ne!(saved.await.expect("saved"), DraftSaved::Kept);
+    let found = drafts(&directory, "eu").await;
+    let names = found.iter().map(|kept| &*kept.draft.typed.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "c", "ab"]);
+    assert!(found.contains(&kept(next, "ana")));
+    let acme = id("acme");
+    let gone = directory.forget_draft(eu, &acme, (second(7), "ana"));
+    gone.await.expect("answered");
+    let left = drafts(&directory, "eu").await;
+    assert_eq!(left, [kept(draft("acme", "c", 8), "ana")]);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod lost_connection;
 mod roles;
 mod round_trips;
 mod same_roles;
+mod sessions;
 mod stopped;
 mod versions;
 

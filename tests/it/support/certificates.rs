@@ -14,16 +14,17 @@ use rcgen::{
     KeyUsagePurpose,
 };
 use tokio::{
-    io::copy_bidirectional,
+    io::{copy, copy_bidirectional, sink},
     net::{TcpListener, TcpStream},
     task::JoinHandle,
 };
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
-        ServerConfig,
+        RootCertStore, ServerConfig,
         crypto::ring::default_provider,
         pki_types::{CertificateDer, PrivateKeyDer},
+        server::{WebPkiClientVerifier, danger::ClientCertVerifier},
     },
 };
 
@@ -142,6 +143,23 @@ struct Seen {
     handshakes: AtomicUsize,
 }
 
+/// A certificate of X.509 version 1 with its key, as `openssl x509 -req` makes it without extensions; valid for 100 years.
+pub(crate) const VERSION_1: (&str, &str) = (
+    "-----BEGIN CERTIFICATE-----\n\
+    MIIBGzCBwwIULyKLOKfmzGX4xiJhHfkvadC+F00wCgYIKoZIzj0EAwIwEDEOMAwG\n\
+    A1UEAwwFY2FybGEwIBcNMjYxMTI4MDkzMjM2WhgPMjEyNjExMDQwOTMyMzZaMBAx\n\
+    DjAMBgNVBAMMBWNhcmxhMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEdRZBUevm\n\
+    z5EFnOmUTOtBK7rdvvIP2qLmm+NFFWotGPBpVVRbXgY/L+P+A/IlddAN54NT0foc\n\
+    ys2+DfXOikWvFDAKBggqhkjOPQQDAgNHADBEAiA1B3vjKP0rDw+9QkQD3CWtmXdN\n\
+    Dx/1Sy/8g0s7j+w5NQIgIizHVnFW+hhRbMb6NNorwEcae9Je1uPsW56dOuXLD3E=\n\
+    -----END CERTIFICATE-----\n",
+    "-----BEGIN PRIVATE KEY-----\n\
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgeB5fKLTSP2Si8iHx\n\
+    RsHz1eUX/g6f3/kvCL+r8XwIwX2hRANCAAR1FkFR6+bPkQWc6ZRM60Erut2+8g/a\n\
+    ouab40UVai0Y8GlVVFteBj8v4/4D8iV10A3ng1PR+hzKzb4N9c6KRa8U\n\
+    -----END PRIVATE KEY-----\n",
+);
+
 /// Accepts TLS and passes everything on to a service behind it; stops when dropped.
 pub(crate) struct Front {
     pub(crate) address: SocketAddr,
@@ -151,10 +169,30 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) async fn before(backend: SocketAddr, served: Served) -> Self {
+        Self::asking(backend, served, None).await
+    }
+
+    /// As [`Self::before`], and requires a client certificate that this authority has signed.
+    pub(crate) async fn demanding(backend: SocketAddr, served: Served, of: &Authority) -> Self {
+        let mut roots = RootCertStore::empty();
+        let root = CertificateDer::from(of.der.clone());
+        roots.add(root).expect("an authority");
+        let provider = Arc::new(default_provider());
+        let asked = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        let asked = asked.build().expect("a verifier");
+        Self::asking(backend, served, Some(asked)).await
+    }
+
+    async fn asking(
+        backend: SocketAddr,
+        served: Served,
+        asked: Option<Arc<dyn ClientCertVerifier>>,
+    ) -> Self {
+        let asked = asked.unwrap_or_else(WebPkiClientVerifier::no_client_auth);
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .expect("versions")
-            .with_no_client_auth()
+            .with_client_cert_verifier(asked)
             .with_single_cert(served.chain, served.key)
             .expect("a certificate and its key");
         let acceptor = TlsAcceptor::from(Arc::new(config));
@@ -168,8 +206,13 @@ impl Front {
                     seen.connections.fetch_add(1, Ordering::SeqCst);
                     let (acceptor, seen) = (acceptor.clone(), seen.clone());
                     tokio::spawn(async move {
-                        let Ok(mut secure) = acceptor.accept(stream).await else {
-                            return;
+                        let mut secure = match acceptor.accept(stream).into_fallible().await {
+                            Ok(secure) => secure,
+                            Err((_, mut stream)) => {
+                                // A reset would overtake the alert.
+                                let _ = copy(&mut stream, &mut sink()).await;
+                                return;
+                            }
                         };
                         seen.handshakes.fetch_add(1, Ordering::SeqCst);
                         let mut behind = TcpStream::connect(backend).await.expect("it runs");

@@ -89,5 +89,6 @@ pub(crate) fn draft(group: &str, at: Timestamp) -> Draft {
         base: DesiredFields::default(),
         base_at: at,
         changed_at: at,
+        continues: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::faults::Faults;
 
-const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Polls until the condition holds. Other tasks of the test keep running.

@@ -567,7 +567,7 @@ BEGIN
         UPDATE installation SET timeline = timeline();
     END IF;
     IF EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()) THEN
-        UPDATE facts SET value = 'no', source = 'proven', by = 'a restored or copied directory'
+        UPDATE facts SET value = 'no', source = 'proven', at = now_in_micros(), by = 'a restored or copied directory'
             WHERE fact = 'sole_writer' AND value = 'yes';
         IF FOUND THEN
             INSERT INTO audit (who, what, before, after) VALUES (session_user, 'sole_writer', 'yes', 'no');

@@ -40,6 +40,8 @@ pub(super) struct Blind {
     foresight: Option<Foresight>,
     /// An earlier change has no result.
     uncertain: usize,
+    /// How many groups are refused because the directory was restored.
+    restored: usize,
     refused: (usize, BTreeSet<&'static str>),
     sent: (usize, BTreeSet<&'static str>),
 }
@@ -69,6 +71,10 @@ impl Blind {
                 }
                 UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::Uncertain { .. } => {
                     self.uncertain += 1;
+                    return;
+                }
+                UnsafeUpdate::Restored { .. } => {
+                    self.restored += 1;
                     return;
                 }
                 // That of the first row stops the run and says what is missing.
@@ -117,7 +123,15 @@ impl Blind {
                 groups(self.uncertain)
             )
         });
-        uncertain.into_iter().chain(refused).chain(sent)
+        let restored = (self.restored > 0).then(|| {
+            format!(
+                "! {} cannot be updated: the directory was restored from an older copy, and later changes may be missing. Send whole \
+                 fields",
+                groups(self.restored)
+            )
+        });
+        let uncertain = uncertain.into_iter().chain(restored);
+        uncertain.chain(refused).chain(sent)
     }
 }
 

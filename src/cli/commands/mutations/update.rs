@@ -12,7 +12,7 @@ use crate::{
         input::fields::{Edits, say_cells},
         output::token_file::TokenFile,
     },
-    domain::update::{Edit, UnsafeUpdate},
+    domain::update::{Edit, Plan},
     operations::{add_new, not_created, sendable},
 };
 
@@ -193,9 +193,7 @@ pub(crate) async fn send(
     let doubts = review::doubts(&doubtful, &plan, session.operations.now());
     if !doubtful.is_empty() {
         edit.replace.extend_from_slice(&plan.replaced);
-        edit.sends_unchanged = doubtful
-            .iter()
-            .any(|doubt| matches!(doubt, UnsafeUpdate::NotStated { .. }));
+        edit.sends_unchanged = Plan::sends_as_known(&doubtful);
         plan = read.plan(&edit, session.operations.operator());
     }
     // Report an update that cannot be sent before the person is asked to confirm it.

@@ -131,13 +131,15 @@ impl GroupForm {
         let other = self.other_draft(context)?;
         let at = context.moment(other.draft.changed_at);
         let key = context.keys.key(self.field_focus(), Action::LoadDraft);
-        let by = if context.is_other_person(&other.by) {
-            visible(&other.by)
+        let of = if context.is_other_person(&other.by) {
+            format!("the draft of {}", visible(&other.by))
+        } else if (context.drafts).is_earlier(&(context.current, self.id.clone()), other) {
+            "your earlier draft".into()
         } else {
-            "your other console".into()
+            "the draft of your other console".into()
         };
         // The key first: a narrow window cuts the end.
-        Some(format!("{key} loads the draft of {by} ({at})"))
+        Some(format!("{key} loads {of} ({at})"))
     }
 
     pub(super) fn why_not_load(&self, context: &Context) -> Option<String> {

@@ -153,25 +153,27 @@ pub(super) fn not_here() -> impl Iterator<Item = Line> {
 }
 
 /// What a number can mean.
-fn numbered(typed: &str) -> Vec<Line> {
+fn numbered(typed: &str, context: &Context) -> Vec<Line> {
     let typed = typed.trim();
     // Rows and batches are counted from one.
     let Some(number) = typed.parse::<usize>().ok().filter(|number| *number > 0) else {
         return Vec::new();
     };
     let row = format!("Go to row {number} of the list");
-    let batch = format!("Open batch {number}");
+    let row = entry(
+        Section::Typed,
+        "row",
+        typed,
+        row,
+        ListCommand::Row(number).into(),
+    );
     let id = BatchId(number as i64);
-    vec![
-        entry(
-            Section::Typed,
-            "row",
-            typed,
-            row,
-            ListCommand::Row(number).into(),
-        ),
-        entry(Section::Typed, "batch", "", batch, Command::Batch(id)),
-    ]
+    let own = context.bulk.as_ref().and_then(|run| run.batch);
+    let batch = (context.live.batches.contains(&id) || own == Some(id)).then(|| {
+        let batch = format!("Open batch {number}");
+        entry(Section::Typed, "batch", "", batch, Command::Batch(id))
+    });
+    [row].into_iter().chain(batch).collect()
 }
 
 /// Groups whose name or id contains the words.
@@ -224,7 +226,7 @@ impl Help {
         // An offer repeats what was typed.
         if self.is_palette && !self.typed.looks_secret() {
             let typed = self.typed.text();
-            self.more = numbered(typed);
+            self.more = numbered(typed, context);
             self.more.extend(groups(typed, context));
         }
     }

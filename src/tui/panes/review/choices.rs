@@ -4,11 +4,12 @@
 //! Draws the choices of a review: the old value, theirs and mine below each other, with a mark at the one that is sent.
 
 use crate::domain::{
-    Known, Part,
-    known::Source,
+    Part,
+    history::Entry,
     merge::{Conflict, Merge, Resolution},
     text::{bounded, visible},
 };
+use crate::operations::Numbered;
 use crate::tui::panes::prelude::*;
 
 /// A field that the service may have and this installation does not know.
@@ -36,17 +37,8 @@ pub(super) struct Choices {
     pub at: usize,
     /// When the service's copy was read.
     pub read_at: Timestamp,
-    /// Who sent the newest value that is not the base, and when, if the directory knows it of all of them.
-    by: Option<(Timestamp, String)>,
-}
-
-/// Where a value that is not the base is from; `None` if it is the base.
-fn sender<T: PartialEq>(
-    base: Option<&T>,
-    now: Option<&Known<T>>,
-) -> Option<(Source, Timestamp, String)> {
-    let now = now.filter(|now| base != Some(&now.value))?;
-    Some((now.source, now.at, now.by.clone()))
+    /// Of each value that this edit did not begin with: when it was sent and by whom, if the history says it.
+    authors: Vec<Option<(Timestamp, String)>>,
 }
 
 impl Choices {
@@ -78,24 +70,38 @@ impl Choices {
                 .collect(),
             at: 0,
             read_at,
-            by: None,
+            authors: Vec::new(),
         }
     }
 
-    /// Names who changed the group since the base, if the directory knows it.
-    pub(super) fn naming(mut self, base: &DesiredFields, group: &KnownGroup) -> Self {
-        let senders = [
-            sender(base.name.as_ref(), group.name.as_ref()),
-            sender(base.mapping.as_ref(), group.mapping.as_ref()),
-            sender(base.properties.as_ref(), group.properties.as_ref()),
-        ];
-        let senders = senders.into_iter().flatten().map(|(source, at, by)| {
-            let is_known = source == Source::Sent;
-            is_known.then_some((at, by))
+    /// Whether the service has values that this edit did not begin with.
+    pub(super) fn has_foreign(&self) -> bool {
+        !self.merge.conflicts.is_empty() || !self.merge.left_out.is_empty()
+    }
+
+    /// Names who sent these values, as far as the history of the group says it; its newest entry is the first.
+    pub(super) fn name_authors(&mut self, entries: &[Numbered<Entry>]) {
+        let foreign = self.merge.foreign();
+        let authors = foreign.map(|(part, value)| {
+            let mut entries = entries.iter().map(|entry| &entry.value);
+            let last = entries.find_map(|entry| Some((entry, entry.accepted(part)?)));
+            let (entry, _) = last.filter(|(_, accepted)| *accepted == value.as_deref())?;
+            Some((entry.at, entry.by.clone()))
         });
-        let senders: Option<Vec<_>> = senders.collect();
-        self.by = senders.and_then(|all| all.into_iter().max());
-        self
+        self.authors = authors.collect();
+    }
+
+    /// Says who changed the values, in capitals as far as it is no name.
+    fn changed_by(&self, context: &Context) -> String {
+        let Some((at, by)) = self.authors.iter().flatten().max() else {
+            return "CHANGED ELSEWHERE".into();
+        };
+        let is_other = |author: &Option<(Timestamp, String)>| {
+            author.as_ref().is_none_or(|(_, other)| other != by)
+        };
+        let others = self.authors.iter().any(is_other);
+        let others = if others { " AND OTHERS" } else { "" };
+        format!("CHANGED BY {} {}{others}", visible(by), context.moment(*at))
     }
 
     /// Takes over decisions about the same values that were made before the copy was read again.
@@ -158,7 +164,7 @@ pub(super) fn write(
     if merge.has_no_remote_changes() {
         let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
         page.field(LABEL, &text, theme.ok(), "");
-    } else if merge.conflicts.is_empty() && merge.left_out.is_empty() {
+    } else if !choices.has_foreign() {
         let text = format!(
             "read {read}: it already has your {}, by your request or by someone else's",
             labels(&merge.agreed)
@@ -170,10 +176,7 @@ pub(super) fn write(
             1 => "; 1 row to decide".to_owned(),
             more => format!("; {more} rows to decide"),
         };
-        let by = choices.by.as_ref().map_or("SOMEONE".into(), |(at, by)| {
-            format!("{} {}", visible(by), context.moment(*at))
-        });
-        let text = format!("read {read}: CHANGED BY {by}{rows}");
+        let text = format!("read {read}: {}{rows}", choices.changed_by(context));
         page.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
             let text = format!("The same as yours: {}", labels(&merge.agreed));

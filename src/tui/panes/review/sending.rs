@@ -11,7 +11,7 @@ use crate::{
     domain::{
         Change, Mark,
         facts::Field,
-        update::{Edit, UnsafeUpdate},
+        update::{Edit, Plan},
     },
     operations::{Call, as_curl, request, request_json},
     tui::{
@@ -108,6 +108,7 @@ impl Review {
                 sends_unchanged,
             }
         };
+        self.authors.take();
         let ticket = context.start(job);
         if let Some(running) = context.running.get_mut(&ticket) {
             // With choices made here, the request differs from the form; still, it settles the draft of the form.
@@ -222,10 +223,13 @@ impl Review {
         self.now = DesiredFields::of(&done.group);
         self.read = Some(Box::new(done.clone()));
         let (base, wanted) = (&self.asked.base, &self.asked.wanted);
-        let choices = Choices::of(base, &self.now, wanted, context.now);
-        let mut choices = choices.naming(base, &done.group);
+        let mut choices = Choices::of(base, &self.now, wanted, context.now);
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
+        }
+        if choices.has_foreign() {
+            let history = Job::History(Some(self.asked.id.clone()));
+            context.ask(&self.authors, history);
         }
         self.copy = RemoteCopy::Read(Box::new(choices));
         // Only then it is certain that nothing was sent; every other failure stays in sight.
@@ -238,6 +242,7 @@ impl Review {
 
     /// Reads the service's copy again.
     pub(super) fn read_again(&mut self, context: &mut Context) {
+        context.give_up(&self.authors);
         let ticket = context.start(Job::LookUp(self.asked.id.clone()));
         let reading = RemoteCopy::Reading(ticket);
         if let RemoteCopy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
@@ -293,10 +298,7 @@ impl Review {
     /// What the person has seen beyond the change: fields that are replaced as a whole, and whether others are sent
     /// unchanged.
     pub(super) fn acknowledged(&self) -> (Vec<Field>, bool) {
-        let objections = &self.plan.objections;
-        let is_not_told =
-            |objection: &UnsafeUpdate| matches!(objection, UnsafeUpdate::NotStated { .. });
-        let sends_unchanged = objections.iter().any(is_not_told);
+        let sends_unchanged = Plan::sends_as_known(&self.plan.objections);
         (self.plan.replaced.clone(), sends_unchanged)
     }
 

@@ -273,6 +273,11 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             UnsafeUpdate::WouldClear { .. } => format!(
                 "omitting the {field} would clear {it}, and the value is unknown: fill {it} in as well"
             ),
+            UnsafeUpdate::Restored { at, .. } => format!(
+                "the directory was restored from an older copy, and later changes of the {field} may be missing: {it} {is} sent as \
+                 known {}. If that is not right, fill {it} in as a whole",
+                context.moment(*at)
+            ),
             UnsafeUpdate::Uncertain { .. } => format!(
                 "the open change above may have changed the {field}: fill {it} in as well, or close that change with a reason"
             ),
@@ -285,7 +290,9 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
 fn write_replaced(review: &Review, page: &mut TextPage, context: &Context) {
     let theme = context.theme;
     for objection in &review.plan.objections {
-        let UnsafeUpdate::PartialChange { field, .. } = objection else {
+        let (UnsafeUpdate::PartialChange { field, .. } | UnsafeUpdate::Restored { field, .. }) =
+            objection
+        else {
             continue;
         };
         let send = &review.plan.send;

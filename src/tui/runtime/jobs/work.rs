@@ -142,7 +142,8 @@ pub(super) async fn open_rotations(operations: &Operations) -> Result<Outcome, J
         return Err(JobError::of(line));
     }
     let open = operations.open_rotations().await;
-    listed(open.map(Outcome::OpenRotations))
+    let place = operations.bound_place_name();
+    listed(open.map(|open| Outcome::OpenRotations(open, place)))
 }
 
 pub(super) async fn write_report(report: String, path: PathBuf) -> Result<Outcome, JobError> {

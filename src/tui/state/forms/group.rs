@@ -176,6 +176,7 @@ impl GroupForm {
             base: self.base.clone(),
             base_at: whole(self.base_at),
             changed_at: whole(now),
+            continues: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{
     cli::program::Home,
     support::{
         assertions::{assert_has, assert_lacks},
-        certificates::{Front, self_signed},
+        certificates::{Authority, Front, self_signed},
         faults::Faults,
     },
 };
@@ -55,4 +55,27 @@ async fn each_step_of_connecting_is_timed_on_its_own() {
             assert_has(&steps, "ertificate");
         }
     }
+}
+
+/// A service that requires a client certificate: groupdesk cannot send one, and says so wherever it connects.
+#[tokio::test]
+async fn a_service_that_requires_a_client_certificate_is_told_as_such() {
+    let service = Faults::always(refusal()).await;
+    let served = self_signed(&["localhost"]);
+    let certificate = served.pem.clone();
+    let front = Front::demanding(service.address, served, &Authority::new("of clients")).await;
+    let mut home = Home::new();
+    let url = format!("https://localhost:{}", front.address.port());
+    home.connect(&url, "key-of-the-desk");
+    home.write("ca.pem", &certificate);
+    home.add_config("ca_file = \"ca.pem\"\n");
+    let report = home.json(5, "doctor").await;
+    finding(&report, "it requires a client certificate");
+    let checked = home.exits(5, "profile check").await;
+    assert_has(&checked.all(), "it requires a client certificate");
+    home.exits(5, "create acme --yes")
+        .await
+        .says("it requires a client certificate; nothing was sent")
+        .says("groupdesk cannot send a client certificate to a service");
+    assert_eq!(service.requests().len(), 0);
 }

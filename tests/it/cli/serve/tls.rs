@@ -12,7 +12,7 @@ use tokio::{
 use crate::{
     cli::program::{Background, DEADLINE, Home, set_mode},
     support::{
-        certificates::Authority,
+        certificates::{Authority, VERSION_1},
         service::{Caller, plain_client},
     },
 };
@@ -168,6 +168,7 @@ async fn unusable_files_start_nothing_and_are_not_quoted() {
         (&one.key, &one.key, 0o600, "contains no PEM certificate"),
         (&one.cert, canary, 0o600, "contains no unencrypted PEM private key"),
         (&one.cert, &one.key, 0o644, "chmod 600"),
+        (VERSION_1.0, VERSION_1.1, 0o600, "it is of X.509 version 1"),
     ];
     for (cert, key, mode, says) in table {
         home.write("cert.pem", cert);

@@ -9,7 +9,7 @@ use crate::{
     cli::program::{Background, set_mode},
     support::{
         assertions::{assert_has, assert_lacks},
-        certificates::Authority,
+        certificates::{Authority, VERSION_1},
         postgres::Server,
         service::Caller,
     },
@@ -225,6 +225,7 @@ async fn a_client_certificate_authenticates_without_a_password(scene: &Scene) {
         ("ca_file = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),
         (both, &certificate, &her_key, 0o600, 2, "do not match"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
+        (both, &VERSION_1.0.to_owned(), &VERSION_1.1.to_owned(), 0o600, 2, "cert: it is of X.509 version 1"),
         (both, &key, &key, 0o600, 2, "cert: "),
         (both, &certificate, &encrypted, 0o600, 2, "no unencrypted private key"),
         (both, &of_stranger, &strange_key, 0o600, 8, "its CA is not one that the server trusts"),
