@@ -10,6 +10,7 @@ use rcgen::DnType;
 use super::{roles::scene, *};
 use crate::support::{
     certificates::Authority,
+    folder::temporary,
     postgres,
     wait::{DEADLINE, eventually},
 };
@@ -41,7 +42,8 @@ async fn a_time_limit_of_a_role_stops_no_write() {
         "SELECT COUNT(*) > 0 FROM pg_stat_activity WHERE usename = '{person}' AND wait_event_type = 'Lock' \
          AND clock_timestamp() - query_start > INTERVAL '100 ms'"
     );
-    eventually("it waits", || server.execute("public", &waiting) == "t").await;
+    let mut watching = server.session("public");
+    eventually("it waits", || watching.say(&waiting) == "t").await;
     colleague.say("COMMIT; SELECT 1");
     let written = writing.await.expect("no panic");
     written.expect("written");
@@ -61,7 +63,7 @@ async fn an_open_directory_takes_a_renewed_client_certificate() {
         "public",
         "CREATE ROLE carla LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO carla",
     );
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = temporary();
     let at = |name: &str| folder.path().join(name);
     let give = |authority: &Authority| {
         let certificate = authority.certify(&[], |params| {
