@@ -5,7 +5,7 @@ pub mod address;
 pub mod answer;
 pub mod body;
 pub mod client;
-pub mod facts;
+mod facts;
 pub mod failure;
 pub mod inspect;
 mod masking;

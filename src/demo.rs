@@ -24,8 +24,8 @@ use seed::Filler;
 use crate::{
     api::wire::DEFAULT_PATH,
     config::{ConfigError, Environment, Overrides, Settings},
-    directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
-    domain::facts::Basis,
+    directory::{BindingAnswer, Caller, Directory, DirectoryError, PlaceId, Statement},
+    domain::facts::{Basis, Fact},
     operations::{Clock, Operations},
     platform::private_files,
     service::{

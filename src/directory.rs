@@ -25,7 +25,7 @@ use std::{
     collections::HashSet,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
 };
 
 pub use crate::db::ServerFault;
@@ -63,9 +63,9 @@ pub use team::{
 };
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    BeginResult, EventKind, Fact, GroupSnapshot, HandOffStep, HandOffTaker, HistoryFilter,
-    JournalEvent, Noted, Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent,
-    RotationRow, RotationStep, SnapshotExtras, Statement, TokenChange,
+    BeginResult, EventKind, GroupSnapshot, HandOffStep, HandOffTaker, HistoryFilter, JournalEvent,
+    Noted, Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
+    RotationStep, SnapshotExtras, Statement, TokenChange,
 };
 pub use watch::{
     ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
@@ -207,11 +207,7 @@ impl Directory {
 
     /// Notes that this process works on a rotation, up to the hand-off of its token, or that it has ended.
     pub(crate) fn note_at_work(&self, id: RotationId, is_at_work: bool) {
-        let mut rotations = self
-            .0
-            .at_work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut rotations = self.at_work();
         if is_at_work {
             rotations.insert(id);
         } else {
@@ -221,12 +217,12 @@ impl Directory {
 
     /// Whether this process works on a rotation.
     pub(crate) fn is_at_work(&self, id: RotationId) -> bool {
-        let rotations = self
-            .0
-            .at_work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        rotations.contains(&id)
+        self.at_work().contains(&id)
+    }
+
+    fn at_work(&self) -> MutexGuard<'_, HashSet<RotationId>> {
+        let rotations = self.0.at_work.lock();
+        rotations.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where it is.

@@ -72,16 +72,16 @@ pub use crate::platform::test_clock::TEST_CLOCK;
 pub use crate::{
     api::{
         failure::Call,
-        inspect::{Method, as_curl, curl_of, request_json},
+        inspect::{as_curl, curl_of, request_json},
         probe::{Finding, Probe, Step},
         recording::{Body, ExchangeKind, Listener, RecordedExchange},
     },
     config::guard::Operation as Guarded,
     directory::{
         Alarm, Batch, BatchId, BatchItem, BatchOptions, BindingAnswer, Bound, ChangeCursor,
-        Changes, DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId,
-        Imported, ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered,
-        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
+        Changes, DirectoryError, DraftHead, DraftSaved, FirstGroups, Import, ImportId, Imported,
+        ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
+        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
         QuestionReason, Role, RotationId, RotationRow, ServerFault, TeamFault, WatchedConnection,
     },
 };

@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, pasted::Parts, token::Token},
+    domain::{facts::Fact, group::UserGroupId, pasted::Parts, token::Token},
     intake::{self, proxy::Proxy},
 };
 
@@ -37,7 +37,7 @@ use super::{
         error_message::Scrub,
         judge,
     },
-    facts::{self, StatedFacts},
+    facts,
     failure::{Call, CallError, ClientError, NotSent, Route, is_refused_by_proxy},
     masking::SeenTokens,
     proxied::{self, ProxyFault},
@@ -92,7 +92,7 @@ pub struct Reply {
     /// From the first byte of the request to the last byte of the answer.
     pub latency: Duration,
     /// The facts that the service states about itself.
-    pub facts: StatedFacts,
+    pub facts: Vec<Fact>,
 }
 
 /// What a call brings.
@@ -327,7 +327,7 @@ impl Inner {
             verdict,
             status,
             latency: begun.elapsed(),
-            facts: StatedFacts::of(&received.headers),
+            facts: facts::stated(&received.headers),
         })
     }
 

@@ -2,9 +2,16 @@
 
 use reqwest::header::HeaderMap;
 
-use crate::domain::facts::{GetBehaviour, OmittedField};
+use crate::domain::facts::Fact;
 
 const HEADER: &str = "groupdesk-facts";
+/// What may be stated: whether others write, a service cannot know.
+const NAMES: [&str; 4] = [
+    "properties-on-get",
+    "absent-name",
+    "absent-mapping",
+    "absent-properties",
+];
 
 /// Whether the service states in its answer that it did nothing.
 pub(super) fn not_done(headers: &HeaderMap) -> bool {
@@ -13,41 +20,22 @@ pub(super) fn not_done(headers: &HeaderMap) -> bool {
         .is_some_and(|said| said == "1")
 }
 
-/// `None` if it was not stated, or not in a form that is understood.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StatedFacts {
-    pub properties_on_get: Option<GetBehaviour>,
-    pub absent_name: Option<OmittedField>,
-    pub absent_properties: Option<OmittedField>,
-    pub absent_mapping: Option<OmittedField>,
-}
-
-impl StatedFacts {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
-        let lines = headers.get_all(HEADER).iter();
-        let lines: Vec<_> = lines.filter_map(|line| line.to_str().ok()).collect();
-        let stated = |name: &str| {
-            let statements = lines.iter().flat_map(|line| line.split(','));
-            let mut values = statements
-                .filter_map(|statement| statement.split_once('='))
-                .filter(|(of, _)| of.trim().eq_ignore_ascii_case(name))
-                .map(|(_, value)| value.trim().to_ascii_lowercase());
-            let value = values.next()?;
-            // Contradicting statements count as none.
-            values.all(|other| other == value).then_some(value)
-        };
-        let absent = |name| {
-            let said = OmittedField::parse(&stated(name)?)?;
-            (said != OmittedField::Unknown).then_some(said)
-        };
-        let on_get = stated("properties-on-get").and_then(|said| GetBehaviour::parse(&said));
-        Self {
-            properties_on_get: on_get.filter(|said| *said != GetBehaviour::Unknown),
-            absent_name: absent("absent-name"),
-            absent_properties: absent("absent-properties"),
-            absent_mapping: absent("absent-mapping"),
-        }
-    }
+/// What is stated in a form that is understood, each once.
+pub(super) fn stated(headers: &HeaderMap) -> Vec<Fact> {
+    let lines = headers.get_all(HEADER).iter();
+    let lines: Vec<_> = lines.filter_map(|line| line.to_str().ok()).collect();
+    let stated = |name: &str| {
+        let statements = lines.iter().flat_map(|line| line.split(','));
+        let mut values = statements
+            .filter_map(|statement| statement.split_once('='))
+            .filter(|(of, _)| of.trim().eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim().to_ascii_lowercase());
+        let value = values.next().filter(|value| value != "unknown")?;
+        // Contradicting statements count as none.
+        let is_one = values.all(|other| other == value);
+        Fact::parse(&name.replace('-', "_"), &value).filter(|_| is_one)
+    };
+    NAMES.into_iter().filter_map(stated).collect()
 }
 
 #[cfg(test)]
@@ -55,14 +43,15 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     use super::*;
+    use crate::domain::facts::{Field, GetBehaviour, OmittedField};
 
-    fn read(lines: &[&[u8]]) -> StatedFacts {
+    fn read(lines: &[&[u8]]) -> Vec<Fact> {
         let value = |line: &&[u8]| HeaderValue::from_bytes(line).expect("a header");
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(HEADER, value(line));
         }
-        StatedFacts::of(&headers)
+        stated(&headers)
     }
 
     #[test]
@@ -71,18 +60,17 @@ mod tests {
             b"properties-on-get=echoed, absent-name=keep",
             b"Absent-Mapping = Clear,absent-properties=keep",
         ]);
-        let wanted = StatedFacts {
-            properties_on_get: Some(GetBehaviour::Echoed),
-            absent_name: Some(OmittedField::Keep),
-            absent_properties: Some(OmittedField::Keep),
-            absent_mapping: Some(OmittedField::Clear),
-        };
+        let wanted = [
+            Fact::PropertiesOnGet(GetBehaviour::Echoed),
+            Fact::OmittedField(Field::Name, OmittedField::Keep),
+            Fact::OmittedField(Field::Mapping, OmittedField::Clear),
+            Fact::OmittedField(Field::Properties, OmittedField::Keep),
+        ];
         assert_eq!(facts, wanted);
     }
 
     #[test]
     fn what_is_not_understood_is_not_said() {
-        let nothing = StatedFacts::default();
         for lines in [
             &[] as &[&[u8]],
             &[b""],
@@ -92,11 +80,11 @@ mod tests {
             &[b"absent-name=keep; absent-mapping=keep"],
             &[b"absent-name=keep", b"absent-name=clear"],
             &[b"absent-name=keep\xff"],
+            &[b"sole-writer=yes, absent_name=keep"],
         ] {
-            assert_eq!(read(lines), nothing, "{lines:?}");
+            assert_eq!(read(lines), [], "{lines:?}");
         }
         let some = read(&[b"later=1, absent-name=keep, absent-name=KEEP, absent-mapping=merge"]);
-        assert_eq!(some.absent_name, Some(OmittedField::Keep));
-        assert_eq!(some.absent_mapping, None);
+        assert_eq!(some, [Fact::OmittedField(Field::Name, OmittedField::Keep)]);
     }
 }

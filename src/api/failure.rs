@@ -23,7 +23,6 @@ pub enum ClientError {
 
 word_enum! {
     /// Which operation was called.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Call {
         GetOrCreate = "get",
         /// A get-or-create that is meant to create.

@@ -3,23 +3,9 @@
 
 use std::fmt::Write;
 
-use crate::{
-    config::profile::Profile,
-    domain::{text, word_enum::word_enum},
-};
+use crate::{config::profile::Profile, domain::text};
 
-use super::{address::Address, wire::GroupRequest};
-
-word_enum! {
-    /// The operations whose body is a group; a rotation, whose body is a token, is never written down.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Method {
-        /// Get or create.
-        Get = "GET",
-        /// Update.
-        Put = "PUT",
-    }
-}
+use super::{address::Address, failure::Call, wire::GroupRequest};
 
 /// What is sent, as indented JSON.
 pub fn request_json(request: &GroupRequest) -> String {
@@ -28,7 +14,7 @@ pub fn request_json(request: &GroupRequest) -> String {
 
 /// The same request as a POSIX shell command. The API key is read from `$GROUPDESK_API_KEY` and passed to curl on its
 /// standard input, because arguments are visible to every user of a machine.
-pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> String {
+pub fn as_curl(profile: &Profile, call: Call, request: &GroupRequest) -> String {
     let body = serde_json::to_string(request).expect("strings and JSON serialise");
     // A profile that cannot be called can still be reviewed, but its address may contain a password.
     let url = Address::of(profile).map_or_else(
@@ -36,15 +22,15 @@ pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> Str
         |address| address.url.into(),
     );
     let proxied = profile.proxy_from_environment;
-    curl_of(&url, method, proxied, &body)
+    curl_of(&url, call, proxied, &body)
 }
 
 /// A body as a POSIX shell command to this address.
-pub fn curl_of(url: &str, method: Method, proxied: bool, body: &str) -> String {
+pub fn curl_of(url: &str, call: Call, proxied: bool, body: &str) -> String {
     let mut command = format!(
         "printf 'Authorization: Token %s\\n' \"$GROUPDESK_API_KEY\" | curl --globoff --header @- \
          --header 'Content-Type: application/json' --header 'Accept: application/json' --request {}",
-        method.as_str()
+        call.method()
     );
     if !proxied {
         command.push_str(" --noproxy '*'");
@@ -122,7 +108,7 @@ mod tests {
             ..profile()
         };
         for (profile, uses_proxy) in [(direct, false), (proxied, true)] {
-            let command = as_curl(&profile, Method::Put, &request());
+            let command = as_curl(&profile, Call::Update, &request());
             assert_eq!(!command.contains("--noproxy '*'"), uses_proxy, "{command}");
         }
     }
@@ -132,7 +118,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         // A substitute for curl that writes its arguments and its standard input.
         let curl = "curl() { for a; do printf '%s\\037' \"$a\"; done > args; cat > input; }";
-        let script = format!("{curl}\n{}", as_curl(&profile(), Method::Put, &request()));
+        let script = format!("{curl}\n{}", as_curl(&profile(), Call::Update, &request()));
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script).current_dir(folder.path());
         let status = shell.env("GROUPDESK_API_KEY", "canary").status();
@@ -154,6 +140,6 @@ mod tests {
             base_url: "https://u:canary@api.example.com".into(),
             ..profile()
         };
-        assert!(!as_curl(&profile, Method::Get, &request()).contains("canary"));
+        assert!(!as_curl(&profile, Call::GetOrCreate, &request()).contains("canary"));
     }
 }

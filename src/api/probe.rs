@@ -39,7 +39,6 @@ pub struct Step {
 
 word_enum! {
     /// What the probe found. The words are those of the JSON output.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Finding {
         /// The service looked at the request, not only at the key.
         Accepted = "accepted",
@@ -191,16 +190,14 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
             ..
         }) => {
             let via = via.as_deref().filter(|_| !stated);
+            let says = says(words.as_deref());
             let (finding, text) = match (status, via) {
                 // A proxy that forbids says nothing about the key.
-                (403, Some(_)) => (
-                    Finding::Strange,
-                    format!(
-                        "The response is a refusal (HTTP 403).{}",
-                        says(words.as_deref())
-                    ),
-                ),
-                _ => finding_of_refusal(*status, *stated, words.as_deref(), has_slash),
+                (403, Some(_)) => {
+                    let text = format!("The response is a refusal (HTTP 403).{says}");
+                    (Finding::Strange, text)
+                }
+                _ => finding_of_refusal(*status, *stated, &says, has_slash),
             };
             (finding, text + &beside(via))
         }
@@ -241,13 +238,7 @@ fn beside(via: Option<&str>) -> String {
     })
 }
 
-fn finding_of_refusal(
-    status: u16,
-    stated: bool,
-    words: Option<&str>,
-    has_slash: bool,
-) -> (Finding, String) {
-    let says = says(words);
+fn finding_of_refusal(status: u16, stated: bool, says: &str, has_slash: bool) -> (Finding, String) {
     match status {
         401 => (
             Finding::KeyRefused,
@@ -291,48 +282,45 @@ fn finding_of_refusal(
 fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
     let status = unclear.status;
     let via = unclear.via.as_deref();
-    match &unclear.kind {
+    let (finding, text) = match &unclear.kind {
         AmbiguousKind::Redirect { to, hint } => {
             let to = to.as_deref().unwrap_or("nowhere");
             let finding = match hint {
                 RedirectHint::AddSlash | RedirectHint::DropSlash => Finding::Slash,
                 RedirectHint::UseHttps | RedirectHint::Check => Finding::Redirected,
             };
-            let text = format!(
-                "HTTP {status} points to {to}. It was not followed: a redirect can turn a rotation into a read. To do: {hint}.{}",
-                beside(via)
-            );
-            (finding, text)
+            (
+                finding,
+                format!(
+                    "HTTP {status} points to {to}. It was not followed: a redirect can turn a rotation into a read. To do: {hint}."
+                ),
+            )
         }
         AmbiguousKind::WebPage => (
             Finding::WebPage,
             format!(
-                "The response is a web page instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
-                beside(via)
+                "The response is a web page instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path."
             ),
         ),
         AmbiguousKind::ServerError { .. } if status == LOGIN_REQUIRED => (
             Finding::NotReached,
             format!(
                 "Not reached: the network or a proxy wants you to log in first (HTTP {status}). Open any web page in a browser, log \
-                in, then try again.{}",
-                beside(via)
+            in, then try again."
             ),
         ),
-        AmbiguousKind::ServerError { .. } if via.is_some() && (502..=504).contains(&status) => (
-            Finding::ServiceFailed,
-            format!(
-                "The service or the proxy {} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service.",
-                via.unwrap_or_default()
-            ),
-        ),
-        AmbiguousKind::ServerError { words, .. } => (
-            Finding::ServiceFailed,
-            format!(
-                "Reached, but the service failed (HTTP {status}).{} It is unknown whether it accepts the key; try again later.",
-                says(words.as_deref())
-            ),
-        ),
+        AmbiguousKind::ServerError { words, .. } => {
+            let text = match via.filter(|_| (502..=504).contains(&status)) {
+                Some(proxy) => format!(
+                    "The service or the proxy {proxy} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service."
+                ),
+                None => format!(
+                    "Reached, but the service failed (HTTP {status}).{} It is unknown whether it accepts the key; try again later.",
+                    says(words.as_deref())
+                ),
+            };
+            return (Finding::ServiceFailed, text);
+        }
         AmbiguousKind::SuccessMissing(_)
         | AmbiguousKind::SuccessOdd(_)
         | AmbiguousKind::SuccessDenied
@@ -343,13 +331,13 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
         | AmbiguousKind::TooLarge => (
             Finding::Strange,
             format!(
-                "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path.{}",
-                beside(via)
+                "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path."
             ),
         ),
         AmbiguousKind::NoGroup
         | AmbiguousKind::NoToken
         | AmbiguousKind::NoId
-        | AmbiguousKind::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
-    }
+        | AmbiguousKind::OtherGroup { .. } => return (Finding::Strange, SUCCESS.into()),
+    };
+    (finding, text + &beside(via))
 }

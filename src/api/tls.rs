@@ -190,19 +190,13 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let bytes = Zeroizing::new(contents(file)?);
-    let pem = pem::plain(&bytes);
-    let sections = pem::certificates(&pem);
-    if sections.is_empty() {
-        return Err(pem::instead(&bytes).into());
+    // The text may be whole and the certificate in it cut.
+    let is_whole =
+        |read: &CertificateDer<'static>| RootCertStore::empty().add(read.clone()).is_ok();
+    match pem::read(&pem::plain(&bytes), is_whole)? {
+        none if none.is_empty() => Err(pem::instead(&bytes).into()),
+        certificates => Ok(certificates),
     }
-    let count = sections.len();
-    let certificates = sections.into_iter().enumerate().map(|(at, section)| {
-        let read = CertificateDer::from_pem_slice(section).ok();
-        // The text may be whole and the certificate in it cut.
-        let read = read.filter(|read| RootCertStore::empty().add(read.clone()).is_ok());
-        read.ok_or_else(|| pem::broken(at + 1, count))
-    });
-    certificates.collect()
 }
 
 fn contents(file: &Path) -> Result<Vec<u8>, String> {

@@ -32,7 +32,6 @@ pub enum Level {
 
 word_enum! {
     /// What a guard is about. The words are those of the configuration file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Operation {
         Create = "create",
         Update = "update",

@@ -58,7 +58,6 @@ macro_rules! roles {
     ($($role:ident = $name:literal: $meaning:literal,)+) => {
         word_enum! {
             /// What a colour stands for, by its name in the file.
-            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
             pub enum Role { $($role = $name,)+ }
         }
 

@@ -89,7 +89,7 @@ fn a_record_is_written_replaced_changed_and_read_by_its_columns() {
     tx.upsert("outer_", 1, row(2, 21)).expect("replaced");
     assert!(tx.insert("outer_", row(2, 22)).is_err(), "there already");
     assert_eq!(all().expect("read"), [(1, 10), (2, 21)]);
-    tx.update("outer_", 1, row! { number: 2, a: 23 })
+    tx.keep("outer_", 1, row! { number: 2, a: 23 }, false)
         .expect("changed");
     assert_eq!(all().expect("read"), [(1, 10), (2, 23)]);
 

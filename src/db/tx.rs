@@ -207,8 +207,12 @@ impl<'c> Tx<'c> {
         self.put(text, values)
     }
 
-    /// Changes the row whose key are the first `key` columns.
-    pub(crate) fn update(&self, table: &str, key: usize, row: NewRow) -> Result<()> {
+    /// Adds a row that `is_new`, or changes the one whose key are the first `key` columns. On a server with several writers a
+    /// new row fails if another one was faster; then the work starts again.
+    pub(crate) fn keep(&self, table: &str, key: usize, row: NewRow, is_new: bool) -> Result<()> {
+        if is_new {
+            return self.insert(table, row);
+        }
         let (text, values) = record::update(table, key, row);
         self.put(text, values)
     }

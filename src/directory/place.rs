@@ -21,7 +21,6 @@ pub struct KeyId(pub i64);
 
 word_enum! {
     /// How far an API key is trusted to be of its place.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum KeyState {
         Trusted = "trusted",
         /// It may only read groups that a person names, until a token that the place knows comes back.

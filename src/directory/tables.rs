@@ -6,7 +6,7 @@ use crate::domain::word_enum::word_enum;
 
 word_enum! {
     /// What somebody may do; each may do all that the ones before may.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Sees everything but the key of the fingerprints.
         Viewer = "viewer",

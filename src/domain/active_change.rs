@@ -6,7 +6,6 @@ use super::{group::UserGroupId, word_enum::word_enum};
 
 word_enum! {
     /// What is being done to a group.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ChangeKind {
         Rotating = "rotating",
         /// A new token is being read back.

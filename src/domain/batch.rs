@@ -31,7 +31,6 @@ pub const NOT_IN_FILE: &str = "not in the token file";
 
 word_enum! {
     /// The status of a batch item, in the words of the JSON output.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ItemStatus {
         /// Nothing was sent or tried for it.
         NotStarted = "not_started",

@@ -7,7 +7,7 @@ use super::word_enum::word_enum;
 
 word_enum! {
     /// What a get returns where it carries properties.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum GetBehaviour {
         /// The stored ones.
         Returned = "returned",
@@ -20,7 +20,7 @@ word_enum! {
 
 word_enum! {
     /// What becomes of a field that an update leaves out.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum OmittedField {
         Keep = "keep",
         Clear = "clear",
@@ -32,7 +32,7 @@ word_enum! {
 
 word_enum! {
     /// Where a fact comes from.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum Basis {
         /// Seen in an exchange.
         Proven = "proven",
@@ -84,6 +84,24 @@ impl Facts {
             .collect()
     }
 
+    /// What is known in the place of a fact, and by whom.
+    pub fn in_place_of(&self, fact: Fact) -> (Fact, Option<&String>) {
+        match fact {
+            Fact::PropertiesOnGet(_) => {
+                let known = &self.properties_on_get;
+                (Fact::PropertiesOnGet(known.value), known.by.as_ref())
+            }
+            Fact::OmittedField(field, _) => {
+                let known = self.absent(field);
+                (Fact::OmittedField(field, known.value), known.by.as_ref())
+            }
+            Fact::SoleWriter(_) => {
+                let known = &self.sole_writer;
+                (Fact::SoleWriter(known.value), known.by.as_ref())
+            }
+        }
+    }
+
     pub fn absent(&self, field: Field) -> &Stated<OmittedField> {
         match field {
             Field::Name => &self.absent_name,
@@ -95,7 +113,7 @@ impl Facts {
 
 word_enum! {
     /// One of the three fields that a person can set.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[derive(Hash, PartialOrd, Ord)]
     pub enum Field {
         Name = "name",
         Mapping = "mapping",
@@ -116,5 +134,49 @@ impl Field {
 
     const fn is_plural(self) -> bool {
         matches!(self, Self::Properties)
+    }
+}
+
+/// A fact and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    PropertiesOnGet(GetBehaviour),
+    OmittedField(Field, OmittedField),
+    SoleWriter(bool),
+}
+
+impl Fact {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PropertiesOnGet(_) => "properties_on_get",
+            Self::OmittedField(Field::Name, _) => "absent_name",
+            Self::OmittedField(Field::Mapping, _) => "absent_mapping",
+            Self::OmittedField(Field::Properties, _) => "absent_properties",
+            Self::SoleWriter(_) => "sole_writer",
+        }
+    }
+
+    pub fn value(self) -> &'static str {
+        match self {
+            Self::PropertiesOnGet(value) => value.as_str(),
+            Self::OmittedField(_, value) => value.as_str(),
+            Self::SoleWriter(true) => "yes",
+            Self::SoleWriter(false) => "no",
+        }
+    }
+
+    /// By its name and value; `None` if they are inconsistent.
+    pub fn parse(name: &str, value: &str) -> Option<Self> {
+        let absent =
+            |field| OmittedField::parse(value).map(|value| Self::OmittedField(field, value));
+        match name {
+            "properties_on_get" => GetBehaviour::parse(value).map(Self::PropertiesOnGet),
+            "absent_name" => absent(Field::Name),
+            "absent_mapping" => absent(Field::Mapping),
+            "absent_properties" => absent(Field::Properties),
+            "sole_writer" if value == "yes" => Some(Self::SoleWriter(true)),
+            "sole_writer" if value == "no" => Some(Self::SoleWriter(false)),
+            _ => None,
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::word_enum::word_enum;
 
 word_enum! {
     /// Where a hand-off stands. The words are those of the directory and of `rotations --json`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    #[derive(Hash, Default)]
     pub enum HandOffState {
         /// Nothing is to be handed off.
         #[default]

@@ -9,7 +9,7 @@ use super::{group::UserGroupId, token::Fingerprint, word_enum::word_enum};
 
 word_enum! {
     /// The operations an operator can do to a group.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Hash)]
     pub enum Operation {
         Get = "get",
         Create = "create",
@@ -30,7 +30,7 @@ impl FromStr for Operation {
 
 word_enum! {
     /// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Hash)]
     pub enum Ending {
         /// The group was there and is unchanged.
         Found = "found",

@@ -16,7 +16,7 @@ use super::{
 
 word_enum! {
     /// Where a remembered value came from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[derive(serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Source {
         /// A request of ours carried it and the service accepted the request.
@@ -246,7 +246,7 @@ impl KnownGroup {
 
 word_enum! {
     /// What became of a row of a file in the directory; of several fields the last of these counts.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord)]
     pub enum ImportResult {
         /// All of it was known already.
         Unchanged = "unchanged",

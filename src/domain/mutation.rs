@@ -20,7 +20,7 @@ word_enum! {
     ///               ├─────▶ unknown ──┐      sent, older than it ──▶ open
     ///               └── window over ──┴──▶ open ──▶ ended (a reading settles it, or a person)
     /// ```
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Hash)]
     pub enum State {
         /// The intent is durable; nothing was sent.
         Intended = "intended",

@@ -6,7 +6,6 @@ use super::{text::listed, word_enum::word_enum};
 
 word_enum! {
     /// What a read of a known group found. The words are those of the JSON output.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ReadResult {
         /// As it was last seen here, as far as the service tells.
         Unchanged = "unchanged",
@@ -27,13 +26,8 @@ word_enum! {
 /// Number of groups by result. They add up: see [`Counts::planned`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    pub unchanged: usize,
-    pub changed: usize,
-    pub first_seen: usize,
-    pub created_again: usize,
-    pub created: usize,
-    pub wrong_environment: usize,
-    pub failed: usize,
+    /// Of those that ended, in the order of [`ReadResult::ALL`].
+    pub(crate) ended: [usize; ReadResult::ALL.len()],
     /// Read by an earlier run of the same refresh.
     pub done_before: usize,
     pub not_started: usize,
@@ -43,38 +37,27 @@ impl Counts {
     /// Counts the result of one that was not started.
     pub fn ended(&mut self, found: ReadResult) {
         self.not_started = self.not_started.saturating_sub(1);
-        *match found {
-            ReadResult::Unchanged => &mut self.unchanged,
-            ReadResult::Changed => &mut self.changed,
-            ReadResult::FirstSeen => &mut self.first_seen,
-            ReadResult::CreatedAgain => &mut self.created_again,
-            ReadResult::Created => &mut self.created,
-            ReadResult::WrongEnvironment => &mut self.wrong_environment,
-            ReadResult::Failed => &mut self.failed,
-        } += 1;
+        self.ended[found as usize] += 1;
+    }
+
+    /// How many ended like this.
+    pub fn of(&self, found: ReadResult) -> usize {
+        self.ended[found as usize]
     }
 
     /// The words of the JSON output, in the order of the report.
-    pub fn each(&self) -> [(&'static str, usize); 9] {
-        [
-            (ReadResult::Unchanged.as_str(), self.unchanged),
-            (ReadResult::Changed.as_str(), self.changed),
-            (ReadResult::FirstSeen.as_str(), self.first_seen),
-            (ReadResult::CreatedAgain.as_str(), self.created_again),
-            (ReadResult::Created.as_str(), self.created),
-            (
-                ReadResult::WrongEnvironment.as_str(),
-                self.wrong_environment,
-            ),
-            (ReadResult::Failed.as_str(), self.failed),
+    fn each(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let others = [
             ("done_before", self.done_before),
             ("not_started", self.not_started),
-        ]
+        ];
+        let ended = ReadResult::ALL.map(|found| (found.as_str(), self.of(found)));
+        ended.into_iter().chain(others)
     }
 
     /// All of them.
     pub fn planned(&self) -> usize {
-        self.each().iter().map(|(_, count)| count).sum()
+        self.each().map(|(_, count)| count).sum()
     }
 
     /// All but those not started.
@@ -84,29 +67,32 @@ impl Counts {
 
     /// Groups that were successfully read, now or before.
     pub fn read(&self) -> usize {
-        self.done() - self.failed
+        self.done() - self.of(ReadResult::Failed)
     }
 
     pub fn alarms(&self) -> usize {
-        self.created_again + self.created + self.wrong_environment
+        use ReadResult::{Created, CreatedAgain, WrongEnvironment};
+        let alarms = [CreatedAgain, Created, WrongEnvironment];
+        alarms.map(|found| self.of(found)).iter().sum()
     }
 
     /// Whether nothing is left to do.
     pub fn is_complete(&self) -> bool {
-        self.not_started + self.failed + self.wrong_environment == 0
+        let is_left = [ReadResult::Failed, ReadResult::WrongEnvironment];
+        self.not_started == 0 && is_left.iter().all(|found| self.of(*found) == 0)
     }
 }
 
 /// As text: `1 CREATED AGAIN, 7 unchanged, 2 not started of 10`. What needs a person comes first; zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut counts = self.each();
+        let mut counts: Vec<_> = self.each().collect();
         counts.sort_by_key(|(word, _)| match *word {
             "created_again" | "created" | "wrong_environment" => 0,
             "failed" => 1,
             _ => 2,
         });
-        let counts = counts.map(|(word, count)| {
+        let counts = counts.into_iter().map(|(word, count)| {
             let shown = word.replace('_', " ");
             match word {
                 "created_again" | "created" | "wrong_environment" => (count, shown.to_uppercase()),

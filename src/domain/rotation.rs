@@ -18,7 +18,7 @@ word_enum! {
     ///    |          +--N = T0, or it never left--> NotApplied
     ///    +--found when its time is over--> NotApplied          any open one, or Conflict --a person--> Abandoned
     /// ```
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Hash)]
     pub enum State {
         /// The intent is durable; nothing was sent.
         Intended = "intended",

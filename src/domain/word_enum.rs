@@ -5,6 +5,7 @@ macro_rules! word_enum {
     ($(#[$about:meta])* $seen:vis enum $name:ident {
         $($(#[$of_one:meta])* $variant:ident = $word:literal,)+
     }) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         $(#[$about])*
         $seen enum $name {
             $($(#[$of_one])* $variant,)+

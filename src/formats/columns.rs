@@ -10,7 +10,6 @@ use crate::domain::{
 
 word_enum! {
     /// A column of a file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Column {
         Id = "user_group_id",
         Name = "name",

@@ -11,7 +11,6 @@ use crate::domain::{
 
 word_enum! {
     /// What one row needs.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RowAction {
         /// The service is not known to have it.
         Create = "create",

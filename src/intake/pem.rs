@@ -1,5 +1,6 @@
 //! Certificates and keys in PEM: every section of a file counts, and one that is cut is found by its number.
 
+use rustls::pki_types::{CertificateDer, pem::PemObject};
 use zeroize::Zeroizing;
 
 use super::secret;
@@ -20,6 +21,20 @@ pub fn plain(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
         !is_indent
     });
     plain
+}
+
+/// The certificates of a file, in order, or the message about the first that cannot be read or is not whole.
+pub fn read(
+    plain: &[u8],
+    is_whole: impl Fn(&CertificateDer<'static>) -> bool,
+) -> Result<Vec<CertificateDer<'static>>, String> {
+    let sections = certificates(plain);
+    let count = sections.len();
+    let certificates = sections.into_iter().zip(1..).map(|(section, number)| {
+        let read = CertificateDer::from_pem_slice(section).ok();
+        read.filter(&is_whole).ok_or_else(|| broken(number, count))
+    });
+    certificates.collect()
 }
 
 /// The sections of certificates, in order, from their first line to their last. One that does not end, or that another
@@ -81,7 +96,7 @@ pub fn instead(bytes: &[u8]) -> &'static str {
 }
 
 /// The message about a certificate that cannot be read, by its number, counted from 1.
-pub fn broken(number: usize, count: usize) -> String {
+fn broken(number: usize, count: usize) -> String {
     format!(
         "certificate {number} of {count} in it cannot be read: it is cut or damaged; none of them is used. Copy the whole \
          file again"

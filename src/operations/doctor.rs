@@ -21,7 +21,7 @@ pub use terminal::Terminal;
 
 word_enum! {
     /// How bad it is; the later, the worse. The words are those of the report and of its JSON.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord)]
     pub enum Severity {
         Ok = "ok",
         /// Good to know.
@@ -35,7 +35,6 @@ word_enum! {
 
 word_enum! {
     /// What a finding is about, in the words of the report and of its JSON.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Area {
         Groupdesk = "groupdesk",
         Configuration = "configuration",

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Entry, Index, SearchRequest,
+    Entry, GROUPS_PER_CANCEL_CHECK, Index, SearchRequest,
     conditions::QueryMatcher,
     normalize::{is_same, lowered},
     query::{Condition, Number, Query},
@@ -17,9 +17,6 @@ use crate::domain::{
     known::KnownGroup,
     text::{is_hidden, skeleton, visible},
 };
-
-/// How many groups are checked between two checks for cancellation.
-const GROUPS_PER_CANCEL_CHECK: usize = 512;
 
 /// Longer values are not compared.
 const LONGEST_NEAR: usize = 64;

@@ -58,19 +58,13 @@ impl Tls {
 fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     let (cert_file, key_file) = (cert.display(), key.display());
     let chain = fs::read(cert).map_err(|error| format!("{cert_file} cannot be read: {error}"))?;
-    let chain = pem::plain(&chain);
-    let sections = pem::certificates(&chain);
-    let count = sections.len();
-    if count == 0 {
+    let chain = pem::read(&pem::plain(&chain), |_| true);
+    let chain = chain.map_err(|why| format!("{cert_file}: {why}"))?;
+    if chain.is_empty() {
         return Err(format!(
             "{cert_file} contains no PEM certificate; use the file with the whole chain, server certificate first"
         ));
     }
-    let sections = sections.into_iter().enumerate().map(|(at, section)| {
-        let read = CertificateDer::from_pem_slice(section);
-        read.map_err(|_| format!("{cert_file}: {}", pem::broken(at + 1, count)))
-    });
-    let chain = sections.collect::<Result<Vec<_>, _>>()?;
     if let Some(why) = useless(&chain[0], UnixTime::now()) {
         return Err(format!("the first certificate in {cert_file} {why}"));
     }
@@ -112,19 +106,19 @@ fn useless(leaf: &CertificateDer<'static>, now: UnixTime) -> Option<&'static str
     let verifier = verifier.build().ok()?;
     let name = ServerName::try_from("localhost").expect("a name");
     let refused = verifier.verify_server_cert(leaf, &[], &name, &[], now);
-    match refused.err()? {
-        Error::InvalidCertificate(why) => match why {
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                Some("has expired; renew it, and check the clock of this machine")
-            }
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                Some("is not valid yet; use a valid one, and check the clock of this machine")
-            }
-            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-                Some("is not for servers; use one with the extended key usage serverAuth")
-            }
-            _ => None,
-        },
+    let Error::InvalidCertificate(why) = refused.err()? else {
+        return None;
+    };
+    match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            Some("has expired; renew it, and check the clock of this machine")
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            Some("is not valid yet; use a valid one, and check the clock of this machine")
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            Some("is not for servers; use one with the extended key usage serverAuth")
+        }
         _ => None,
     }
 }

@@ -20,12 +20,12 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, Fact, GroupSnapshot, HistoryFilter, Noted,
-        Numbered, Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow,
-        RotationStep, Statement, TeamFault, TeamLocation, replay,
+        BeginResult, Directory, DirectoryError, GroupSnapshot, HistoryFilter, Noted, Numbered,
+        Record, Recorded, RotationFilter, RotationId, RotationIntent, RotationRow, RotationStep,
+        Statement, TeamFault, TeamLocation, replay,
     },
     domain::{
-        facts::Basis,
+        facts::{Basis, Fact},
         fields::DesiredFields,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},

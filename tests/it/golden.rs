@@ -10,7 +10,6 @@ use groupdesk::{
             rotation::rotation_answer,
         },
         client::Reply,
-        facts::StatedFacts,
         wire::{self, GroupRequest, RotateRequest, WireToken},
     },
     domain::{
@@ -201,7 +200,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         verdict,
         status: case.status,
         latency: std::time::Duration::ZERO,
-        facts: StatedFacts::default(),
+        facts: Vec::new(),
     };
     let rotation = case.rotation.as_ref().map(|_| {
         match rotation_answer(&Ok(reply), &Fingerprinter::new(&[7; 32])) {

@@ -57,8 +57,8 @@ use groupdesk::{
     },
     directory::{
         BatchId, BatchItem, BatchOptions, BatchRun, Binding, BindingAnswer, Caller, Directory,
-        DirectoryError, EventKind, Fact, HandOffTaker, HistoryFilter, ItemKey, Mutation, NewBatch,
-        Place, Refusal, RotationFilter, RotationId, RotationRow, RunId, replay,
+        DirectoryError, EventKind, HandOffTaker, HistoryFilter, ItemKey, Mutation, NewBatch, Place,
+        Refusal, RotationFilter, RotationId, RotationRow, RunId, replay,
     },
     domain::{
         annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, SeenNote},
@@ -66,7 +66,7 @@ use groupdesk::{
         change::{DesiredFields, Difference},
         draft::{Draft, DraftFields},
         facts::{
-            Facts, Field, GetBehaviour as Proven,
+            Fact, Facts, Field, GetBehaviour as Proven,
             OmittedField::{self, Keep},
         },
         group::{EnvironmentTag, UserGroupId},

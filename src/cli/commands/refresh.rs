@@ -316,7 +316,7 @@ impl RunReport for Report {
         } else {
             counts.to_string()
         };
-        let vanished = counts.created_again + counts.created > 0;
+        let vanished = counts.of(ReadResult::CreatedAgain) + counts.of(ReadResult::Created) > 0;
         let alarm = "! groups were CREATED by reading them: check base_url, API key and environment of the profile before anything else";
         Summary {
             alarms: Vec::from_iter(vanished.then(|| alarm.into())),
@@ -341,13 +341,13 @@ shape! {
                 done_before + not_started = planned";
     fn sum(report: &Report, counts: &Counts, halt: Option<&Halt>) {
         "planned": number = counts.planned(), "groups that are to be read";
-        "unchanged": number = counts.unchanged, "groups that had not changed";
-        "changed": number = counts.changed, "groups that were changed elsewhere";
-        "first_seen": number = counts.first_seen, "groups that were seen for the first time";
-        "created_again": number = counts.created_again, "groups that had vanished; reading created them again";
-        "created": number = counts.created, "groups that reading created";
-        "wrong_environment": number = counts.wrong_environment, "groups of another environment";
-        "failed": number = counts.failed, "groups that could not be read";
+        "unchanged": number = counts.of(ReadResult::Unchanged), "groups that had not changed";
+        "changed": number = counts.of(ReadResult::Changed), "groups that were changed elsewhere";
+        "first_seen": number = counts.of(ReadResult::FirstSeen), "groups that were seen for the first time";
+        "created_again": number = counts.of(ReadResult::CreatedAgain), "groups that had vanished; reading created them again";
+        "created": number = counts.of(ReadResult::Created), "groups that reading created";
+        "wrong_environment": number = counts.of(ReadResult::WrongEnvironment), "groups of another environment";
+        "failed": number = counts.of(ReadResult::Failed), "groups that could not be read";
         "done_before": number = counts.done_before, "groups that an interrupted run has read";
         "not_started": number = counts.not_started, "groups for which nothing was sent";
         "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";

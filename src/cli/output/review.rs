@@ -12,7 +12,6 @@ use super::{
     shape::shape,
 };
 use crate::{
-    api::inspect::{Method, as_curl, request_json},
     cli::{error::CliError, output, process::exit::Exit, session::Session},
     domain::{
         change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
@@ -22,7 +21,7 @@ use crate::{
         update::{Plan, UnsafeUpdate},
         when,
     },
-    operations::{Done, changes_json, request},
+    operations::{Call, Done, as_curl, changes_json, request, request_json},
 };
 
 /// The changed rows, one per line, with the signs of docs/design/console.md.
@@ -170,20 +169,20 @@ fn values(row: &ChangeRow) -> String {
 /// `--dry-run`: prints the exact request and what it would change.
 pub(crate) fn dry_run(
     session: &Session,
-    method: Method,
+    call: Call,
     id: &UserGroupId,
     (wanted, change): (&DesiredFields, &Change),
     with_curl: bool,
 ) -> Result<Exit, CliError> {
     let request = request(id, wanted);
     let profile = session.operations.profile();
-    let curl = with_curl.then(|| as_curl(profile, method, &request));
+    let curl = with_curl.then(|| as_curl(profile, call, &request));
     let url = profile.url();
     if session.json {
-        output::json(&requested(method, &url, &request, change, curl.as_deref()))?;
+        output::json(&requested(call, &url, &request, change, curl.as_deref()))?;
         return Ok(Exit::Done);
     }
-    let is_creation = method == Method::Get;
+    let is_creation = call == Call::Create;
     let mut changes = if is_creation {
         format!("! would CREATE \"{id}\" if the service does not know it; nothing can delete it\n")
     } else if change.is_empty() {
@@ -197,7 +196,7 @@ pub(crate) fn dry_run(
         output::result(&curl)?;
         return Ok(Exit::Done);
     }
-    let (method, url) = (method.as_str(), visible(&url));
+    let (method, url) = (call.method(), visible(&url));
     output::result(&format!(
         "{method} {url}\n{}\n\n{changes}",
         request_json(&request)
@@ -207,8 +206,8 @@ pub(crate) fn dry_run(
 
 shape! {
     pub(crate) REQUEST = "request", "what --dry-run would send and change";
-    fn requested(method: Method, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
-        ..ONE_REQUEST = one_request(method.as_str(), url);
+    fn requested(call: Call, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
+        ..ONE_REQUEST = one_request(call.method(), url);
         "request": any = request, "the exact body";
         "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
         as objects of such pairs by key; null in a pair means missing";

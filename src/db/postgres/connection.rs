@@ -272,9 +272,7 @@ impl ServerConnection {
         let Self {
             runtime, session, ..
         } = self;
-        let session = session
-            .as_mut()
-            .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
+        let session = session.as_mut().ok_or_else(timed_out)?;
         let warned = Arc::clone(&session.warned);
         warned.store(false, Ordering::SeqCst);
         let sent = runtime
@@ -309,9 +307,7 @@ impl ServerConnection {
         let Self {
             runtime, session, ..
         } = self;
-        let session = session
-            .as_mut()
-            .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
+        let session = session.as_mut().ok_or_else(timed_out)?;
         let begun = runtime.block_on(async {
             let prepared = async {
                 if let Some(before) = before {

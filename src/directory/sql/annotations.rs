@@ -145,7 +145,7 @@ pub(super) fn known(found: Asked<'_, '_, Annotation>) -> Result<(bool, Annotatio
     Ok((known.is_none(), known.unwrap_or_default()))
 }
 
-/// Writes it. On a server with several writers a new row fails if another one was faster; then the work starts again.
+/// Writes it.
 pub(super) fn keep(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -172,10 +172,5 @@ pub(super) fn keep(
         favourite: *is_favourite,
     };
     open::shared_by_consoles_written();
-    if is_new {
-        tx.insert("annotations", row)?;
-    } else {
-        tx.update("annotations", 2, row)?;
-    }
-    Ok(())
+    Ok(tx.keep("annotations", 2, row, is_new)?)
 }

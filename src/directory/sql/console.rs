@@ -75,12 +75,7 @@ impl Directory {
             }
             let row = row! { name: &name, at: written.at, by: &written.by };
             let row = with_view(row, &view);
-            // On a server a new row fails if another one was faster; then the work starts again.
-            if own.is_some() {
-                tx.update("saved_views", 1, row)?;
-            } else {
-                tx.insert("saved_views", row)?;
-            }
+            tx.keep("saved_views", 1, row, own.is_none())?;
             open::shared_by_consoles_written();
             Ok(Ok(()))
         })

@@ -95,8 +95,6 @@ impl Directory {
     }
 }
 
-const TABLE: &str = "drafts";
-
 /// A draft as it is stored.
 struct StoredDraft {
     user_group_id: UserGroupId,
@@ -190,7 +188,6 @@ fn save(
     Ok(DraftSaved::Replaced(other))
 }
 
-/// On a server with several writers a new row fails if another one was faster; then the work starts again.
 fn put(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -220,12 +217,7 @@ fn put(
         changed_at: draft.changed_at,
         by,
     };
-    if is_new {
-        tx.insert(TABLE, row)?;
-    } else {
-        tx.update(TABLE, 3, row)?;
-    }
-    Ok(())
+    Ok(tx.keep("drafts", 3, row, is_new)?)
 }
 
 /// Another draft, from a console beside or from a place that was merged into this one, now becomes the draft of the

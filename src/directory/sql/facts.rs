@@ -3,9 +3,9 @@
 use super::fault::Fault;
 use crate::{
     db::{Access, TimelineCheck, Tx, row, values},
-    directory::{Directory, Fact, PlaceId, Result, Statement, columns::timestamp},
+    directory::{Directory, PlaceId, Result, Statement, columns::timestamp},
     domain::{
-        facts::{Basis, Facts, Field, Stated},
+        facts::{Basis, Fact, Facts, Field, Stated},
         group::EnvironmentTag,
     },
 };

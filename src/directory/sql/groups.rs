@@ -80,12 +80,8 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>> {
-        self.execute(Access::Short, move |tx| {
-            let groups = ids.iter().map(|id| tx.ask(GROUP, values![place, id]));
-            let groups = groups.collect::<Result<Vec<_>, _>>()?;
-            groups.into_iter().map(known).collect()
-        })
-        .await
+        self.execute(Access::Short, move |tx| by_ids(tx, place, &ids))
+            .await
     }
 
     /// Returns the known ids of a place in ascending order.
@@ -156,6 +152,17 @@ pub(super) const GROUP: &str = "SELECT * FROM user_groups WHERE place = $1 AND u
 
 pub(super) fn known(asked: Asked<'_, '_, Option<KnownGroup>>) -> Result<Option<KnownGroup>, Fault> {
     Ok(asked.one()?.flatten())
+}
+
+/// In the order of `ids`, asked for together.
+pub(super) fn by_ids(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    ids: &[UserGroupId],
+) -> Result<Vec<Option<KnownGroup>>, Fault> {
+    let groups = ids.iter().map(|id| tx.ask(GROUP, values![place, id]));
+    let groups = groups.collect::<Result<Vec<_>, _>>()?;
+    groups.into_iter().map(known).collect()
 }
 
 /// Applies an observation to the group and writes it back. Counts what of the group was changed by it.

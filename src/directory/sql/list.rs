@@ -44,15 +44,9 @@ impl Directory {
                 let mut ids: Vec<_> = ids.flat_map(UserGroupId::parse).collect();
                 // As an index sorts them.
                 ids.sort_unstable();
-                let found = ids
-                    .iter()
-                    .map(|id| tx.ask(groups::GROUP, values![place, id]));
-                let found = found.collect::<Result<Vec<_>, _>>()?;
                 let mut builder = Builder::default();
-                for group in found {
-                    if let Some(group) = groups::known(group)? {
-                        builder.push(&group);
-                    }
+                for group in groups::by_ids(tx, place, &ids)?.iter().flatten() {
+                    builder.push(group);
                 }
                 builder
             };

@@ -73,7 +73,6 @@ impl Directory {
 
 word_enum! {
     /// What of a group changed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Part {
         /// Name, mapping or properties.
         Fields = "fields",

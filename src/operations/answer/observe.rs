@@ -8,7 +8,6 @@ use crate::{
     api::{
         answer::{Group, Verdict},
         client::Reply,
-        facts::StatedFacts,
         failure::CallError,
     },
     directory::{
@@ -16,7 +15,7 @@ use crate::{
     },
     domain::{
         change::{Change, DesiredFields},
-        facts::{Facts, Field},
+        facts::{Fact, Facts, Field},
         group::{EnvironmentTag, Properties, UserGroupId},
         history::{Ending, Operation},
         known::{Drift, KnownGroup, Observation, Returned},
@@ -39,7 +38,7 @@ pub(crate) struct GoodAnswer {
     pub status: u16,
     pub latency: Duration,
     /// What the service states about its own behaviour.
-    pub facts: StatedFacts,
+    pub facts: Vec<Fact>,
 }
 
 /// A good answer together with the request it answers.
@@ -172,7 +171,7 @@ impl Operations {
             new_user_group: group.new_user_group,
             status,
             latency,
-            facts: StatedFacts::default(),
+            facts: Vec::new(),
         }
     }
 
@@ -241,7 +240,7 @@ impl Operations {
             && open_before.mutations.is_empty()
             && input.ending == Ending::Found
             && self.tag_alarm(returned.environment_tag.as_ref()).is_none()
-            && !self.states_new_facts(input.read.facts)
+            && !self.states_new_facts(&input.read.facts)
     }
 
     /// Records a good answer and returns what it means for the caller. The meaning is decided in the transaction that
@@ -331,7 +330,7 @@ impl Operations {
         // Beside the answer: if this fails, the next answer states them again.
         let is_trusted = !done.has_alarm();
         let stated = if is_trusted && !discards_result {
-            let stated = self.record_stated_facts(facts, &recorded.facts).await;
+            let stated = self.record_stated_facts(&facts, &recorded.facts).await;
             stated.unwrap_or_default()
         } else {
             None

@@ -4,9 +4,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::{
-    api::facts::StatedFacts,
-    directory::{DirectoryError, Fact, Statement},
-    domain::facts::{Basis, Facts, Field, GetBehaviour, OmittedField, Stated},
+    directory::{DirectoryError, Statement},
+    domain::facts::{Basis, Fact, Facts, Field, GetBehaviour, OmittedField, Stated},
     operations::{Failure, Operations},
 };
 
@@ -15,16 +14,16 @@ pub const THE_SERVICE: &str = "the service";
 
 /// The last stated facts: the service repeats them with every answer.
 #[derive(Debug, Default)]
-pub(crate) struct LastStated(Mutex<StatedFacts>);
+pub(crate) struct LastStated(Mutex<Vec<Fact>>);
 
 impl LastStated {
-    fn differs_from(&self, stated: StatedFacts) -> bool {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) != stated
+    fn differs_from(&self, stated: &[Fact]) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[..] != *stated
     }
 
     /// Call this only once they are recorded: concurrent callers rely on that.
-    fn keep(&self, stated: StatedFacts) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stated;
+    fn keep(&self, stated: &[Fact]) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stated.to_vec();
     }
 }
 
@@ -68,7 +67,7 @@ impl Operations {
     }
 
     /// Whether the service states other facts about itself than last time.
-    pub(crate) fn states_new_facts(&self, stated: StatedFacts) -> bool {
+    pub(crate) fn states_new_facts(&self, stated: &[Fact]) -> bool {
         self.0.last_stated.differs_from(stated)
     }
 
@@ -76,7 +75,7 @@ impl Operations {
     /// returns the facts that hold then, if they are others than `known`, which were read with an answer.
     pub(crate) async fn record_stated_facts(
         &self,
-        stated: StatedFacts,
+        stated: &[Fact],
         known: &Facts,
     ) -> Result<Option<Facts>, DirectoryError> {
         if self.not_recorded(stated, known).is_empty() {
@@ -97,37 +96,16 @@ impl Operations {
     }
 
     /// What of the stated facts is to be recorded.
-    fn not_recorded(&self, stated: StatedFacts, known: &Facts) -> Vec<Statement> {
-        let mut statements = Vec::new();
-        let mut add = |fact: Option<Fact>, by: Option<&String>, is_same: bool| {
-            let may_say = by.is_none_or(|by| by == THE_SERVICE);
-            if let Some(fact) = fact.filter(|_| may_say && !is_same) {
-                statements.push(Statement {
-                    by: THE_SERVICE.to_owned(),
-                    ..self.statement(fact, Basis::Told)
-                });
-            }
+    fn not_recorded(&self, stated: &[Fact], known: &Facts) -> Vec<Statement> {
+        let is_new = |fact: &&Fact| {
+            let (before, by) = known.in_place_of(**fact);
+            by.is_none_or(|by| by == THE_SERVICE) && before != **fact
         };
-        let on_get = stated.properties_on_get;
-        let before = &known.properties_on_get;
-        add(
-            on_get.map(Fact::PropertiesOnGet),
-            before.by.as_ref(),
-            Some(before.value) == on_get,
-        );
-        for (field, stated) in [
-            (Field::Name, stated.absent_name),
-            (Field::Mapping, stated.absent_mapping),
-            (Field::Properties, stated.absent_properties),
-        ] {
-            let before = known.absent(field);
-            add(
-                stated.map(|stated| Fact::OmittedField(field, stated)),
-                before.by.as_ref(),
-                Some(before.value) == stated,
-            );
-        }
-        statements
+        let new = stated.iter().filter(is_new).map(|fact| Statement {
+            by: THE_SERVICE.to_owned(),
+            ..self.statement(*fact, Basis::Told)
+        });
+        new.collect()
     }
 
     /// What is to be recorded of a reading which shows that somebody else writes to this environment: from then on no

@@ -182,12 +182,6 @@ impl From<Fault> for StoreError {
     }
 }
 
-impl fmt::Debug for SharedStorage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
-    }
-}
-
 impl fmt::Display for SharedStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)

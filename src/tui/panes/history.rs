@@ -12,7 +12,7 @@ use crate::{
         operation_record::{OperationRecord, RecordGrouper},
         undo,
     },
-    operations::{Method, as_curl, request},
+    operations::{Call, as_curl, request},
     search::{RowFacts, RowTest},
     tui::{
         kit::{Cell, ChangeTarget},
@@ -321,7 +321,7 @@ fn copy_curl(page: &mut HistoryPage, context: &mut Context) {
     };
     if let (Ok(wanted), Some(profile)) = (undo::created_with(entry), context.profile()) {
         let request = request(&entry.user_group_id, &wanted);
-        let curl = as_curl(profile, Method::Get, &request);
+        let curl = as_curl(profile, Call::GetOrCreate, &request);
         context.copy("curl command", &curl);
     }
 }

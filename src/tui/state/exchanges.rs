@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Ticket;
 use crate::domain::UserGroupId;
-use crate::operations::{Call, ExchangeKind, Method, RecordedExchange, curl_of};
+use crate::operations::{Call, ExchangeKind, RecordedExchange, curl_of};
 
 /// Maximum number of kept exchanges; with their bodies at most 6.4 MiB.
 pub const KEPT: usize = 200;
@@ -67,11 +67,9 @@ impl Exchange {
     /// # Errors
     /// The reason why it cannot be written as one.
     pub fn curl(&self) -> Result<String, &'static str> {
-        let method = match self.recorded.call {
-            Call::GetOrCreate | Call::Create => Method::Get,
-            Call::Update | Call::Probe => Method::Put,
-            Call::Rotate => return Err("a rotation is not copied: its body is a token"),
-        };
+        if self.recorded.call == Call::Rotate {
+            return Err("a rotation is not copied: its body is a token");
+        }
         let request = &self.recorded.request;
         if request.is_cut {
             return Err("the request is longer than what is kept of it");
@@ -79,8 +77,8 @@ impl Exchange {
         if request.is_masked {
             return Err("something is hidden in it; it would not be the same request");
         }
-        let url = &self.recorded.url;
-        Ok(curl_of(url, method, self.recorded.proxied, &request.text))
+        let RecordedExchange { call, proxied, .. } = self.recorded;
+        Ok(curl_of(&self.recorded.url, call, proxied, &request.text))
     }
 }
 

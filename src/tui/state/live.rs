@@ -25,7 +25,7 @@ const SEEN_AFTER: SignedDuration = SignedDuration::from_millis(500);
 
 word_enum! {
     /// A value of a group that others can change.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord)]
     pub enum ChangedField {
         Token = "token",
         Name = "name",

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use groupdesk::{
     directory::TeamLocation,
-    domain::annotation::AnnotationChange,
+    domain::{annotation::AnnotationChange, refresh::ReadResult},
     formats::{GroupRow, Parts},
     operations::{
         RowsToSend, Sending,
@@ -112,7 +112,10 @@ async fn reads_and_rows_wait_for_the_server_as_well() {
     assert_eq!(proxy.methods().len(), before, "nothing is sent meanwhile");
     server.start();
     let read = sum(&mut reading).await;
-    assert_eq!((read.counts.unchanged, read.halt), (3, None));
+    assert_eq!(
+        (read.counts.of(ReadResult::Unchanged), read.halt),
+        (3, None)
+    );
     let sent = sum(&mut sending).await;
     assert_eq!((sent.counts.created, sent.halt), (3, None));
 }

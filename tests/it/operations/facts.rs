@@ -2,7 +2,6 @@
 //! proves about each, and that no value is lost silently.
 
 use super::*;
-use groupdesk::operations::Fact;
 
 const GROUP: &str = super::ACME;
 /// The number of the next directory.

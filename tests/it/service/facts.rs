@@ -1,10 +1,10 @@
 //! The facts that the service states in headers: to whom, that they are true, and that our client reads them.
 
 use groupdesk::{
-    api::{client::Client, facts::StatedFacts, wire::GroupRequest},
+    api::{client::Client, wire::GroupRequest},
     config::profile::{KeySource, Profile},
     domain::{
-        facts::{GetBehaviour, OmittedField},
+        facts::{Fact, Field, GetBehaviour, OmittedField},
         group::UserGroupId,
     },
     service::{Limits, store::Options},
@@ -72,12 +72,9 @@ async fn the_stated_facts_are_true() {
 
 #[tokio::test]
 async fn our_client_reads_the_facts() {
-    let stated = StatedFacts {
-        properties_on_get: Some(GetBehaviour::Returned),
-        absent_name: Some(OmittedField::Keep),
-        absent_properties: Some(OmittedField::Keep),
-        absent_mapping: Some(OmittedField::Keep),
-    };
+    let kept = Field::ALL.map(|field| Fact::OmittedField(field, OmittedField::Keep));
+    let returned = [Fact::PropertiesOnGet(GetBehaviour::Returned)];
+    let stated = [&returned[..], &kept].concat();
     let id = UserGroupId::parse("acme").expect("a valid id");
     let request = GroupRequest {
         user_group_id: "acme".into(),
@@ -85,12 +82,12 @@ async fn our_client_reads_the_facts() {
     };
     for (service, facts) in [
         (TestService::start().await, stated),
-        (without_facts().await, StatedFacts::default()),
+        (without_facts().await, Vec::new()),
     ] {
         let profile = Profile::new("eu", &service.base_url(), KeySource::Env("KEY".into()));
         let client = Client::new(&profile, service.testing_key.clone()).expect("a client");
         let created = client.create(&request, &id).await.expect("an answer");
         let updated = client.update(&request, &id).await.expect("an answer");
-        assert_eq!((created.facts, updated.facts), (facts, facts));
+        assert_eq!((&created.facts, &updated.facts), (&facts, &facts));
     }
 }

@@ -10,7 +10,7 @@ use super::{
     update::{How, lay_over, may_update},
 };
 use crate::{
-    api::inspect::Method,
+    api::failure::Call,
     cli::{
         args::Fields,
         commands::prelude::*,
@@ -88,7 +88,13 @@ pub(super) async fn create_with(
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
         session.say_elsewhere().await?;
-        return review::dry_run(session, Method::Get, &id, (&wanted, &change), mutation.curl);
+        return review::dry_run(
+            session,
+            Call::Create,
+            &id,
+            (&wanted, &change),
+            mutation.curl,
+        );
     }
     let mut file = token_file(&token)?;
     if !mutation.yes {

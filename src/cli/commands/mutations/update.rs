@@ -5,7 +5,7 @@ use std::mem;
 
 use super::{answer, assurance, mistyped::ask_before_reading, reading, token_file};
 use crate::{
-    api::inspect::Method,
+    api::failure::Call,
     cli::{
         args::Update,
         commands::{batch, prelude::*},
@@ -174,7 +174,7 @@ pub(crate) async fn send(
             let nothing = Change::between(&edit.base, &edit.base);
             let request = DesiredFields::default();
             let change = (&request, &nothing);
-            return review::dry_run(session, Method::Put, id, change, mutation.curl);
+            return review::dry_run(session, Call::Update, id, change, mutation.curl);
         }
         output::say("no changes; no update was sent");
         return answer(session, &read, None, &token, file.as_mut()).await;
@@ -211,7 +211,7 @@ pub(crate) async fn send(
     }
     if mutation.dry_run {
         let change = (&plan.send, &change);
-        return review::dry_run(session, Method::Put, id, change, mutation.curl);
+        return review::dry_run(session, Call::Update, id, change, mutation.curl);
     }
     if !mutation.yes {
         human::say_warnings(&read);

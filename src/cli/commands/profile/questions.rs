@@ -9,9 +9,8 @@ use zeroize::Zeroizing;
 use crate::{
     cli::{commands::prelude::*, input::confirm::NoEcho},
     config::given_key,
-    domain::facts::{Basis, Field, GetBehaviour, OmittedField},
+    domain::facts::{Basis, Fact, Field, GetBehaviour, OmittedField},
     intake::secret,
-    operations::Fact,
 };
 
 /// Asks for the facts of the place that nobody has declared or proven yet.

@@ -9,10 +9,10 @@ use crate::{
         profile::Profile,
     },
     domain::{
-        facts::{self, Basis, Field, GetBehaviour, OmittedField, Stated},
+        facts::{self, Basis, Fact, Field, GetBehaviour, OmittedField, Stated},
         group::EnvironmentTag,
     },
-    operations::{Fact, Probe, Step, THE_SERVICE},
+    operations::{Probe, Step, THE_SERVICE},
 };
 
 pub(super) fn list(context: &Setup<'_>) -> Result<Exit, CliError> {

@@ -13,7 +13,7 @@ use crate::{
         facts::Field,
         update::{Edit, UnsafeUpdate},
     },
-    operations::{Done, Method, as_curl, request, request_json},
+    operations::{Call, Done, as_curl, request, request_json},
     tui::{
         kit::text_page,
         state::{ConfirmationLevel, Level, Places, Proposal, Weight},
@@ -131,11 +131,11 @@ impl Review {
         context.navigate(Navigation::Finish(ticket, result));
     }
 
-    pub(super) fn method(&self) -> Method {
+    pub(super) fn call(&self) -> Call {
         if self.asked.creating {
-            Method::Get
+            Call::Create
         } else {
-            Method::Put
+            Call::Update
         }
     }
 
@@ -146,7 +146,7 @@ impl Review {
     pub(super) fn curl(&self, context: &Context) -> Option<String> {
         let profile = context.profile()?;
         let request = request(&self.asked.id, &self.plan.send);
-        Some(as_curl(profile, self.method(), &request))
+        Some(as_curl(profile, self.call(), &request))
     }
 }
 
@@ -154,7 +154,7 @@ impl Review {
     /// "PUT https://.../api/user".
     pub(super) fn request_line(&self, context: &Context) -> String {
         let url = context.profile().map(crate::config::profile::Profile::url);
-        format!("{} {}", self.method().as_str(), url.unwrap_or_default())
+        format!("{} {}", self.call().method(), url.unwrap_or_default())
     }
 
     /// "PUT /api/user": the part that the confirmation does not contain.
@@ -162,7 +162,7 @@ impl Review {
         let url = context.profile().map(crate::config::profile::Profile::url);
         let url = url.unwrap_or_default();
         let path = url.splitn(4, '/').nth(3).unwrap_or_default();
-        format!("Request  {} /{path}", self.method().as_str())
+        format!("Request  {} /{path}", self.call().method())
     }
 
     /// Writes the body line by line.

@@ -1,5 +1,7 @@
 //! A refresh of all groups that is interrupted, waits or fails, and what the next one continues with.
 
+use groupdesk::domain::refresh::ReadResult;
+
 use super::*;
 use crate::batch::binary::{pid, read, wait};
 use tokio::io::AsyncBufReadExt;
@@ -173,7 +175,11 @@ async fn a_group_whose_token_cannot_be_stored_does_not_count_as_read() {
         }
     };
     let counts = sum.counts;
-    let shown = (counts.failed, counts.read(), counts.not_started);
+    let shown = (
+        counts.of(ReadResult::Failed),
+        counts.read(),
+        counts.not_started,
+    );
     assert_eq!(shown, (1, 0, 2), "{counts}");
     assert_is!(sum.halt, Some(Halt::Cannot(_)));
 }

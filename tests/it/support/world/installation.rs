@@ -13,11 +13,9 @@ use groupdesk::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::{
-        BindingAnswer, Caller, Directory, DirectoryError, Fact, Location, PlaceId, Statement,
-    },
+    directory::{BindingAnswer, Caller, Directory, DirectoryError, Location, PlaceId, Statement},
     domain::{
-        facts::{Basis, Field, GetBehaviour, OmittedField},
+        facts::{Basis, Fact, Field, GetBehaviour, OmittedField},
         token::Fingerprint,
     },
     operations::{Clock, Operations},
