@@ -72,6 +72,7 @@ impl App {
                 }
                 self.report_saving_works();
             }
+            Outcome::DraftRefused(why) => self.draft_refused(ticket, why),
             Outcome::Failed(error) => return self.draft_failed(ticket, &error.text),
             _ => return false,
         }
@@ -81,10 +82,24 @@ impl App {
     /// Handles a panic in a job about drafts; returns whether it was such a job.
     pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
         self.context.drafts.answered(ticket);
-        self.draft_failed(ticket, "internal error, stopped")
+        let was_saving = self.context.drafts.is_saving();
+        self.draft_refused(ticket, "internal error, stopped");
+        was_saving && !self.context.drafts.is_saving()
     }
 
-    /// Reports the failure once; the next change tries again.
+    /// This draft, or its profile, is not one to be saved: says so once. The others are saved.
+    fn draft_refused(&mut self, ticket: Ticket, why: &str) {
+        if let Some((_, id)) = self.context.drafts.set_aside(ticket) {
+            self.say_not_saved(&id, why);
+        }
+    }
+
+    fn say_not_saved(&mut self, id: &UserGroupId, why: &str) {
+        let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
+        self.context.say(Severity::Error, text);
+    }
+
+    /// The directory fails: reports it once; the next change tries again.
     fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
         let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
             return false;
@@ -92,8 +107,7 @@ impl App {
         // While the directory is unavailable, each form says so itself.
         let is_told = self.context.outage.is_some();
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
-            let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
-            self.context.say(Severity::Error, text);
+            self.say_not_saved(&id, why);
         }
         true
     }
@@ -243,10 +257,8 @@ impl App {
         let drafts = &self.context.drafts;
         if self.context.is_ephemeral {
             drafts.own()
-        } else if drafts.is_failing || self.context.outage.is_some() {
-            drafts.unsaved()
         } else {
-            0
+            drafts.unsaved(self.context.outage.is_some())
         }
     }
 }

@@ -56,8 +56,8 @@ impl GroupForm {
     /// Whether drafts cannot be saved, so that the input is only in memory.
     fn is_unsaved(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
-        let is_failing = context.outage.is_some() || context.drafts.is_failing;
-        is_failing && context.drafts.is_unsaved(&key)
+        let is_away = context.outage.is_some();
+        context.drafts.is_unsaved(&key, is_away)
     }
 
     /// Whether the content of the form is being sent to the service.

@@ -72,6 +72,9 @@ pub struct Drafts {
     /// The groups and people of which it was said that both have a draft.
     told: BTreeSet<(Key, String)>,
     due: BTreeMap<Key, PendingWrite>,
+    /// What was refused for what it is, such as a text that looks like a token: set aside until it changes or the drafts of
+    /// its profile are read again.
+    refused: BTreeMap<Key, PendingWrite>,
     saving: Option<(Ticket, Key, PendingWrite)>,
     /// Tickets of the running reads, by profile.
     asking: BTreeMap<ProfileIndex, Ticket>,
@@ -81,7 +84,7 @@ pub struct Drafts {
     touched: BTreeSet<Key>,
     /// Profiles whose drafts have been read at least once.
     read: BTreeSet<ProfileIndex>,
-    /// The last save failed, and this was reported.
+    /// The directory saves no draft, and this was reported.
     pub is_failing: bool,
 }
 
@@ -138,15 +141,16 @@ impl Drafts {
     }
 
     /// Number of drafts that would be lost with the console because they could not be written.
-    pub fn unsaved(&self) -> usize {
-        let is_unsaved = |unsent: &&UnsentDraft| unsent.kept != Some(unsent.draft.changed_at);
-        self.unsent.values().filter(is_unsaved).count()
+    pub fn unsaved(&self, is_away: bool) -> usize {
+        let all = self.unsent.keys();
+        all.filter(|key| self.is_unsaved(key, is_away)).count()
     }
 
-    /// Whether the current version of the draft has not been written.
-    pub fn is_unsaved(&self, key: &Key) -> bool {
+    /// Whether the current version of the draft could not be written: it was refused, or the directory fails or is away.
+    pub fn is_unsaved(&self, key: &Key, is_away: bool) -> bool {
         let unsent = self.unsent.get(key);
-        unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
+        (is_away || self.is_failing || self.refused.contains_key(key))
+            && unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
     }
 
     /// Keeps what was typed; does nothing if it equals the stored draft.
@@ -160,7 +164,7 @@ impl Drafts {
             return;
         }
         // A version that is still to be forgotten is replaced instead.
-        let to_forget = match self.due.get(&key) {
+        let to_forget = match self.due.get(&key).or(self.refused.get(&key)) {
             Some(PendingWrite::Forget(at)) => Some(*at),
             _ => None,
         };
@@ -249,6 +253,9 @@ impl Drafts {
             // A read may have found it before it was known to be saved.
             others.retain(|other| other.draft.changed_at != at);
         }
+        if saved.is_some() {
+            self.refused.remove(&key);
+        }
         let own = self.unsent.get_mut(&key).filter(|unsent| unsent.is_own);
         match (saved, own) {
             (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
@@ -264,6 +271,14 @@ impl Drafts {
             (Some(_), _) => {}
         }
         Some(key)
+    }
+
+    /// A save was refused for what it is. The others are still saved. Returns its group if that is news.
+    pub fn set_aside(&mut self, ticket: Ticket) -> Option<Key> {
+        let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
+        self.touched.insert(key.clone());
+        let is_news = self.refused.insert(key.clone(), due).is_none();
+        is_news.then_some(key)
     }
 
     /// Reads the drafts of a profile from the directory, unless that is already running.
@@ -319,6 +334,10 @@ impl Drafts {
         is_own: impl Fn(&str) -> bool,
     ) -> (bool, Vec<UserGroupId>) {
         let is_first = self.read.insert(profile);
+        // The environment is known: what was refused for the profile is saved now.
+        for (key, due) in self.refused.iter().filter(|((at, _), _)| *at == profile) {
+            self.due.entry(key.clone()).or_insert_with(|| due.clone());
+        }
         let mut by_group: BTreeMap<Key, Vec<&KeptDraft>> = BTreeMap::new();
         for kept in found {
             let key = (profile, kept.draft.user_group_id.clone());
@@ -434,6 +453,7 @@ impl Drafts {
             .saving
             .as_ref()
             .is_some_and(|(_, saving, _)| saving == key);
-        is_saving || self.due.contains_key(key) || self.touched.contains(key)
+        let waits = self.due.contains_key(key) || self.refused.contains_key(key);
+        is_saving || waits || self.touched.contains(key)
     }
 }
