@@ -141,9 +141,7 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> 
 /// A draft that is refused for what it is, or for its profile, tells nothing of the others.
 fn kept_draft(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> {
     match result {
-        Err(DirectoryError::NotBound(why)) => {
-            Ok(Outcome::DraftRefused(JobError::of(why).text))
-        }
+        Err(DirectoryError::NotBound(why)) => Ok(Outcome::DraftRefused(JobError::of(why).text)),
         result => listed(result),
     }
 }

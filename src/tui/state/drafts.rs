@@ -457,3 +457,89 @@ impl Drafts {
         is_saving || waits || self.touched.contains(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{DesiredFields, draft::DraftFields};
+
+    const HERE: ProfileIndex = ProfileIndex(0);
+
+    fn draft(id: &str, name: &str) -> Draft {
+        Draft {
+            user_group_id: UserGroupId::parse(id).expect("an ID"),
+            creating: false,
+            typed: DraftFields {
+                name: name.into(),
+                ..DraftFields::default()
+            },
+            loaded_from: None,
+            base: DesiredFields::default(),
+            base_at: Timestamp::UNIX_EPOCH,
+            changed_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Starts the next save under this number; returns its draft.
+    fn next(drafts: &mut Drafts, number: u64) -> Option<Draft> {
+        let mut started = None;
+        drafts.next(|_, job| {
+            started = Some(job);
+            Ticket(number)
+        });
+        match started? {
+            Job::KeepDraft(draft, _) => Some(*draft),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refused_draft_is_set_aside_until_it_changes_and_the_others_are_saved() {
+        let mut drafts = Drafts::default();
+        drafts.keep(HERE, draft("a", "like a token"));
+        drafts.keep(HERE, draft("b", "fine"));
+        let refused = next(&mut drafts, 1).expect("a save");
+        let key = (HERE, refused.user_group_id);
+        assert_eq!(drafts.set_aside(Ticket(1)), Some(key.clone()));
+        let saved = next(&mut drafts, 2).expect("a save");
+        assert_eq!(saved.user_group_id.as_str(), "b");
+        drafts.ended(Ticket(2), Some(saved.changed_at));
+        assert_eq!(next(&mut drafts, 3), None, "it would be refused again");
+        assert_eq!((drafts.unsaved(false), drafts.is_failing), (1, false));
+        assert!(drafts.is_unsaved(&key, false));
+
+        drafts.keep(HERE, draft("a", "like a token"));
+        assert_eq!(next(&mut drafts, 4), None, "it is the same");
+        drafts.keep(HERE, draft("a", "like a token, too"));
+        assert!(next(&mut drafts, 5).is_some());
+        assert_eq!(drafts.set_aside(Ticket(5)), None, "it was said");
+        // The environment may not have been known.
+        drafts.found(HERE, &[], &[], |_| true);
+        let saved = next(&mut drafts, 6).expect("a save");
+        drafts.ended(Ticket(6), Some(saved.changed_at));
+        assert_eq!((next(&mut drafts, 7), drafts.unsaved(false)), (None, 0));
+    }
+
+    /// One that was sent does not come back.
+    #[test]
+    fn what_cannot_be_forgotten_now_is_forgotten_later() {
+        let mut drafts = Drafts::default();
+        drafts.keep(HERE, draft("a", "sent"));
+        let saved = next(&mut drafts, 1).expect("a save");
+        drafts.ended(Ticket(1), Some(saved.changed_at));
+        drafts.remove(&(HERE, saved.user_group_id), |_| true);
+        let forgets = |drafts: &mut Drafts| {
+            let mut forgets = false;
+            drafts.next(|_, job| {
+                forgets = matches!(job, Job::ForgetDraft(..));
+                Ticket(2)
+            });
+            forgets
+        };
+        assert!(forgets(&mut drafts));
+        drafts.set_aside(Ticket(2));
+        assert!(!forgets(&mut drafts));
+        drafts.found(HERE, &[], &[], |_| true);
+        assert!(forgets(&mut drafts));
+    }
+}
