@@ -402,6 +402,7 @@ impl GroupForm {
 
     /// Fields that are `None` stay as they are.
     fn fill(&mut self, wanted: &DesiredFields) {
+        self.taken_over = wanted.clone();
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {
