@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::item::{ItemContext, Outcome};
+use super::item::{ItemContext, Outcome, not_checked};
 use crate::{
     directory::BatchItem,
     domain::{
@@ -75,7 +75,7 @@ impl ItemContext {
         let read = self.read(&item.user_group_id, &mut patience).await;
         let seems = item.status();
         let why = match &read {
-            Some(Err(failure)) => failure.to_string(),
+            Some(Err(failure)) => not_checked(failure),
             _ => item.note.clone().unwrap_or_default(),
         };
         let outcome = self.outcome_from_journal(&item, seems, why, begun);
