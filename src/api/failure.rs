@@ -163,7 +163,8 @@ fn lost(status: Option<u16>, why: Lost, via: Option<&str>) -> String {
 
 fn next(call: Call) -> &'static str {
     match call {
-        Call::GetOrCreate | Call::Create => {
+        Call::GetOrCreate => "the request was sent; reading the group again is safe",
+        Call::Create => {
             "the request was sent; reading the group again is safe (a group that did not exist may exist now)"
         }
         Call::Update => {

@@ -252,10 +252,18 @@ impl Session {
             ));
             return Ok(true);
         }
-        if profile.api_key == KeySource::Unset && !others.is_empty() {
+        let is_unset = profile.api_key == KeySource::Unset;
+        if !others.is_empty() && (is_unset || self.operations.lacks_key().await) {
+            let (what, then) = if is_unset {
+                (
+                    "no API key",
+                    "To see its groups, add api_key to the profile",
+                )
+            } else {
+                ("no readable API key", "To see why, run `groupdesk doctor`")
+            };
             output::alarm(&format!(
-                "! profile {} has no API key, which decides the environment; this address has {}. To see its groups, add api_key to \
-                 the profile",
+                "! profile {} has {what}, which decides the environment; this address has {}. {then}",
                 visible(&profile.name),
                 names.join(", ")
             ));

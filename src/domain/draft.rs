@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{change::DesiredFields, group::UserGroupId};
+use super::{change::DesiredFields, group::UserGroupId, pasted::suspicious_words};
 
 /// One row of the mapping as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,5 +55,27 @@ impl Draft {
     pub fn has_same_content(&self, other: &Self) -> bool {
         (self.creating, &self.typed, &self.base, self.base_at)
             == (other.creating, &other.typed, &other.base, other.base_at)
+    }
+
+    /// All that was typed, each text with its field.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let typed = &self.typed;
+        let rows = typed.mapping.iter();
+        [("name", typed.name.as_str())]
+            .into_iter()
+            .chain(rows.flat_map(|row| [("mapping", row.key.as_str()), ("mapping", &row.value)]))
+            .chain([("properties", typed.properties.as_str())])
+            .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
+            .chain(typed.group_text.as_deref().map(|text| ("group", text)))
+    }
+
+    /// The words that look like a token or a part of one and were not there before, each with its field: neither kept nor sent.
+    pub fn suspicious(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let words = self
+            .texts()
+            .flat_map(|(field, text)| suspicious_words(text).map(move |word| (field, word)));
+        words.filter(|(_, word)| {
+            !self.base.contains_text(word) && !self.user_group_id.as_str().contains(word)
+        })
     }
 }

@@ -329,7 +329,7 @@ fn unknown_what(id: &UserGroupId, operation: &str, is_answered: bool) -> String 
 }
 
 /// What happened to the read, without its advice: to read again is safe, the change after it may not be.
-fn of_read(failure: &Failure) -> String {
+pub(super) fn of_read(failure: &Failure) -> String {
     match failure {
         Failure::Unreachable(error) => error.what(),
         Failure::NotKept(error) => format!("its response could not be recorded: {error}"),

@@ -129,6 +129,9 @@ impl App {
         if is_input {
             self.context.draft_to_open = None;
         }
+        if matches!(msg, Msg::Paste(_) | Msg::Mouse(_)) {
+            self.ends_again();
+        }
         let page = self.top_page();
         match msg {
             unseen if self.is_unseen(&unseen) => {
@@ -137,7 +140,10 @@ impl App {
             }
             Msg::Key(key) => self.key(key),
             Msg::Burst(keys) => return self.burst(&keys),
-            Msg::Paste(text) => self.paste(unmarked(&text)),
+            Msg::Paste(text) => {
+                self.context.resolve(Condition::PasteOpen);
+                self.paste(unmarked(&text));
+            }
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.context.size = (columns, rows);
@@ -245,7 +251,9 @@ impl App {
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
             Action::OpenOrCreate => self.stack.push(Open::default().into()),
-            Action::Groups => self.go_home(),
+            Action::Groups => {
+                self.go_home();
+            }
             // On a page of one group, the key opens the history of that group.
             Action::History
                 if matches!(
@@ -291,8 +299,17 @@ impl App {
         pane.act(action, context);
     }
 
+    /// Closes the panes, unless something that was typed would be lost; returns whether the list is shown.
+    fn go_home(&mut self) -> bool {
+        let is_left = !self.keeps_typed("left");
+        if is_left {
+            self.close_all();
+        }
+        is_left
+    }
+
     /// Closes the panes one by one, so that each can save its content.
-    fn go_home(&mut self) {
+    fn close_all(&mut self) {
         while self.stack.len() > 1 {
             self.close_top();
         }
@@ -356,8 +373,9 @@ impl App {
             Navigation::ShowList(profile, filter) => {
                 // Before the list, because leaving a run names the way back from there.
                 self.switch(profile);
-                self.go_home();
-                if let Some(Pane::List(list)) = self.stack.first_mut() {
+                if self.go_home()
+                    && let Some(Pane::List(list)) = self.stack.first_mut()
+                {
                     list.filter_by(&filter);
                 }
             }
@@ -404,13 +422,23 @@ impl App {
 
     /// Whether another profile would discard something that was typed; says so.
     fn must_stay(&mut self, profile: ProfileIndex) -> bool {
-        let mut typed = self.stack.iter().filter_map(|pane| pane.view().unsaved());
-        let what = typed.next().filter(|_| profile != self.context.current);
-        if let Some(what) = &what {
+        profile != self.context.current && self.keeps_typed("switched")
+    }
+
+    /// Whether something that was typed would be lost without the panes; says what was not done for it.
+    fn keeps_typed(&mut self, what: &str) -> bool {
+        let typed = self.typed();
+        if let Some(typed) = &typed {
             self.context
-                .say(Severity::Warning, format!("Not switched: {what}"));
+                .say(Severity::Warning, format!("Not {what}: {typed}"));
         }
-        what.is_some()
+        typed.is_some()
+    }
+
+    /// What was typed, is no draft, and would be lost without its pane.
+    fn typed(&self) -> Option<String> {
+        let mut typed = self.stack.iter().filter_map(|pane| pane.view().unsaved());
+        typed.next()
     }
 
     /// Switches to another profile: everything of the old one leaves the screen; its running jobs continue.
@@ -420,7 +448,7 @@ impl App {
             return;
         }
         self.context.is_switching = true;
-        self.go_home();
+        self.close_all();
         self.context.is_switching = false;
         if let Some(Pane::List(list)) = self.stack.first_mut() {
             self.context

@@ -12,6 +12,7 @@ use crossterm::event::KeyEvent;
 use ratatui::prelude::{Buffer, Position, Rect, Style};
 
 use crate::{
+    domain::UserGroupId,
     operations::Changes,
     tui::{
         keymap::{Action, Focus},
@@ -120,6 +121,10 @@ pub trait View {
         let why = why.map(str::to_owned);
         let why = why.or_else(|| context.why_no_key().filter(|_| reads_token));
         why.or_else(|| self.disabled(action, context))
+    }
+    /// The groups that the page is about: a label goes to them.
+    fn about(&self) -> Vec<UserGroupId> {
+        Vec::new()
     }
     /// What is marked here, in words.
     fn marked(&self) -> Option<String> {

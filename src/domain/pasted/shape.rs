@@ -83,6 +83,10 @@ pub fn is_suspicious(text: &str) -> bool {
     found.line.is_some() || found.shape.is_some()
 }
 
+/// Why a text with such a word is neither sent nor kept.
+pub const LOOKS_SECRET: &str = "this looks like a token, or a part of one; it is neither sent nor saved. If it is something \
+                                else, write at most 15 of its digits";
+
 /// The words of a text that are suspicious by themselves: a caller may know them as something else.
 pub fn suspicious_words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c));
@@ -262,6 +266,15 @@ pub fn digits_in_a_row(text: &str) -> usize {
 
 /// Of the IDs that systems give, SHA-1 has the most hex digits in a row.
 const LONGEST_ID: usize = 40;
+
+/// What to look at in an ID with many hex digits in a row, unless a known one has as many.
+pub fn odd_digits<'k>(id: &str, mut known: impl Iterator<Item = &'k str>) -> Option<String> {
+    let digits = digits_in_a_row(id);
+    let is_odd = digits >= FRAGMENT && !known.any(|one| digits_in_a_row(one) == digits);
+    is_odd.then(|| {
+        format!("the ID has {digits} hex digits in a row: make sure that it is no part of a token")
+    })
+}
 
 /// Whether an ID has more hex digits in a row than those that systems give.
 pub fn is_nearly_token(id: &str) -> bool {

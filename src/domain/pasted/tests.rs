@@ -460,3 +460,14 @@ fn a_token_as_bytes_is_found_and_half_of_one_is_no_all_clear() {
         assert_eq!(read(text.as_bytes(), 4).unclear, None, "{text}");
     }
 }
+
+#[test]
+fn an_id_with_many_digits_is_odd_unless_a_known_one_has_as_many() {
+    let part = "9fceb02d0ae598e95dc970b7";
+    let odd = |known: &[&str]| odd_digits(part, known.iter().copied());
+    assert!(
+        odd(&["acme-eu", "0d0ae598e95dc970"]).is_some_and(|what| what.contains("24 hex digits"))
+    );
+    assert_eq!(odd(&["0d0ae598e95dc970b7ceb02d"]), None);
+    assert_eq!(odd_digits("acme-eu", [].into_iter()), None);
+}

@@ -1,6 +1,8 @@
 //! One item of a bulk edit: the single update that was reviewed, or the read that settles one sent by an earlier run.
 
-use super::item::{ItemContext, Outcome};
+use tokio::time::Instant;
+
+use super::item::{ItemContext, Outcome, not_checked};
 use crate::{
     domain::batch::BulkChange,
     operations::{prelude::*, run::RetryBudget},
@@ -69,7 +71,7 @@ impl ItemContext {
         let read = self.read(&item.user_group_id, &mut patience).await;
         let seems = item.status();
         let why = match &read {
-            Some(Err(failure)) => failure.to_string(),
+            Some(Err(failure)) => not_checked(failure),
             _ => item.note.clone().unwrap_or_default(),
         };
         let outcome = self.outcome_from_journal(&item, seems, why, begun);

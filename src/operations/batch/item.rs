@@ -8,6 +8,7 @@ use crate::{
         operation_record::followed_by,
     },
     operations::{
+        failure::of_read,
         prelude::*,
         rotation::{
             recover::READS,
@@ -19,6 +20,11 @@ use crate::{
 };
 
 const OTHER_RUN: &str = "sent by another run of this batch";
+
+/// Why a check of what an earlier run sent found nothing out: it is added to what is known of the item.
+pub(super) fn not_checked(failure: &Failure) -> String {
+    format!("checked again without a result: {}", of_read(failure))
+}
 
 /// What every item of a run needs.
 #[derive(Clone)]
@@ -296,7 +302,7 @@ impl ItemContext {
         outcome.ended.fingerprint = fingerprint;
         match read {
             None => outcome.stopped(),
-            Some(Err(failure)) => outcome.harmless().with_note(failure.to_string()),
+            Some(Err(failure)) => outcome.harmless().with_note(not_checked(&failure)),
             Some(Ok(done)) => {
                 // Whatever the result: the service answers, and the rest of the batch is still to be done.
                 if status != ItemStatus::Conflict {

@@ -155,26 +155,16 @@ impl Operations {
     /// Refuses a draft that has a known secret, or something that looks like a token or a part of one and was not there
     /// before. Its texts may not parse.
     pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
-        let typed = &draft.typed;
-        let rows = typed.mapping.iter();
-        let fields = [("name", typed.name.as_str())]
-            .into_iter()
-            .chain(rows.flat_map(|row| [("mapping", row.key.as_str()), ("mapping", &row.value)]))
-            .chain([("properties", typed.properties.as_str())])
-            .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
-            .chain(typed.group_text.as_deref().map(|text| ("group", text)));
-        let all: Vec<_> = fields.map(|(field, text)| Text::of(field, text)).collect();
+        let all = draft.texts().map(|(field, text)| Text::of(field, text));
+        let all: Vec<_> = all.collect();
         let before = |form: &Token| draft.base.contains_text(form.expose());
         let parts = parts_of(&draft.base);
         self.refuse_new_secrets(&all, before, parts.as_ref())
             .await?;
-        for text in all {
-            let mut words = suspicious_words(text.text);
-            if words.any(|word| !draft.base.contains_text(word)) {
-                return Err(Failure::looks_secret(&text.field));
-            }
+        match draft.suspicious().next() {
+            Some((field, _)) => Err(Failure::looks_secret(field)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Validates a required reason and returns it as stored: trimmed, without secrets.

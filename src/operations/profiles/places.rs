@@ -78,10 +78,16 @@ impl Operations {
         !matches!(self.profile().api_key, KeySource::Command(_)) || self.0.key.get().is_some()
     }
 
-    /// Whether the API key cannot be read; not if reading it would run a command. That of a viewer is never read.
+    /// Whether the API key cannot be read. No command is run for this: it counts if it was run, and failed. That of a viewer is
+    /// never read.
     pub async fn lacks_key(&self) -> bool {
         let is_viewer = self.directory().role() == Some(Role::Viewer);
-        !is_viewer && self.key_is_at_hand() && self.api_key().await.is_err()
+        let has_none = if self.key_is_at_hand() {
+            self.api_key().await.is_err()
+        } else {
+            self.0.key_fingerprint.get() == Some(&None)
+        };
+        !is_viewer && has_none
     }
 
     /// The fingerprint of the API key; `None` if the key cannot be read. Determined once, because reading it may run a

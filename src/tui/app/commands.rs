@@ -70,8 +70,8 @@ impl App {
             }
             Command::List(command) => {
                 // A box above the list stays open.
-                if !self.top().is_overlay() {
-                    self.go_home();
+                if !self.top().is_overlay() && !self.go_home() {
+                    return;
                 }
                 if let Some(Pane::List(list)) = self.stack.first_mut() {
                     list.run(command, &mut self.context);
@@ -92,13 +92,7 @@ impl App {
     /// The group that the page shows; on the list, the marked groups, else the one under the cursor.
     fn targets(&self) -> Vec<UserGroupId> {
         let page = self.stack.iter().rfind(|pane| !pane.view().is_overlay());
-        match page {
-            Some(Pane::List(list)) => list.targets(true),
-            Some(Pane::Group(group)) => vec![group.id().clone()],
-            Some(Pane::Edit(form)) => vec![form.id.clone()],
-            Some(Pane::Token(token)) => vec![token.id().clone()],
-            _ => Vec::new(),
-        }
+        page.map_or_else(Vec::new, |pane| pane.view().about())
     }
 }
 

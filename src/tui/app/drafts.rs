@@ -3,16 +3,22 @@
 //!
 //! Cancelling and quitting: losses are announced first, and running writes are waited for.
 
-use jiff::SignedDuration;
-
 use super::{Action, App, Effect, Outcome, Pane, ProfileIndex, Severity, Ticket, named};
 use crate::{
-    domain::{StopCause, UserGroupId, counted, text::is_same_person, visible},
+    domain::{
+        StopCause, UserGroupId, counted,
+        text::{capitalised, is_same_person},
+        visible,
+    },
     operations::{DraftSaved, Guarded, KeptDraft, OtherDraft, batch::RunCommand},
     tui::{
         keymap::Focus,
+        page::CONFIRMATION_LOST,
         panes::attention::draft_is_gone,
-        state::{Asked, Confirm, ExitReason, GroupForm, PaneRequest, Then, UnsentDraft},
+        state::{
+            Asked, Confirm, ExitReason, GroupForm, PaneRequest, Then, UnsentDraft,
+            notices::ASKED_FOR,
+        },
     },
 };
 
@@ -72,6 +78,7 @@ impl App {
                 }
                 self.report_saving_works();
             }
+            Outcome::DraftRefused(why) => self.draft_refused(ticket, why),
             Outcome::Failed(error) => return self.draft_failed(ticket, &error.text),
             _ => return false,
         }
@@ -81,10 +88,24 @@ impl App {
     /// Handles a panic in a job about drafts; returns whether it was such a job.
     pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
         self.context.drafts.answered(ticket);
-        self.draft_failed(ticket, "internal error, stopped")
+        let was_saving = self.context.drafts.is_saving();
+        self.draft_refused(ticket, "internal error, stopped");
+        was_saving && !self.context.drafts.is_saving()
     }
 
-    /// Reports the failure once; the next change tries again.
+    /// This draft, or its profile, is not one to be saved: says so once. The others are saved.
+    fn draft_refused(&mut self, ticket: Ticket, why: &str) {
+        if let Some((_, id)) = self.context.drafts.set_aside(ticket) {
+            self.say_not_saved(&id, why);
+        }
+    }
+
+    fn say_not_saved(&mut self, id: &UserGroupId, why: &str) {
+        let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
+        self.context.say(Severity::Error, text);
+    }
+
+    /// The directory fails: reports it once; the next change tries again.
     fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
         let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
             return false;
@@ -92,8 +113,7 @@ impl App {
         // While the directory is unavailable, each form says so itself.
         let is_told = self.context.outage.is_some();
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
-            let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
-            self.context.say(Severity::Error, text);
+            self.say_not_saved(&id, why);
         }
         true
     }
@@ -186,12 +206,12 @@ impl App {
         let all = counted(drafts.len(), "unsent draft");
         let named = named(drafts.iter().map(draft), NAMED);
         let key = |action| context.keys.key(Focus::List, action);
-        let edit = key(Action::Edit);
+        let (edit, all_of_them) = (key(Action::Edit), key(Action::Attention));
         let (open, is_new) = (key(Action::OpenOrCreate), first.draft.creating);
         let (how, what) = match drafts.as_slice() {
             [_] if is_new => (format!("; {open} and its ID opens it"), Guarded::Create),
             [_] => (format!("; {edit} on it opens it"), Guarded::Update),
-            _ => (format!("; {edit} opens one"), Guarded::Update),
+            _ => (format!("; {all_of_them} lists them"), Guarded::Update),
         };
         let how = Some(how).filter(|_| context.why_forbidden(what).is_none());
         Some(format!("{all}: {named}{}", how.unwrap_or_default()))
@@ -243,16 +263,11 @@ impl App {
         let drafts = &self.context.drafts;
         if self.context.is_ephemeral {
             drafts.own()
-        } else if drafts.is_failing || self.context.outage.is_some() {
-            drafts.unsaved()
         } else {
-            0
+            drafts.unsaved(self.context.outage.is_some())
         }
     }
 }
-
-/// A second Ctrl-C within this time quits.
-const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl App {
     /// The first Ctrl-C goes back or says how to quit; the second quits.
@@ -263,14 +278,19 @@ impl App {
             self.leave(ExitReason::Asked, StopCause::Quit);
         } else {
             self.warned = Some(self.context.now);
-            if self.stack.len() > 1 && !self.cancel_awaited() {
+            let typed = self.top().unsaved();
+            let before = self.stack.len();
+            if before > 1 && !self.cancel_awaited() {
                 self.act(Action::Back);
+                self.navigate();
             }
+            let is_gone = |typed: &String| typed != CONFIRMATION_LOST && self.stack.len() < before;
+            let gone = typed.filter(is_gone);
             let again = format!("{} again quits", self.shown(Action::Cancel));
             let losses = self.losses();
             let is_loss = losses.is_some();
-            let text = match (losses, self.unsent()) {
-                (Some(losses), _) => format!("{losses}: {again}"),
+            let text = match (losses.or(gone), self.unsent()) {
+                (Some(losses), _) => capitalised(&format!("{losses}: {again}")),
                 (None, Some(kept)) => format!("{again}; {kept}"),
                 (None, None) => again,
             };
@@ -284,7 +304,7 @@ impl App {
         };
         let asked = Asked {
             title: "Quit",
-            text: format!("{losses}."),
+            text: capitalised(&format!("{losses}.")),
             confirm: Confirm::asked("quits", "QUIT"),
             then: Then::Quit,
         };
@@ -297,7 +317,7 @@ impl App {
         self.context.keys.key(self.top().focus(), action)
     }
 
-    /// What would be lost by quitting, if anything.
+    /// What would be lost by quitting, if anything: what is typed, too.
     pub(super) fn losses(&self) -> Option<String> {
         let drafts = self.lost_drafts();
         let bulk = self
@@ -305,6 +325,7 @@ impl App {
             .map(|left| format!("{left}. It stops with the console"));
         bulk.into_iter()
             .chain(drafts)
+            .chain(self.typed())
             .reduce(|all, more| format!("{all} and {more}"))
     }
 
@@ -333,16 +354,25 @@ impl App {
         let losses = self.losses();
         let again = self.shown(Action::Cancel);
         let text = losses.as_ref();
-        let text = text.map(|losses| format!("{losses}: {again} again quits"));
+        let text = text.map(|losses| capitalised(&format!("{losses}: {again} again quits")));
         self.context.messages.follow_losses(text);
         if let Some(Pane::Question(question)) = self.stack.last_mut() {
             question.follow_losses(losses);
         }
     }
 
+    /// Whether the last key was the same, and what it asks is still shown; the plain mode shows no message.
     fn is_again(&self) -> bool {
-        let warned = self.warned;
-        warned.is_some_and(|at| self.context.now.duration_since(at) <= CONFIRM_WITHIN)
+        let line = self.context.messages.current();
+        let is_asked = self.context.plain_mode || line.is_some_and(|line| line.asks);
+        let since = self.warned.filter(|_| is_asked);
+        since.is_some_and(|at| self.context.now.duration_since(at) < ASKED_FOR)
+    }
+
+    /// Something else than the same key: what it asked for the next one is over.
+    pub(super) fn ends_again(&mut self) {
+        self.warned = None;
+        self.context.messages.drop_question();
     }
 
     /// Whether the console is ending but still waits for what a bulk rotation has in flight.

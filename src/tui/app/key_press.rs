@@ -80,8 +80,11 @@ impl App {
         self.context.messages.key(self.context.now);
         let focus = self.top().focus();
         let press = self.context.keys.press(focus, key);
-        if press != Press::Do(Action::Cancel) && self.discard_key() {
-            return;
+        if press != Press::Do(Action::Cancel) {
+            self.ends_again();
+            if self.discard_key() {
+                return;
+            }
         }
         if self.top().is_preparing() && is_text(key) {
             let text = "Still checking; keys typed before the result do nothing";

@@ -428,6 +428,7 @@ impl App {
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
             | Outcome::DraftForgotten
+            | Outcome::DraftRefused(_)
             | Outcome::SameId(_)
             | Outcome::OpenRotations(..)
             | Outcome::History(_)

@@ -188,11 +188,11 @@ impl App {
             return false;
         };
         if matches!(outcome, Outcome::SecretFound(true)) {
-            let is_here = self.top().focus() == typed.focus;
+            // A line end behind it may have left the cell already.
             let (pane, context) = self.top_mut();
-            if is_here && pane.hold_back(&typed.text, context) {
+            if pane.hold_back(&typed.text, context) {
                 self.word = Zeroizing::default();
-                self.emptied = Some(typed.focus);
+                self.emptied = Some(self.top().focus());
                 // The rest of it may still be on its way, and ends nothing.
                 let text = self.context.token_text(NOTHING_ENTERED);
                 self.context.say(Severity::Warning, text);

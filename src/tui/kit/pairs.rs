@@ -24,7 +24,10 @@ use std::{borrow::Cow, collections::HashMap};
 
 use self::value::{Typed, ValueType};
 use super::text_field::TextField;
-use crate::{domain::Mark, intake::json_key::RESERVED};
+use crate::{
+    domain::{Mark, pasted::suspicious_words},
+    intake::json_key::RESERVED,
+};
 
 /// Maximum number of characters in a cell.
 const LONGEST: usize = 100_000;
@@ -390,6 +393,19 @@ impl Row {
         *self == Self::default()
     }
 
+    /// Whether the key and the value have something that looks like a token or a part of one and was not there before: they
+    /// are not shown.
+    fn hidden(&self) -> [bool; 2] {
+        let before = self.before.as_ref();
+        let is_new = |text: &str, was: Option<&String>| {
+            was.is_none_or(|was| was != text) && suspicious_words(text).next().is_some()
+        };
+        [
+            is_new(&self.key, before.map(|(key, _)| key)),
+            is_new(&self.value.text, before.map(|(_, value)| &value.text)),
+        ]
+    }
+
     /// Whether it is sent: it is not removed, and something was typed in it.
     fn is_living(&self) -> bool {
         !self.is_dropped && !self.is_blank()
@@ -423,5 +439,5 @@ impl Row {
 }
 
 fn field(text: &str) -> TextField {
-    TextField::new("", text).for_data().with_longest(LONGEST)
+    TextField::new("", text).for_value().with_longest(LONGEST)
 }

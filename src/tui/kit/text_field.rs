@@ -21,7 +21,7 @@ use super::{Reaction, is_plain};
 use crate::{
     domain::{
         counted,
-        pasted::{Shape, may_have_token, shape},
+        pasted::{Shape, may_have_token, shape, suspicious_words},
     },
     tui::{
         kit::paint::{self, Glyph},
@@ -49,6 +49,8 @@ pub struct TextField {
     masked: bool,
     /// Goes to the service, or names a group: long digits may be what it is about.
     is_data: bool,
+    /// A value of a group: digits that were not there before are not shown.
+    is_value: bool,
     /// The text is known to be no secret.
     allowed: bool,
     /// Line breaks stay: only of a masked text, which shows none.
@@ -69,6 +71,7 @@ impl TextField {
             error: None,
             masked: false,
             is_data: false,
+            is_value: false,
             allowed: false,
             keeps_lines: false,
             longest: LONGEST,
@@ -88,6 +91,13 @@ impl TextField {
     #[must_use]
     pub fn for_data(mut self) -> Self {
         self.is_data = true;
+        self
+    }
+
+    /// A field for a value of a group, which is not sent with a part of a token that was not there before.
+    #[must_use]
+    pub fn for_value(mut self) -> Self {
+        (self.is_data, self.is_value) = (true, true);
         self
     }
 
@@ -141,6 +151,13 @@ impl TextField {
     pub fn looks_secret(&self) -> bool {
         let is_secret = |shape| shape == Shape::Token || !self.is_data;
         !self.masked && !self.allowed && shape(self.text()).is_some_and(is_secret)
+    }
+
+    /// Whether the text is not shown although it is no field for a secret: it looks like one, or a value has a new part of one.
+    fn is_hidden(&self) -> bool {
+        let is_new = |word: &str| !self.began.contains(word);
+        let has_new = || self.is_value && suspicious_words(self.text()).any(is_new);
+        self.looks_secret() || !self.masked && !self.allowed && has_new()
     }
 
     /// Keeps the line breaks of a pasted text. For a masked field.
@@ -358,6 +375,7 @@ impl Clone for TextField {
             error: self.error.clone(),
             masked: self.masked,
             is_data: self.is_data,
+            is_value: self.is_value,
             allowed: self.allowed,
             keeps_lines: self.keeps_lines,
             longest: self.longest,
@@ -381,7 +399,7 @@ impl fmt::Debug for TextField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("TextField");
         fields.field("label", &self.label);
-        if !self.masked && !self.looks_secret() {
+        if !self.masked && !self.is_hidden() {
             fields
                 .field("text", &self.text())
                 .field("cursor", &self.cursor());
@@ -414,7 +432,7 @@ impl TextField {
     pub(super) fn note(&self, has_hint: bool) -> &str {
         match &self.error {
             Some(error) => error,
-            None if self.looks_secret() => LOOKS_SECRET,
+            None if self.is_hidden() => LOOKS_SECRET,
             None if has_hint => &self.hint,
             None => "",
         }
@@ -423,7 +441,7 @@ impl TextField {
     pub(super) fn note_style(&self, theme: Theme) -> Style {
         match self.error {
             Some(_) => theme.error(),
-            None if self.looks_secret() => theme.warning(),
+            None if self.is_hidden() => theme.warning(),
             None => theme.dim(),
         }
     }
@@ -480,7 +498,7 @@ impl TextField {
             Style::new()
         };
         buffer.set_style(line.intersection(buffer.area), style);
-        if self.masked || self.looks_secret() {
+        if self.masked || self.is_hidden() {
             return self.draw_masked(buffer, line, theme, focused);
         }
         let glyphs = paint::glyphs(self.text());

@@ -13,6 +13,7 @@ use crate::{
     domain::{
         BulkChange, EditPlan,
         batch::{EditRow, Verdict},
+        pasted::{LOOKS_SECRET, suspicious_words},
     },
     operations::NextStep,
     search::{RowCondition, row_condition},
@@ -358,7 +359,7 @@ impl Fields {
             None => (SET_ROW, String::new(), String::new()),
         };
         let first = if key.is_empty() { Row::Key } else { Row::To };
-        let field = |text: String| TextField::new("", text).for_data();
+        let field = |text: String| TextField::new("", text).for_value();
         let mut form = Form::default()
             .choice(Row::Action, "", ACTIONS, action)
             .text(Row::Key, "key", field(key))
@@ -382,6 +383,13 @@ impl Fields {
         let only = Some(self.0.typed(Row::OnlyWhere)).filter(|text| !text.is_empty());
         let to = Some(self.0.typed(Row::To)).filter(|_| self.sets());
         let key = self.0.typed(Row::Key);
+        let all = [("key", Some(key)), ("to", to), ("only if it is", only)];
+        let mut words = all.into_iter().flat_map(|(label, text)| {
+            suspicious_words(text.unwrap_or_default()).map(move |_| label)
+        });
+        if let Some(label) = words.next() {
+            return Err(format!("{label}: {LOOKS_SECRET}"));
+        }
         let change = if self.0.chosen(Row::Action) >= SET_PROPERTY {
             let (to, only) = (to.map(json), only.map(json));
             BulkChange::property(key, to.as_deref(), only.as_deref())
@@ -421,6 +429,26 @@ mod tests {
         assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));
         let fields = Fields::prefilled("acme");
         assert_eq!((fields.0.key(), fields.change().is_err()), (Row::Key, true));
+    }
+
+    #[test]
+    fn a_part_of_a_token_is_no_value() {
+        const PART: &str = "6cb90c31d0ae598e95dc970b";
+        let mut fields = Fields::prefilled("map:40");
+        for row in [Row::Key, Row::To, Row::OnlyWhere] {
+            for row in [Row::Key, Row::To, Row::OnlyWhere] {
+                let text = format!("{row:?}");
+                fields.0.field_of(row).expect("a field").set_text(&text);
+            }
+            assert!(fields.change().is_ok());
+            fields.0.field_of(row).expect("a field").set_text(PART);
+            let why = fields.change().unwrap_err();
+            assert!(
+                why.contains("looks like a token, or a part of one"),
+                "{why}"
+            );
+            assert!(!why.contains(PART), "{why}");
+        }
     }
 
     #[test]

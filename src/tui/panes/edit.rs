@@ -56,8 +56,8 @@ impl GroupForm {
     /// Whether drafts cannot be saved, so that the input is only in memory.
     fn is_unsaved(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
-        let is_failing = context.outage.is_some() || context.drafts.is_failing;
-        is_failing && context.drafts.is_unsaved(&key)
+        let is_away = context.outage.is_some();
+        context.drafts.is_unsaved(&key, is_away)
     }
 
     /// Whether the content of the form is being sent to the service.
@@ -141,6 +141,10 @@ impl GroupForm {
 }
 
 impl View for GroupForm {
+    fn about(&self) -> Vec<UserGroupId> {
+        vec![self.id.clone()]
+    }
+
     fn focus(&self) -> Focus {
         match self.section {
             Section::Name => Focus::EditName,
@@ -289,24 +293,22 @@ impl View for GroupForm {
     }
 
     fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
-        if let Some(field) = self.field() {
-            let has_it = field.hold_back(secret);
-            if has_it {
-                self.properties.forget_typed();
-            }
-            return has_it;
+        if let Some(field) = self.field()
+            && field.hold_back(secret)
+        {
+            self.properties.forget_typed();
+            return true;
+        }
+        if self.mapping.hold_back(secret) {
+            return true;
         }
         let text = zeroize::Zeroizing::new(self.properties.text());
-        let has_it = self.section == Section::Properties && text.contains(secret);
+        let is_open = self.focus() == Focus::EditProperties || self.focus() == Focus::EditRows;
+        let has_it = is_open && text.contains(secret);
         if has_it {
             self.properties.set_text(&text.replace(secret, ""));
         }
         has_it
-    }
-
-    fn has_secret(&mut self, action: Action) -> bool {
-        let is_typed = self.field().is_some_and(|field| field.looks_secret());
-        is_typed || action == Action::Review && self.typed_a_secret()
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

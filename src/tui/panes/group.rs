@@ -89,6 +89,10 @@ impl Group {
 }
 
 impl View for Group {
+    fn about(&self) -> Vec<UserGroupId> {
+        vec![self.id().clone()]
+    }
+
     fn focus(&self) -> Focus {
         Focus::Group
     }

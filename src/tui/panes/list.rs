@@ -256,6 +256,10 @@ impl List {
 }
 
 impl View for List {
+    fn about(&self) -> Vec<UserGroupId> {
+        self.targets(true)
+    }
+
     fn focus(&self) -> Focus {
         self.filter.focus(Focus::List)
     }

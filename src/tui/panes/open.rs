@@ -7,7 +7,7 @@ use super::list::MAX_SYNCHRONOUS;
 use super::prelude::*;
 use crate::{
     domain::spreadsheet,
-    domain::{group::InvalidId, text::oddities},
+    domain::{group::InvalidId, pasted::odd_digits, text::oddities},
     tui::state::groups::similar_ids,
 };
 
@@ -291,6 +291,9 @@ impl Open {
             }
             if let Some(what) = spreadsheet::changed("ID", self.id.field.text()) {
                 page.warning(&format!("! This is {what}"));
+            }
+            if let Some(what) = odd_digits(self.id.field.text(), context.groups.ids()) {
+                page.warning(&format!("! {what}"));
             }
             page.text(&place, theme.title());
             if let Some(why) = forbidden {

@@ -155,6 +155,10 @@ fn why_blocked(done: &Done, context: &Context) -> Option<String> {
 }
 
 impl View for TokenPane {
+    fn about(&self) -> Vec<UserGroupId> {
+        vec![self.id().clone()]
+    }
+
     fn focus(&self) -> Focus {
         if self.file.is_asked() {
             return Focus::WritePath;

@@ -138,6 +138,14 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> 
     result.map_err(|error| unreadable(&error))
 }
 
+/// A draft that is refused for what it is, or for its profile, tells nothing of the others.
+fn kept_draft(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> {
+    match result {
+        Err(DirectoryError::NotBound(why)) => Ok(Outcome::DraftRefused(JobError::of(why).text)),
+        result => listed(result),
+    }
+}
+
 fn unreadable(error: &DirectoryError) -> JobError {
     JobError {
         is_directory_outage: OutageReason::of(error).is_some(),

@@ -431,7 +431,12 @@ impl BatchRun {
         }
         let warnings = ended.warnings.iter().map(|warning| format!("! {warning}"));
         let notes: Vec<_> = ended.note.into_iter().chain(warnings).collect();
-        row.note = (!notes.is_empty()).then(|| notes.join("; "));
+        let new = (!notes.is_empty()).then(|| notes.join("; "));
+        row.note = match (row.note.take().filter(|_| ended.settled), new) {
+            // The first cause stays, whatever a check has found.
+            (Some(first), Some(new)) if !first.contains(&new) => Some(followed_by(&first, &new)),
+            (first, new) => first.or(new),
+        };
     }
 
     pub fn finished(&mut self, report: Report) {

@@ -72,6 +72,9 @@ pub struct Drafts {
     /// The groups and people of which it was said that both have a draft.
     told: BTreeSet<(Key, String)>,
     due: BTreeMap<Key, PendingWrite>,
+    /// What was refused for what it is, such as a text that looks like a token: set aside until it changes or the drafts of
+    /// its profile are read again.
+    refused: BTreeMap<Key, PendingWrite>,
     saving: Option<(Ticket, Key, PendingWrite)>,
     /// Tickets of the running reads, by profile.
     asking: BTreeMap<ProfileIndex, Ticket>,
@@ -81,7 +84,7 @@ pub struct Drafts {
     touched: BTreeSet<Key>,
     /// Profiles whose drafts have been read at least once.
     read: BTreeSet<ProfileIndex>,
-    /// The last save failed, and this was reported.
+    /// The directory saves no draft, and this was reported.
     pub is_failing: bool,
 }
 
@@ -146,15 +149,16 @@ impl Drafts {
     }
 
     /// Number of drafts that would be lost with the console because they could not be written.
-    pub fn unsaved(&self) -> usize {
-        let is_unsaved = |unsent: &&UnsentDraft| unsent.kept != Some(unsent.draft.changed_at);
-        self.unsent.values().filter(is_unsaved).count()
+    pub fn unsaved(&self, is_away: bool) -> usize {
+        let all = self.unsent.keys();
+        all.filter(|key| self.is_unsaved(key, is_away)).count()
     }
 
-    /// Whether the current version of the draft has not been written.
-    pub fn is_unsaved(&self, key: &Key) -> bool {
+    /// Whether the current version of the draft could not be written: it was refused, or the directory fails or is away.
+    pub fn is_unsaved(&self, key: &Key, is_away: bool) -> bool {
         let unsent = self.unsent.get(key);
-        unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
+        (is_away || self.is_failing || self.refused.contains_key(key))
+            && unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
     }
 
     /// Keeps what was typed; does nothing if it equals the stored draft.
@@ -168,7 +172,7 @@ impl Drafts {
             return;
         }
         // A version that is still to be forgotten is replaced instead.
-        let to_forget = match self.due.get(&key) {
+        let to_forget = match self.due.get(&key).or(self.refused.get(&key)) {
             Some(PendingWrite::Forget(at)) => Some(*at),
             _ => None,
         };
@@ -276,6 +280,9 @@ impl Drafts {
             // A read may have found it before it was known to be saved.
             others.retain(|other| other.draft.changed_at != at);
         }
+        if saved.is_some() {
+            self.refused.remove(&key);
+        }
         let own = self.unsent.get_mut(&key).filter(|unsent| unsent.is_own);
         match (saved, own) {
             (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
@@ -291,6 +298,14 @@ impl Drafts {
             (Some(_), _) => {}
         }
         Some(key)
+    }
+
+    /// A save was refused for what it is. The others are still saved. Returns its group if that is news.
+    pub fn set_aside(&mut self, ticket: Ticket) -> Option<Key> {
+        let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
+        self.touched.insert(key.clone());
+        let is_news = self.refused.insert(key.clone(), due).is_none();
+        is_news.then_some(key)
     }
 
     /// Reads the drafts of a profile from the directory, unless that is already running.
@@ -346,6 +361,10 @@ impl Drafts {
         is_own: impl Fn(&str) -> bool,
     ) -> (bool, Vec<UserGroupId>) {
         let is_first = self.read.insert(profile);
+        // The environment is known: what was refused for the profile is saved now.
+        for (key, due) in self.refused.iter().filter(|((at, _), _)| *at == profile) {
+            self.due.entry(key.clone()).or_insert_with(|| due.clone());
+        }
         let mut by_group: BTreeMap<Key, Vec<&KeptDraft>> = BTreeMap::new();
         for kept in found {
             let key = (profile, kept.draft.user_group_id.clone());
@@ -461,6 +480,93 @@ impl Drafts {
             .saving
             .as_ref()
             .is_some_and(|(_, saving, _)| saving == key);
-        is_saving || self.due.contains_key(key) || self.touched.contains(key)
+        let waits = self.due.contains_key(key) || self.refused.contains_key(key);
+        is_saving || waits || self.touched.contains(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{DesiredFields, draft::DraftFields};
+
+    const HERE: ProfileIndex = ProfileIndex(0);
+
+    fn draft(id: &str, name: &str) -> Draft {
+        Draft {
+            user_group_id: UserGroupId::parse(id).expect("an ID"),
+            creating: false,
+            typed: DraftFields {
+                name: name.into(),
+                ..DraftFields::default()
+            },
+            loaded_from: None,
+            base: DesiredFields::default(),
+            base_at: Timestamp::UNIX_EPOCH,
+            changed_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Starts the next save under this number; returns its draft.
+    fn next(drafts: &mut Drafts, number: u64) -> Option<Draft> {
+        let mut started = None;
+        drafts.next(|_, job| {
+            started = Some(job);
+            Ticket(number)
+        });
+        match started? {
+            Job::KeepDraft(draft, _) => Some(*draft),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refused_draft_is_set_aside_until_it_changes_and_the_others_are_saved() {
+        let mut drafts = Drafts::default();
+        drafts.keep(HERE, draft("a", "like a token"));
+        drafts.keep(HERE, draft("b", "fine"));
+        let refused = next(&mut drafts, 1).expect("a save");
+        let key = (HERE, refused.user_group_id);
+        assert_eq!(drafts.set_aside(Ticket(1)), Some(key.clone()));
+        let saved = next(&mut drafts, 2).expect("a save");
+        assert_eq!(saved.user_group_id.as_str(), "b");
+        drafts.ended(Ticket(2), Some(saved.changed_at));
+        assert_eq!(next(&mut drafts, 3), None, "it would be refused again");
+        assert_eq!((drafts.unsaved(false), drafts.is_failing), (1, false));
+        assert!(drafts.is_unsaved(&key, false));
+
+        drafts.keep(HERE, draft("a", "like a token"));
+        assert_eq!(next(&mut drafts, 4), None, "it is the same");
+        drafts.keep(HERE, draft("a", "like a token, too"));
+        assert!(next(&mut drafts, 5).is_some());
+        assert_eq!(drafts.set_aside(Ticket(5)), None, "it was said");
+        // The environment may not have been known.
+        drafts.found(HERE, &[], &[], |_| true);
+        let saved = next(&mut drafts, 6).expect("a save");
+        drafts.ended(Ticket(6), Some(saved.changed_at));
+        assert_eq!((next(&mut drafts, 7), drafts.unsaved(false)), (None, 0));
+    }
+
+    /// One that was sent does not come back.
+    #[test]
+    fn what_cannot_be_forgotten_now_is_forgotten_later() {
+        let mut drafts = Drafts::default();
+        drafts.keep(HERE, draft("a", "sent"));
+        let saved = next(&mut drafts, 1).expect("a save");
+        drafts.ended(Ticket(1), Some(saved.changed_at));
+        drafts.remove(&(HERE, saved.user_group_id), |_| true);
+        let forgets = |drafts: &mut Drafts| {
+            let mut forgets = false;
+            drafts.next(|_, job| {
+                forgets = matches!(job, Job::ForgetDraft(..));
+                Ticket(2)
+            });
+            forgets
+        };
+        assert!(forgets(&mut drafts));
+        drafts.set_aside(Ticket(2));
+        assert!(!forgets(&mut drafts));
+        drafts.found(HERE, &[], &[], |_| true);
+        assert!(forgets(&mut drafts));
     }
 }

@@ -194,6 +194,8 @@ pub enum Outcome {
     /// The time of change of the draft that was to be saved, and the result.
     DraftKept(Timestamp, DraftSaved),
     DraftForgotten,
+    /// A draft was not saved, or not forgotten, for what it is: the reason.
+    DraftRefused(String),
     TokenWritten(PathBuf),
     Rotations(Vec<RotationRow>),
     Recovered(Vec<Recovered>),
@@ -272,6 +274,7 @@ impl Outcome {
             | Self::Drafts(_)
             | Self::DraftKept(..)
             | Self::DraftForgotten
+            | Self::DraftRefused(_)
             | Self::TokenWritten(_)
             | Self::Rotations(_)
             | Self::Abandoned(_)

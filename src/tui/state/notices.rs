@@ -29,6 +29,8 @@ pub enum Condition {
     OpenChanges,
     /// A pasted text was refused; until the next one is taken.
     PasteRefused,
+    /// The end of a paste has not arrived.
+    PasteOpen,
     /// Something could not be read or written, because the directory is unavailable.
     DirectoryOutage,
 }
@@ -171,6 +173,11 @@ impl Notices {
         shown.asks = true;
         shown.is_loss = is_loss;
         self.show(at, shown);
+    }
+
+    /// Another key was pressed: the same one is not asked for any more.
+    pub fn drop_question(&mut self) {
+        self.remove(|one| one.asks);
     }
 
     /// What a page waited for has ended: why a key did nothing before that does not hold any more.
@@ -361,6 +368,8 @@ impl Notices {
 #[cfg(test)]
 mod tests;
 
+/// How long the same key is asked for.
+pub const ASKED_FOR: SignedDuration = SignedDuration::from_secs(5);
 /// How long it takes to read a message.
 const READ_TIME: SignedDuration = SignedDuration::from_secs(2);
 
@@ -419,6 +428,7 @@ impl LineMessage {
         if self.severity.must_be_read() && !self.had_key {
             return None;
         }
-        Some(self.since + self.severity.stays()?)
+        let stays = Some(ASKED_FOR).filter(|_| self.asks);
+        Some(self.since + stays.or_else(|| self.severity.stays())?)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use groupdesk::tui::state::notices::Notices;
+use groupdesk::tui::state::notices::{Condition, Notices};
 
 use super::prelude::*;
 
@@ -182,4 +182,16 @@ fn a_message_never_covers_the_row_that_the_keys_mean() {
             scene.shows_all(["\n>", "a text of many words"]);
         }
     }
+}
+
+#[test]
+fn an_unfinished_paste_is_told_until_it_ends() {
+    let mut scene = Scene::walked(TESTING, "a");
+    let text = "Unfinished paste: Ctrl-C ends it".to_owned();
+    let context = &mut scene.app.context;
+    context.say_condition(Condition::PasteOpen, Severity::Warning, text);
+    scene.msg(Msg::Tick);
+    scene.shows("Unfinished paste");
+    scene.msg(Msg::Paste("some text".into()));
+    scene.hides("Unfinished paste").shows("some text");
 }

@@ -127,3 +127,38 @@ fn the_result_that_quitting_waited_for_is_told() {
     let told = scene.app.unsent().expect("the result");
     assert!(told.contains("acme-eu"), "{told}");
 }
+
+/// Ctrl-C cancels dialogs in a row, as in a shell: only the same key twice quits.
+#[test]
+fn another_key_ends_what_ctrl_c_asks() {
+    let mut scene = Scene::walked(TESTING, "a");
+    scene.walk("one<ctrl-c>").says("Ctrl-C again quits");
+    scene.walk("<down>a").hides("again quits");
+    scene.walk("two");
+    assert_eq!(scene.keys("<ctrl-c>"), []);
+    scene.at("List").says("Ctrl-C again quits");
+    assert_eq!(scene.keys("<ctrl-c>"), ASKED);
+}
+
+#[test]
+fn what_ctrl_c_asks_is_shown_as_long_as_it_holds() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<ctrl-c>");
+    scene.later(4).msg(Msg::Tick);
+    scene.shows("Ctrl-C again quits");
+    scene.later(1).msg(Msg::Tick);
+    scene.hides("Ctrl-C again quits");
+    assert_eq!(scene.keys("<ctrl-c>"), []);
+    scene.shows("Ctrl-C again quits");
+}
+
+#[test]
+fn what_is_typed_and_would_be_lost_is_named() {
+    let mut scene = Scene::walked(TESTING, "a");
+    scene.walk("hello<ctrl-c>");
+    scene.shows("The note of acme-eu is not saved: Ctrl-C again quits");
+    // Below another page it is still there.
+    let mut scene = Scene::walked(TESTING, "a");
+    scene.walk("hello<ctrl-p>globex<enter><ctrl-c>");
+    scene.shows("The note of acme-eu is not saved: Ctrl-C again quits");
+}

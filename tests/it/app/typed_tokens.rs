@@ -260,3 +260,32 @@ fn what_is_said_of_a_refused_text_ends_with_the_next_text() {
         }
     }
 }
+
+/// A part of a token that this console has not read: only its shape tells.
+const PART: &str = "9fceb02d0ae598e95dc970b7";
+
+#[test]
+fn a_part_of_a_token_is_neither_reviewed_nor_shown() {
+    for (script, field) in [
+        ("e<end> ", "name"),
+        ("e<tab>a9<tab>", "mapping"),
+        ("onew-group<enter>", "name"),
+    ] {
+        let mut scene = open(script);
+        scene.keys(PART);
+        scene.answer();
+        scene.hides(PART);
+        scene.walk("<ctrl-s>");
+        scene.says(&format!("No review yet: {field}: this looks like a token"));
+        scene.hides(PART).hides("SEND");
+    }
+}
+
+#[test]
+fn a_known_token_whose_line_end_left_the_cell_is_taken_out_of_it() {
+    let mut scene = open("e<tab>a9<tab>");
+    scene.keys(SIGNS);
+    scene.keys("<enter>");
+    look_up(&mut scene, true);
+    scene.says("That is a token").hides(&SIGNS[..12]);
+}

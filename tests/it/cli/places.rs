@@ -278,6 +278,28 @@ async fn a_profile_without_a_key_is_told_that_it_needs_one_and_not_to_bind_it() 
 }
 
 #[tokio::test]
+async fn a_profile_whose_key_cannot_be_read_is_told_so_and_not_to_bind_it() {
+    let (home, _serving, url) = served().await;
+    for (number, key) in [
+        "{ command = [\"false\"] }",
+        "{ env = \"NO_SUCH_KEY\" }",
+        "{ file = \"/nowhere/key\" }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        home.add_config(&format!(
+            "\n[profiles.keyless{number}]\nbase_url = \"{url}\"\napi_key = {key}\n"
+        ));
+        for command in ["list", "history", "get acme"] {
+            let ran = home.run(&format!("{command} -P keyless{number}")).await;
+            let told = format!("profile keyless{number} has no readable API key");
+            assert_lacks(&ran.says(&told).err, "profile bind");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_empty_list_of_an_undecided_profile_proposes_nothing_that_is_refused() {
     let (home, _serving, url) = served().await;
     let elsewhere = home

@@ -2,11 +2,7 @@
 
 use crate::{
     cli::{commands::prelude::*, input::selection::alike},
-    domain::{
-        pasted::{FRAGMENT, digits_in_a_row},
-        spreadsheet,
-        text::oddities,
-    },
+    domain::{pasted::odd_digits, spreadsheet, text::oddities},
 };
 
 /// How many similar ids are named.
@@ -46,12 +42,8 @@ async fn looks_mistyped(session: &Session, id: &UserGroupId) -> Result<bool, Cli
     // What people write elsewhere, too, is no reason to ask.
     let is_odd = say_oddities(id) || spreadsheet::broken(id.as_str()).is_some();
     let known = session.operations.known_ids().await?;
-    let digits = digits_in_a_row(id.as_str());
-    let is_usual = |one: &UserGroupId| digits_in_a_row(one.as_str()) == digits;
-    if digits >= FRAGMENT && !known.iter().any(is_usual) {
-        output::context(&format!(
-            "! the ID has {digits} hex digits in a row: make sure that it is no part of a token"
-        ));
+    if let Some(what) = odd_digits(id.as_str(), known.iter().map(UserGroupId::as_str)) {
+        output::context(&format!("! {what}"));
     }
     let near = alike(id, &known, NEAR);
     if let Some(near) = &near {

@@ -19,6 +19,8 @@ use crate::{
 
 /// Cursor, mark and a space.
 const GUTTER: u16 = 3;
+/// Signs of a text that is not shown.
+const MASK: usize = 8;
 /// Minimum width of a cell that is being edited, however short the texts are.
 const MIN_FIELD_WIDTH: u16 = 12;
 /// From this width on, ids are always as wide as editing needs.
@@ -210,7 +212,11 @@ fn draw_row<K: Kind>(
         Some(problem) => Cell::new(&*problem.text).styled(theme.error().patch(plain)),
         None => Cell::new(row.remark(K::NAMES.0).unwrap_or_default()).styled(plain),
     };
+    let mask = theme.mask().repeat(MASK);
+    let [key_hidden, value_hidden] = row.hidden();
     let cells = Pairs::<K>::columns().iter().map(|column| match column {
+        Column::Key if key_hidden => Cell::new(&*mask),
+        Column::Value if value_hidden => Cell::new(&*mask),
         Column::Key => Cell::new(&*row.key),
         Column::Type => Cell::new(row.value.value_type.word()),
         Column::Value => Cell::new(row.value.shown()),

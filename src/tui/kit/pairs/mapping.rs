@@ -107,6 +107,16 @@ impl MappingTable {
         rows.map(DraftRow::from).collect()
     }
 
+    /// Takes a known secret out of cells that were left already; returns whether there was one.
+    pub fn hold_back(&mut self, secret: &str) -> bool {
+        let mut rows = self.rows.clone();
+        for row in &mut rows {
+            row.key = row.key.replace(secret, "");
+            row.value.text = row.value.text.replace(secret, "");
+        }
+        rows != self.rows && self.write(rows)
+    }
+
     /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal.
     pub fn source_here(&self) -> Option<&str> {
         let row = self.rows.get(self.cursor).filter(|row| !row.is_dropped)?;

@@ -404,6 +404,7 @@ impl GroupForm {
 
     /// Fields that are `None` stay as they are.
     pub(super) fn fill(&mut self, wanted: &DesiredFields) {
+        self.taken_over = wanted.clone();
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {

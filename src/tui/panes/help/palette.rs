@@ -112,6 +112,11 @@ pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
 /// Why a command that a key stands for is not possible.
 pub fn why_no_command(command: &Command, view: &dyn View, context: &Context) -> Option<String> {
     match command {
+        Command::AddLabel(_) | Command::RemoveLabel(_)
+            if !view.is_overlay() && view.focus() != Focus::List && view.about().is_empty() =>
+        {
+            Some("it acts on a group; open one, or the list".into())
+        }
         // Needs no row under the cursor: the name of a view, or a label for what is marked, even if a filter hides it.
         Command::Save(..) => context.view_only_reason().map(str::to_owned),
         Command::AddLabel(_) | Command::RemoveLabel(_) if view.marked().is_some() => {

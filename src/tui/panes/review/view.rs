@@ -4,7 +4,7 @@ use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::tui::panes::prelude::*;
 use crate::{
     domain::spreadsheet,
-    domain::{facts::Field, text::oddities, update::UnsafeUpdate},
+    domain::{facts::Field, pasted::odd_digits, text::oddities, update::UnsafeUpdate},
     tui::kit::{ChangeTarget, flight_style, side_by_side},
 };
 
@@ -208,6 +208,10 @@ fn difference(
     let changed = spreadsheet::changed("ID", review.asked.id.as_str());
     if let Some(what) = changed.filter(|_| review.asked.creating) {
         page.field("", &format!("! the ID is {what}"), theme.warning(), "");
+    }
+    let digits = odd_digits(review.asked.id.as_str(), context.groups.ids());
+    if let Some(what) = digits.filter(|_| review.asked.creating) {
+        page.field("", &format!("! {what}"), theme.warning(), "");
     }
     if !review.similar.is_empty() {
         let similar: Vec<String> = review

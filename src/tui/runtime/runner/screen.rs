@@ -24,7 +24,7 @@ use crate::{
     operations::Feed,
     tui::{
         runtime::external_editor::{EditFile, Editor},
-        state::{EditRequest, Msg, OutageReason, ProfileIndex, Severity},
+        state::{Condition, EditRequest, Msg, OutageReason, ProfileIndex, Severity},
         terminal::{self, InputEvent, MAX_PASTE_BYTES, Signal, Signals},
     },
 };
@@ -242,17 +242,18 @@ impl<S: Screen> Runner<S> {
                 let is_in_time = asked.elapsed() <= BACKGROUND_REPLY_TIME;
                 return is_in_time.then_some(Msg::Background(red, green, blue));
             }
-            InputEvent::PasteIsOpen => (
-                Severity::Warning,
-                "Unfinished paste: Ctrl-C ends it".to_owned(),
-            ),
-            InputEvent::PasteTooLong => (
-                Severity::Error,
-                format!(
-                    "the pasted text was too long and is not taken: at most {} MiB",
-                    MAX_PASTE_BYTES >> 20
-                ),
-            ),
+            InputEvent::PasteIsOpen => {
+                let text = "Unfinished paste: Ctrl-C ends it".to_owned();
+                let context = &mut self.app.context;
+                context.say_condition(Condition::PasteOpen, Severity::Warning, text);
+                return None;
+            }
+            InputEvent::PasteTooLong => {
+                self.app.context.resolve(Condition::PasteOpen);
+                let most = MAX_PASTE_BYTES >> 20;
+                let text = "the pasted text was too long and is not taken: at most";
+                (Severity::Error, format!("{text} {most} MiB"))
+            }
         };
         self.app.context.say(severity, text);
         None

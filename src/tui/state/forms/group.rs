@@ -14,7 +14,7 @@ use crate::{
     domain::{
         Change, DesiredFields, Draft, Ending, Entry, Mapping, Operation, UserGroupId,
         draft::DraftFields,
-        pasted::{Shape, shape, suspicious_words},
+        pasted::{LOOKS_SECRET, Shape, shape},
         size::check_size,
         visible,
     },
@@ -82,6 +82,8 @@ pub struct GroupForm {
     /// What was filled in to revert an update, or from the draft of somebody else; until something is typed, it is no
     /// draft of one's own.
     pub(crate) prefilled: Option<FormContent>,
+    /// What was filled in from another group or an earlier state: texts that were not typed.
+    pub(crate) taken_over: DesiredFields,
 }
 
 /// A text of the external editor that cannot be parsed yet, and the values, or what was typed if they cannot be parsed.
@@ -95,7 +97,7 @@ const MAX_NAME_LEN: usize = 1_000;
 
 fn name_field(name: String) -> TextField {
     let field = TextField::new("name", name);
-    field.for_data().with_longest(MAX_NAME_LEN)
+    field.for_value().with_longest(MAX_NAME_LEN)
 }
 
 impl GroupForm {
@@ -124,6 +126,7 @@ impl GroupForm {
             reading: Pending::default(),
             updates: LastUpdates::default(),
             prefilled: None,
+            taken_over: DesiredFields::default(),
             loaded_from: None,
             loading: None,
             meanwhile: None,
@@ -180,16 +183,14 @@ impl GroupForm {
         }
     }
 
-    /// Whether a typed text looks like a token that was not there before.
-    pub(crate) fn typed_a_secret(&self) -> bool {
-        let typed = self.draft(Timestamp::UNIX_EPOCH).typed;
-        let rows = typed.mapping.iter();
-        let rows = rows.flat_map(|row| [row.key.as_str(), row.value.as_str()]);
-        let all = rows.chain([typed.name.as_str(), typed.properties.as_str()]);
-        let words = all.flat_map(suspicious_words);
-        let secrets = words.filter(|word| shape(word) == Some(Shape::Token));
-        let mut new = secrets.filter(|word| !self.base.contains_text(word));
-        new.next().is_some()
+    /// The field of a typed text that looks like a token or a part of one and was not there before. Parts that were taken over
+    /// from another group or an earlier state are none.
+    fn secret_field(&self) -> Option<&'static str> {
+        let draft = self.draft(Timestamp::UNIX_EPOCH);
+        let is_typed =
+            |word: &str| shape(word) == Some(Shape::Token) || !self.taken_over.contains_text(word);
+        let mut typed = draft.suspicious().filter(|(_, word)| is_typed(word));
+        typed.next().map(|(field, _)| field)
     }
 
     /// Returns the fields that the form asks for. Leaves out a field that is unknown and in which nothing was typed.
@@ -237,7 +238,10 @@ impl GroupForm {
     pub(crate) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
         check_size(&wanted).map_err(|why| (why.to_string(), why.field()))?;
-        Ok(wanted)
+        match self.secret_field() {
+            Some(field) => Err((LOOKS_SECRET.into(), field)),
+            None => Ok(wanted),
+        }
     }
 
     /// Returns the resulting change; `None` when the form cannot be parsed.

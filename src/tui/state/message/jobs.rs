@@ -92,11 +92,11 @@ macro_rules! job_table {
         /// Saves a draft, with the last change of the stored one according to this process.
         KeepDraft(draft: Box<Draft>, seen: Option<Timestamp>): read("save drafts") => {
             let at = draft.changed_at;
-            listed(of.keep_draft(*draft, seen).await.map(|saved| Outcome::DraftKept(at, saved)))
+            kept_draft(of.keep_draft(*draft, seen).await.map(|saved| Outcome::DraftKept(at, saved)))
         };
         /// Forgets a draft, unless it was changed after this time.
         ForgetDraft(id: UserGroupId, until: Timestamp): read("save drafts") =>
-            listed(of.forget_draft(&id, until).await.map(|()| Outcome::DraftForgotten));
+            kept_draft(of.forget_draft(&id, until).await.map(|()| Outcome::DraftForgotten));
         WriteToken(token: Token, path: PathBuf): local("save token") => work::write_token(token, path).await;
         /// All rotations of the profile.
         Rotations: read("read rotations") => listed(of.rotations().await.map(Outcome::Rotations));

@@ -143,7 +143,7 @@ fn a_question_about_the_next_key_is_seen_before_it_and_before_what_comes_after_i
     say(&mut messages, 0, Severity::Info, "1 draft");
     say(&mut messages, 1, Severity::Error, "not read");
     assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
-    assert_eq!(course(&mut messages), [(15_000, None)]);
+    assert_eq!(course(&mut messages), [(5_000, None)]);
     assert_eq!(messages.unread(), (0, 1));
     // Whoever continues with another key has seen the question.
     messages.ask(at(20_000), "q again quits".into(), false);
