@@ -323,7 +323,7 @@ impl Drop for World {
         let ended = teams.extract_if(.., |file, _| file.starts_with(self.folder.path()));
         ended
             .filter_map(|(_, team)| team)
-            .for_each(|team| postgres::leave(&team));
+            .for_each(|team| postgres::leave(team.schema()));
     }
 }
 
@@ -348,11 +348,15 @@ pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Files below a folder that contain one of the texts.
 fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let holds = holding_one_of(texts);
-    let mut found = Vec::new();
-    for file in files_below(folder)? {
-        // Read by another process: closing one of SQLite's files in this process would release its locks.
-        if holds(&Command::new("cat").arg(&file).output()?.stdout) {
-            found.push(file);
+    // Read by another process: closing one of SQLite's files in this process would release its locks.
+    let read = |files: &[PathBuf]| Command::new("cat").args(files).output();
+    let mut found = files_below(folder)?;
+    if !holds(&read(&found)?.stdout) {
+        return Ok(Vec::new());
+    }
+    for at in (0..found.len()).rev() {
+        if !holds(&read(&found[at..=at])?.stdout) {
+            found.remove(at);
         }
     }
     Ok(found)
