@@ -96,6 +96,8 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("UPDATE rotations SET user_group_id = 'x'", OWNER),
     ("UPDATE rotations SET place = place", OWNER),
     ("UPDATE rotations SET by = by", OWNER),
+    ("SELECT nextval('order_of_changes')", OPERATOR),
+    ("SELECT setval('order_of_changes', 99)", OWNER),
     ("DELETE FROM mutations", OWNER),
     ("TRUNCATE rotations CASCADE", OWNER),
     ("INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) VALUES (1, 'globex', 'create', 'intended', 'desk', 'eu', 1)", OWNER),
