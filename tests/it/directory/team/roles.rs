@@ -453,6 +453,12 @@ fn the_roles_of_a_directory_are_neither_granted_nor_revoked() {
         let refused = TeamFault::RoleOfDirectory(own.clone());
         assert_eq!(fault_of(revoke(&desk, &own)), refused);
         assert_eq!(fault_of(grant(&desk, &own, Role::Operator)), refused);
+        // Of another directory: its people would be let in here.
+        shared();
+        let other = format!("{SHARED}_{role}");
+        let refused = TeamFault::RoleOfDirectory(other.clone());
+        assert_eq!(fault_of(grant(&desk, &other, Role::Viewer)), refused);
+        assert!(!revoke(&desk, &other).expect("asked"));
     }
     let admin = postgres::at_as("own_roles_admin_person", server.folder(), schema);
     server.execute(schema, "CREATE ROLE \"own_roles-Nina\" LOGIN");
