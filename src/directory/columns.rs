@@ -315,9 +315,56 @@ impl EventColumns<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::tables::MIGRATIONS;
+
+    /// The words that a server takes for a column.
+    fn taken(column: &str) -> Vec<&'static str> {
+        let begin = format!("'{column} ");
+        let (_, words) = MIGRATIONS[0].text.split_once(&begin).expect(column);
+        // A long list goes on in the next line.
+        let words = words.split("',").next().unwrap_or_default();
+        words
+            .split([' ', '\n', '\''])
+            .filter(|word| !word.is_empty())
+            .collect()
+    }
 
     #[test]
-    fn every_event_reads_back() {
+    fn a_server_takes_the_words_that_can_be_read_and_no_others() {
+        let operations = Operation::ALL.map(Operation::as_str);
+        let endings = Ending::ALL.map(Ending::as_str);
+        let states = State::ALL.map(State::as_str);
+        let changes = mutation::State::ALL.map(mutation::State::as_str);
+        let hand_offs = HandOffState::ALL.map(HandOffState::as_str);
+        let keys = KeyState::ALL.map(KeyState::as_str);
+        let bases = Basis::ALL.map(Basis::as_str);
+        let all: [(&str, &[&str]); 11] = [
+            ("history operation", &operations),
+            ("history ending", &endings),
+            ("rotations state", &states),
+            ("rotation_events state", &states),
+            ("rotations handoff", &hand_offs),
+            ("mutations operation", &operations),
+            ("mutations state", &changes),
+            ("mutations ending", &endings),
+            ("batch_items outcome", &endings),
+            ("place_keys state", &keys),
+            ("facts source", &bases),
+        ];
+        for (column, words) in all {
+            assert_eq!(taken(column), words, "{column}");
+        }
+        let mut events: Vec<_> = (every_event().into_iter())
+            .map(|what| EventColumns::from(what).event)
+            .collect();
+        events.dedup();
+        let (mut known, mut taken) = (events, taken("rotation_events event"));
+        known.sort_unstable();
+        taken.sort_unstable();
+        assert_eq!(taken, known);
+    }
+
+    fn every_event() -> Vec<EventKind> {
         let fingerprint = Fingerprint::from_bytes([7; 32]);
         let since_sent = Duration::from_millis(61_500);
         let events = [
@@ -345,7 +392,12 @@ mod tests {
         let intended = EventKind::Intended {
             previous: fingerprint,
         };
-        for what in stepped.chain([intended]) {
+        stepped.chain([intended]).collect()
+    }
+
+    #[test]
+    fn every_event_reads_back() {
+        for what in every_event() {
             assert_eq!(EventColumns::from(what).what(), Some(what));
         }
     }

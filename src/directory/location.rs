@@ -227,11 +227,18 @@ pub enum TeamFault {
         "differs from what was copied into it (table {0}); nothing was changed there, and the file is unchanged"
     )]
     CopyDiffers(&'static str),
+    #[error(
+        "has a row in {0} that cannot be read; ask the administrator of the database to put it right. An admin's `groupdesk \
+         audit` tells who wrote last"
+    )]
+    DamagedRow(&'static str),
     #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
     Nobody(String),
     #[error("has no role of the name {0}; nothing was changed")]
     NobodyToRevoke(String),
-    #[error("uses the role {0} itself; nothing was changed. Name a role that logs in")]
+    #[error(
+        "does not take {0}, which is a role of a directory itself; nothing was changed. Name a role that logs in"
+    )]
     RoleOfDirectory(String),
     #[error(
         "has version {found} of its tables, and this groupdesk needs {known}: an admin must run `groupdesk directory migrate`"

@@ -148,6 +148,8 @@ pub enum QuestionReason {
     NewKey,
     /// The key or the name is known with another address.
     OtherAddress,
+    /// Neither the address nor the key is known, but a team works here already: it may be another spelling of its service.
+    NewToTeam,
     /// Address and key belong to one place, but the name was bound to another one.
     OtherName,
 }

@@ -101,7 +101,6 @@ pub enum Failure {
         "profile {profile} is read-only; nothing was sent. For other profiles: groupdesk profile list"
     )]
     ReadOnly { profile: String },
-    /// A guard of the profile.
     #[error("{} is forbidden in profile {profile}: {reason}; nothing was sent", operation.as_str())]
     Forbidden {
         operation: Operation,
@@ -273,6 +272,9 @@ pub enum Failure {
         why: String,
         next: &'static str,
     },
+    /// Somebody else has recorded how this change ended, while no answer arrived here.
+    #[error("{1}")]
+    Settled(Ending, String),
     /// The token is still the old one; it is safe to try again.
     #[error("\"{id}\" NOT rotated, its token is still the old one: {why}. It is safe to try again")]
     NotApplied { id: UserGroupId, why: String },
@@ -440,7 +442,8 @@ impl Failure {
             | Self::NotKnownEnough(_)
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
-            | Self::JustRotated { .. } => Class::Guarded,
+            | Self::JustRotated { .. }
+            | Self::Settled(..) => Class::Guarded,
             Self::Place(problem) => problem.into(),
             Self::NothingSent(error) | Self::NotKept(error) | Self::NotSaved { error, .. } => {
                 error.into()
@@ -517,6 +520,7 @@ impl Failure {
             Self::Unreachable(_) => Some(Ending::Unreachable),
             // It was sent; its result is unknown.
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
+            Self::Settled(ending, _) => Some(*ending),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
             Self::Conflict { .. } => Some(Ending::Conflict),
             _ => None,

@@ -7,9 +7,14 @@ use crate::{
     directory::{Recorded, SnapshotExtras},
     domain::{
         change::{FieldChange, Mark},
-        history::NOT_KNOWN_BEFORE,
+        history::{Entry, NOT_KNOWN_BEFORE},
+        mutation::fields_of,
+        operation_record::SETTLED,
     },
 };
+
+/// How many history entries of a group are searched for what became of a change.
+const SETTLED_HISTORY: usize = 100;
 
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
@@ -97,9 +102,85 @@ impl Operations {
             ..Record::default()
         };
         // The outcome of the request matters more than a failure to record it.
-        drop(self.write(record).await);
+        let written = self.write(record).await;
+        let is_settled =
+            matches!(&written, Err(Failure::NotWritten(error)) if error.is_of_others());
+        if is_settled && ending == Ending::Unknown {
+            return self.settled_meanwhile(operation, id, failure).await;
+        }
         failure
     }
+
+    /// The failure of a change of ours whose outcome somebody else has recorded while this process was held up: how it ended,
+    /// and who has changed the group since. Never that it may be sent again.
+    pub(super) async fn settled_meanwhile(
+        &self,
+        operation: Operation,
+        id: &UserGroupId,
+        mut failure: Failure,
+    ) -> Failure {
+        const NEXT: &str = "Read the group before you decide anything";
+        let history = self.history(Some(id.clone()), Some(SETTLED_HISTORY)).await;
+        let history = history.unwrap_or_default();
+        let begins = format!("{SETTLED} {}", self.operator());
+        let is_of_ours = |note: &String| {
+            let rest = note.strip_prefix(&begins);
+            rest.is_some_and(|rest| rest.starts_with([' ', ',', ';']))
+        };
+        let mut entries = history.iter().map(|numbered| &numbered.value);
+        let settled = entries.position(|entry| {
+            entry.operation == operation && entry.note.as_ref().is_some_and(is_of_ours)
+        });
+        let Some((settled, since)) = settled.map(|at| (&history[at].value, &history[..at])) else {
+            return failure;
+        };
+        let since = since.iter().rev().map(|numbered| &numbered.value);
+        let since: Vec<_> = since.filter_map(changed_by).collect();
+        let since = match &since[..] {
+            [] => String::new(),
+            some => format!("; since then, {}", some.join(", ")),
+        };
+        let found = format!("{} at {}", settled.by, when::second(settled.at));
+        let text = match settled.ending {
+            Ending::Updated | Ending::Created => {
+                let ending = settled.ending.as_str();
+                format!("\"{id}\" was {ending}: {found} found that out")
+            }
+            Ending::Rotated | Ending::Confirmed | Ending::Recovered => {
+                format!("\"{id}\" was rotated: {found} found that out")
+            }
+            Ending::Unknown => {
+                if let Failure::Unknown { why, next, .. } = &mut failure
+                    && !since.is_empty()
+                {
+                    *why += &since;
+                    *next = NEXT;
+                }
+                return failure;
+            }
+            ending => format!(
+                "the {} of \"{id}\" has ended ({}): {found} recorded that",
+                operation.as_str(),
+                ending.as_str().replace('_', " ")
+            ),
+        };
+        Failure::Settled(settled.ending, format!("{text}{since}. {NEXT}"))
+    }
+}
+
+/// Who changed a group, and what of it: "cleo@vm changed name and mapping".
+fn changed_by(entry: &Entry) -> Option<String> {
+    let what = match entry.ending {
+        Ending::Created => "created it".to_owned(),
+        Ending::Rotated | Ending::Recovered => "rotated it".to_owned(),
+        Ending::Updated => {
+            let fields = fields_of(entry.changes.as_ref());
+            let fields: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
+            format!("changed its {}", fields.join(" and "))
+        }
+        _ => return None,
+    };
+    Some(format!("{} {what}", entry.by))
 }
 
 /// The changed fields for the history: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.

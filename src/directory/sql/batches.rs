@@ -67,18 +67,8 @@ impl Directory {
     /// Records that a run of a batch begins.
     pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<()> {
         self.write(move |tx| {
-            tx.put(STOPPED, values![LastRun::Begun, id])?;
-            let values = values![
-                id,
-                run.id,
-                &run.by,
-                run.process.as_ref(),
-                run.is_paused,
-                run.since,
-                run.seen,
-                run.boot_clock.as_ref(),
-            ];
-            Ok(tx.put(ADD_RUN, values)?)
+            add_run(tx, id, &run)?;
+            Ok(tx.put(STOPPED, values![LastRun::Begun, id])?)
         })
         .await
     }
@@ -126,12 +116,14 @@ impl Directory {
     }
 
     /// Closes a batch of which nothing is left to begin, to settle or to confirm, for runs that are gone and could not record their
-    /// end: unless one of them was heard of since, or another works on it. Returns whether it did.
+    /// end: unless one of them was heard of since, or another works on it. Returns whether it did. `closer` is recorded as a run
+    /// of its own, by which everybody sees who closed it.
     pub async fn close_batch(
         &self,
         id: BatchId,
         at: Timestamp,
         gone: Vec<BatchRun>,
+        closer: BatchRun,
     ) -> Result<bool> {
         self.write(move |tx| {
             let last_run = tx.lock::<Option<LastRun>>(LAST_RUN, values![id])?;
@@ -155,7 +147,8 @@ impl Directory {
             if !others.iter().all(is_gone) || standings.into_iter().any(is_left) {
                 return Ok(false);
             }
-            for (run, _) in others {
+            add_run(tx, id, &closer)?;
+            for run in others.into_iter().map(|(run, _)| run).chain([closer.id]) {
                 tx.put(RUN_ENDED, values![id, run])?;
             }
             if last_run == Some(LastRun::Begun) {
@@ -232,6 +225,21 @@ impl Directory {
     }
 }
 
+/// Before whatever it records of the batch: only whoever has a run of a batch may.
+fn add_run(tx: &Tx<'_>, id: BatchId, run: &BatchRun) -> Result<(), Fault> {
+    let values = values![
+        id,
+        run.id,
+        &run.by,
+        run.process.as_ref(),
+        run.is_paused,
+        run.since,
+        run.seen,
+        run.boot_clock.as_ref(),
+    ];
+    Ok(tx.put(ADD_RUN, values)?)
+}
+
 fn of_items(fault: db::Fault) -> Fault {
     fault.in_table("batch_items").into()
 }
@@ -249,7 +257,7 @@ record!(Batch, "batches" {
 
 fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
-    let mut batches: Vec<Batch> = tx.all(text, values![place])?;
+    let mut batches: Vec<Batch> = tx.readable(text, values![place])?;
     let is_revoked = tx.sqlite().map_or(IS_REVOKED, |_| "FALSE");
     let text = RUNS.replace("is_revoked", is_revoked);
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(text, values![place])?;

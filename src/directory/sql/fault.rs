@@ -122,10 +122,7 @@ impl Fault {
     pub(in crate::directory) fn explain_for_team(self, team: &TeamLocation) -> DirectoryError {
         let fault = match self {
             Self::Refused(error) => return error,
-            Self::Row(table) => {
-                let path = team.to_string().into();
-                return DirectoryError::DamagedRow { path, table };
-            }
+            Self::Row(table) => TeamFault::DamagedRow(table),
             Self::Team(fault) => fault,
             Self::Newer { found, known } => TeamFault::Newer { found, known },
             Self::Unreleased { found } => TeamFault::Unreleased { found },

@@ -195,7 +195,8 @@ impl ClaimedStep<'_, '_> {
 }
 
 /// A later request has replaced some of what an open change sent: from now on only the rest may become known by it.
-pub(super) const REPLACE_SENT: &str = "UPDATE mutations SET sent = $1 WHERE id = $2";
+pub(super) const REPLACE_SENT: &str =
+    "UPDATE mutations SET sent = $1 WHERE id = $2 AND state <> 'ended'";
 
 /// A step of a rotation advances its claim as well.
 const FOLLOW_ROTATION: &str = "\

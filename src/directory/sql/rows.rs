@@ -62,7 +62,7 @@ record!(Mutation, "mutations" {
     boot_clock = "since(boot_clock)" or None, settles_in or Duration::ZERO, ending or None, note, changes or None, sent or None,
 });
 record!(Entry, "history" {
-    at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes, note,
+    at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes or None, note,
 });
 record!(Owner, "fingerprints" {
     environment = "p.name", place = "f.place", user_group_id = "f.user_group_id",

@@ -73,6 +73,12 @@ WHERE r.rolname <> ALL (ARRAY[$1::text::name, $2::text::name, $3::text::name, $4
   AND p.rolname = $1::text::name) \
 ORDER BY 1 LIMIT 1";
 
+/// Whether it is a role of another directory: who gets that one would get this one as well.
+const OF_ANOTHER: &str = "\
+SELECT 1 FROM pg_roles r, regexp_replace(r.rolname, '_(owner|viewer|operator|admin)$', '') base \
+WHERE r.rolname = $1::text::name AND NOT r.rolcanlogin AND base <> r.rolname AND 4 = (SELECT count(*) FROM pg_roles \
+ WHERE rolname IN (base || '_owner', base || '_viewer', base || '_operator', base || '_admin'))";
+
 const AUDIT: &str =
     "INSERT INTO audit (who, what, before, after) VALUES (session_user, 'role', $1, $2)";
 
@@ -99,10 +105,9 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<bool> {
             .into());
         }
         // Without its memberships in the others, the owner's role could grant nothing any more.
-        if Role::GRANTED
-            .iter()
-            .chain([&Role::Owner])
-            .any(|role| role.of(&schema) == quoted(&name))
+        let mut own_roles = Role::GRANTED.iter().chain([&Role::Owner]);
+        if own_roles.any(|role| role.of(&schema) == quoted(&name))
+            || to.is_some() && tx.one::<()>(OF_ANOTHER, values![&name])?.is_some()
         {
             return Err(TeamFault::RoleOfDirectory(visible(&name).into_owned()).into());
         }

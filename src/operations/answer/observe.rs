@@ -294,7 +294,13 @@ impl Operations {
         let decided = self
             .directory()
             .decide(self.here(), id, Some(fingerprint), weight, decide);
-        let (mut recorded, meaning) = decided.await.map_err(not_recorded)?;
+        let (mut recorded, meaning) = match decided.await {
+            Err(error) if error.is_of_others() && ending != Ending::Found => {
+                let failure = not_recorded(error);
+                return Err(self.settled_meanwhile(operation, id, failure).await);
+            }
+            decided => decided.map_err(not_recorded)?,
+        };
         let recorded = recorded.pop().unwrap_or_default();
         let mut warnings = meaning.warnings;
         let endings = meaning.endings.into_iter();

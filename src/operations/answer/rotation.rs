@@ -95,9 +95,10 @@ impl Operations {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
                 let why = bare(&result);
-                ended
-                    .await
-                    .map_err(|error| unknown(under_way.id, not_recorded(&why, &error)))?;
+                if let Err(error) = ended.await {
+                    let failure = unknown(under_way.id, not_recorded(&why, &error));
+                    return Err(self.settled_if_moved(under_way.id, &error, failure).await);
+                }
                 self.decide_by_get(under_way, why, result).await
             }
         }
@@ -113,6 +114,18 @@ impl Operations {
             }) => self.tag_alarm(group.environment_tag.as_ref()),
             _ => None,
         }
+    }
+
+    async fn settled_if_moved(
+        &self,
+        id: &UserGroupId,
+        error: &DirectoryError,
+        failure: Failure,
+    ) -> Failure {
+        if !error.is_of_others() {
+            return failure;
+        }
+        self.settled_meanwhile(Operation::Rotate, id, failure).await
     }
 
     async fn rotated(
@@ -135,7 +148,10 @@ impl Operations {
             Err(DirectoryError::MovedOn { .. }) if self.keeps_outcomes() => {
                 return self.read_what_came_of_it(under_way, why.into()).await;
             }
-            Err(error) => return Err(answered(under_way.id, not_recorded(why, &error))),
+            Err(error) => {
+                let failure = answered(under_way.id, not_recorded(why, &error));
+                return Err(self.settled_if_moved(under_way.id, &error, failure).await);
+            }
         };
         self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;

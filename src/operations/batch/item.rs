@@ -418,7 +418,7 @@ impl ItemContext {
         let why = failure.about(&item.user_group_id, item.changed());
         let reason = failure.to_string();
         match failure {
-            Failure::Unknown { .. } | Failure::NotWritten(_) => {
+            Failure::Unknown { .. } | Failure::NotWritten(_) | Failure::Settled(..) => {
                 self.outcome_from_journal(item, ItemStatus::Unknown, why, begun)
                     .await
             }

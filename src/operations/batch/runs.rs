@@ -118,7 +118,8 @@ impl Operations {
             let is_run = |run: &BatchRun| runner_of(run, &now).is_alive();
             let is_done = batch.ended_at.is_none() && !batch.is_anything_left();
             if is_done && !batch.runs.iter().any(is_run) {
-                let closed = directory.close_batch(batch.id, self.now(), batch.runs.clone());
+                let closed =
+                    directory.close_batch(batch.id, self.now(), batch.runs.clone(), new_run(self));
                 // Whoever cannot close it shows it as it is.
                 is_any |= closed.await.unwrap_or_default();
             }

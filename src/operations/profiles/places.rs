@@ -341,7 +341,7 @@ impl Operations {
         Ok(bound)
     }
 
-    /// Refuses a group that cannot prove the key which this answer would put on trial, before anything is bound.
+    /// Refuses a group that cannot prove the key of this answer, before anything is bound.
     pub async fn can_prove(&self, answer: BindingAnswer, id: &UserGroupId) -> Result<(), Failure> {
         let BindingAnswer::Same { place, .. } = answer else {
             return Ok(());
@@ -349,9 +349,7 @@ impl Operations {
         let directory = self.directory();
         let meant = directory.place_to_prove(self.caller().await?, place).await;
         let meant = meant.map_err(Failure::NothingSent)?;
-        let Some(place) = meant.map_err(|refusal| PlaceProblem::Refused { refusal })? else {
-            return Ok(());
-        };
+        let place = meant.map_err(|refusal| PlaceProblem::Refused { refusal })?;
         let name = directory.place_name(place).await;
         let name = name.map_err(Failure::NothingSent)?.unwrap_or_default();
         let alarms = directory.alarms(place).await;

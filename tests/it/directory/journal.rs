@@ -10,6 +10,10 @@ async fn an_unreadable_rotation_does_not_undo_other_records() {
     let installation = Opened::new();
     let directory = installation.open();
     start(&directory, intent("acme", OLD)).await;
+    if installation.team.is_some() {
+        // A server refuses it.
+        installation.tamper("ALTER TABLE rotations DROP CONSTRAINT rotations_handoff_check");
+    }
     installation.tamper("UPDATE rotations SET handoff = 'eclipse'");
     let recorded = recorded(&directory, both("acme", 0)).await;
     assert_eq!(recorded.group.expect("a group").id, id("acme"));

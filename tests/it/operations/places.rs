@@ -313,3 +313,42 @@ async fn a_place_merged_by_another_process_is_followed_without_a_request() {
     assert!(waits.iter().all(|one| one.profile == Some(0)), "{waits:?}");
     look_up(&li).await.expect("found");
 }
+
+#[tokio::test]
+async fn another_spelling_of_a_service_is_no_new_environment_of_a_team() {
+    let scene = Scene::new().await;
+    let elsewhere = FaultyProxy::before(scene.world.address()).await;
+    let renewed = scene.world.new_key("testing", Some("Testing"));
+    let installation = scene.installation().key(&renewed);
+    let installation = installation
+        .through(elsewhere.base_url())
+        .with(|profile| profile.name = "spelt".into());
+    let li = || installation.clone().unbound();
+    let here = scene.world.place(Side::Testing);
+    // A file is of one person, who knows what is new.
+    if scene.ana.directory().role().is_some() {
+        let asked = li().bound().await.expect_err("asked").to_string();
+        assert_has(
+            &asked,
+            "the team's directory knows neither its URL nor its API key",
+        );
+        assert_has(&asked, "--same-environment");
+        assert_eq!(elsewhere.methods().len(), 0, "nothing was sent");
+    }
+    let own = li().answer_binding(BindingAnswer::New).await;
+    assert_ne!(own.expect("an environment of its own").place, here);
+    let same = BindingAnswer::Same {
+        place: Some(here),
+        unproven: false,
+    };
+    let never = li().can_prove(same, &id("never-seen")).await;
+    assert_is!(never, Err(Failure::Place(PlaceProblem::NoProof { .. })));
+    let bound = li().answer_binding(same).await.expect("bound");
+    assert!(bound.place == here && bound.on_trial, "{bound:?}");
+    assert!(li().prove(&id(ACME)).await.expect("read"));
+    assert!(!li().bound().await.expect("no question").on_trial);
+    rotate(&li()).await.expect("rotated");
+    // A key that is verified already, too.
+    let never = li().can_prove(same, &id("never-seen")).await;
+    assert_is!(never, Err(Failure::Place(PlaceProblem::NoProof { .. })));
+}

@@ -120,7 +120,7 @@ CREATE TABLE facts (
 -- from a sequence become visible in another order than they were assigned.
 CREATE TABLE user_groups (
     place           BIGINT NOT NULL REFERENCES places (number),
-    user_group_id   TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    user_group_id   TEXT COLLATE "C" NOT NULL,
     name            TEXT,
     team_id         BIGINT,
     mapping         TEXT CHECK (mapping IS NULL OR mapping::json IS NOT NULL),
@@ -195,7 +195,7 @@ CREATE TABLE rotations (
     sent_at        BIGINT,
     note           TEXT,
     handoff        TEXT    NOT NULL DEFAULT 'none',
-    handoff_exit   BIGINT,
+    handoff_exit   BIGINT CHECK (handoff_exit BETWEEN -2147483648 AND 2147483647),
     handoff_note   TEXT,
     boot_clock     TEXT,
     key            BIGINT,
@@ -235,7 +235,7 @@ CREATE TABLE rotation_events (
     at             BIGINT  NOT NULL,
     event          TEXT    NOT NULL,
     fingerprint    BYTEA CHECK (octet_length(fingerprint) = 32),
-    since_sent     BIGINT,
+    since_sent     BIGINT CHECK (since_sent >= 0),
     horizon_passed BOOLEAN NOT NULL,
     state          TEXT    NOT NULL,
     note           TEXT,
@@ -247,7 +247,7 @@ CREATE TABLE rotation_events (
 CREATE TABLE mutations (
     id            BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     place         BIGINT NOT NULL REFERENCES places (number),
-    user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    user_group_id TEXT COLLATE "C" NOT NULL,
     operation     TEXT   NOT NULL,
     state         TEXT   NOT NULL,
     rotation_id   BIGINT UNIQUE REFERENCES rotations (id),
@@ -276,7 +276,7 @@ CREATE INDEX mutations_open ON mutations (place, user_group_id)
 CREATE SEQUENCE order_of_changes AS BIGINT CACHE 1;
 CREATE TABLE last_changes (
     place         BIGINT NOT NULL REFERENCES places (number),
-    user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    user_group_id TEXT COLLATE "C" NOT NULL,
     part          TEXT   NOT NULL CHECK (part IN ('fields', 'token')),
     number        BIGINT NOT NULL,
     rotation      BIGINT REFERENCES rotations (id),
@@ -344,7 +344,7 @@ CREATE TABLE batch_items (
 CREATE TABLE all_drafts (
     author        NAME    NOT NULL DEFAULT session_user,
     place         BIGINT  NOT NULL REFERENCES places (number),
-    user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    user_group_id TEXT COLLATE "C" NOT NULL,
     merged        BIGINT  NOT NULL DEFAULT 0,
     creating      BOOLEAN NOT NULL,
     name          TEXT    NOT NULL,
@@ -387,7 +387,7 @@ CREATE TABLE import_rows (
 
 CREATE TABLE annotations (
     place         BIGINT  NOT NULL REFERENCES places (number),
-    user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    user_group_id TEXT COLLATE "C" NOT NULL,
     note          TEXT,
     noted_at      BIGINT,
     noted_by      TEXT,
@@ -426,6 +426,42 @@ CREATE TABLE saved_views (
     by         TEXT    NOT NULL
 );
 
+-- What groupdesk reads as a word, a time or an ID is one, so that no row can be written that stops whoever reads the table.
+DO $$
+DECLARE
+    named TEXT;
+BEGIN
+    FOREACH named IN ARRAY ARRAY[
+        'place_keys state trusted trial withdrawn',
+        'facts source proven told unknown',
+        'history operation get create update rotate handoff',
+        'history ending found created existed updated rotated confirmed recovered not_applied superseded conflict refused '
+            'unknown unreachable created_by_get abandoned handed_off not_handed_off',
+        'rotations state intended sent rotated confirmed unknown recovered not_applied superseded conflict abandoned',
+        'rotations handoff none pending done failed',
+        'rotation_events event intended sending answered_new_token answered_same_token answered_wrong_group answered_refused '
+            'answered_not_sent answered_unclear read read_contradicts found_at_start abandon',
+        'rotation_events state intended sent rotated confirmed unknown recovered not_applied superseded conflict abandoned',
+        'mutations operation get create update rotate handoff',
+        'mutations state intended sent unknown open ended',
+        'mutations ending found created existed updated rotated confirmed recovered not_applied superseded conflict refused '
+            'unknown unreachable created_by_get abandoned handed_off not_handed_off',
+        'batch_items outcome found created existed updated rotated confirmed recovered not_applied superseded conflict refused '
+            'unknown unreachable created_by_get abandoned handed_off not_handed_off'
+    ] LOOP
+        EXECUTE format('ALTER TABLE %I ADD CHECK (%I = ANY (%L))', split_part(named, ' ', 1), split_part(named, ' ', 2),
+            (string_to_array(named, ' '))[3:]);
+    END LOOP;
+    FOR named IN SELECT format('%I ADD CHECK (%I %s)', table_name, column_name, CASE
+            WHEN column_name = 'user_group_id' THEN 'IS NULL OR char_length(user_group_id) BETWEEN 1 AND 255'
+            ELSE 'BETWEEN -377705023201000000 AND 253402207200999999' END)
+        FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+        WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'
+            AND (column_name = 'user_group_id' OR data_type = 'bigint' AND column_name ~ '^(at|.*_at|.*seen|stands_since)$') LOOP
+        EXECUTE 'ALTER TABLE ' || named;
+    END LOOP;
+END $$;
+
 -- SQLite's function, for a path of a single name.
 CREATE FUNCTION json_remove(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT SET search_path FROM CURRENT
     AS $$ SELECT (document::jsonb - substr(path, 3))::text $$;
@@ -446,6 +482,18 @@ END $$;
 CREATE TRIGGER history_no_update BEFORE UPDATE OF number, at, by, profile, user_group_id, operation, ending,
     previous_fingerprint, fingerprint, reason, changes, note, key ON history FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER history_no_delete BEFORE DELETE ON history FOR EACH ROW EXECUTE FUNCTION refused();
+-- The next number is always theirs: a number that somebody else names would leave no next one.
+CREATE FUNCTION in_order() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF TG_TABLE_NAME = 'user_groups' THEN
+        NEW.change := 0;
+    ELSIF NOT is_owner(TG_RELID) THEN
+        NEW.seq := (SELECT COALESCE(MAX(seq), 0) + 1 FROM rotation_events WHERE rotation_id = NEW.rotation_id);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER user_groups_in_order BEFORE INSERT OR UPDATE OF change ON user_groups FOR EACH ROW EXECUTE FUNCTION in_order();
+CREATE TRIGGER rotation_events_in_order BEFORE INSERT ON rotation_events FOR EACH ROW EXECUTE FUNCTION in_order();
 CREATE TRIGGER rotation_events_no_change BEFORE UPDATE OR DELETE ON rotation_events
     FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER place_events_no_change BEFORE UPDATE OR DELETE ON place_events FOR EACH ROW EXECUTE FUNCTION refused();
@@ -506,10 +554,11 @@ BEGIN
 END $$;
 CREATE TRIGGER batch_runs_heard_of BEFORE INSERT OR UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
--- Numbered and timed by the server. A copied row comes without a time, and keeps its number, from which the sequence goes on.
-CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- Numbered and timed by the server. A copied row comes without a time, and keeps its number, from which the sequence goes on: only
+-- the owner copies. An operator has no right to set the sequence, with which nothing could be recorded any more.
+CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    IF NEW.boot_clock IS NULL THEN
+    IF NEW.boot_clock IS NULL AND is_owner(TG_RELID) THEN
         PERFORM setval('order_of_changes', greatest(NEW.number, nextval('order_of_changes')));
     ELSE
         NEW.number := nextval('order_of_changes');
@@ -520,18 +569,55 @@ END $$;
 CREATE TRIGGER last_changes_numbered BEFORE INSERT OR UPDATE OF number ON last_changes FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER scheduled_runs_heard_of BEFORE INSERT OR UPDATE ON scheduled_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
+-- Of what has ended only the hand-off and the place may change, and a conflict may be closed.
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    IF NEW.state = OLD.state THEN
-        RETURN NEW;
-    END IF;
     IF OLD.state NOT IN ('intended', 'sent', 'rotated', 'unknown')
-        AND NOT (OLD.state = 'conflict' AND NEW.state = 'abandoned') THEN
+        AND NOT (OLD.state = 'conflict' AND NEW.state = 'abandoned')
+        AND (NEW.state, NEW.fingerprint, NEW.refused, NEW.read_unchanged, NEW.sent_at, NEW.note)
+            IS DISTINCT FROM (OLD.state, OLD.fingerprint, OLD.refused, OLD.read_unchanged, OLD.sent_at, OLD.note) THEN
         RAISE EXCEPTION 'a rotation that has ended stays so';
     END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
+
+-- What was sent is said by its sender alone: others may end it, and note what a later request has replaced. It is kept, so that
+-- whoever takes over a mapping that was sent can be checked.
+CREATE FUNCTION mutation_stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF OLD.state = 'ended' AND (NEW.state, NEW.sent_at, NEW.ended_at, NEW.note, NEW.changes, NEW.sent)
+            IS DISTINCT FROM (OLD.state, OLD.sent_at, OLD.ended_at, OLD.note, OLD.changes, OLD.sent)
+        OR OLD.state = 'ended' AND OLD.ending IS DISTINCT FROM NEW.ending
+            AND NOT (OLD.ending = 'conflict' AND NEW.ending = 'abandoned') THEN
+        RAISE EXCEPTION 'a change that has ended stays so';
+    END IF;
+    IF NEW.state = 'ended' THEN
+        NEW.sent := OLD.sent;
+    END IF;
+    IF (NEW.changes IS NOT DISTINCT FROM OLD.changes AND (NEW.sent IS NOT DISTINCT FROM OLD.sent
+            OR OLD.sent::jsonb @> NEW.sent::jsonb)) OR is_oneself(OLD."by") OR is_owner(TG_RELID) THEN
+        RETURN NEW;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
+END $$;
+CREATE TRIGGER mutations_stepped BEFORE UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION mutation_stepped();
+
+-- An item is taken, or ends, once. Only an update that certainly changed nothing leaves it free.
+CREATE FUNCTION item_stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF OLD.rotation_id IS NOT NULL OR OLD.outcome IS NOT NULL
+        OR OLD.mutation_id IS NOT NULL AND NOT EXISTS (SELECT FROM mutations WHERE id = OLD.mutation_id AND state = 'ended'
+            AND ending IN ('refused', 'not_applied', 'unreachable'))
+        OR NEW.rotation_id IS NOT NULL AND NOT EXISTS (SELECT FROM rotations WHERE id = NEW.rotation_id
+            AND user_group_id = NEW.user_group_id)
+        OR NEW.mutation_id IS NOT NULL AND NOT EXISTS (SELECT FROM mutations WHERE id = NEW.mutation_id
+            AND user_group_id = NEW.user_group_id) THEN
+        RAISE EXCEPTION 'an item that was taken, or has ended, stays so';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER batch_items_stepped BEFORE UPDATE ON batch_items FOR EACH ROW EXECUTE FUNCTION item_stepped();
 
 -- Called when a connection is opened. On a new timeline, open rotations, hand-offs and changes start their time again, once;
 -- once a day, old stamps are deleted. Rows of a restored backup name transactions that this server has not reached yet: they
@@ -700,26 +786,32 @@ DECLARE
     old_row JSONB := CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END;
     said    TEXT  := new_row ->> TG_ARGV[0];
 BEGIN
-    IF said IS NULL OR is_oneself(said) OR TG_OP = 'UPDATE' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
+    IF is_oneself(said) OR TG_OP = 'UPDATE' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
             WHERE new_row -> one IS DISTINCT FROM old_row -> one) OR is_owner(TG_RELID) THEN
         RETURN NULL;
-    ELSIF TG_TABLE_NAME = 'facts' AND said = 'the service' AND new_row ->> 'source' = 'told' THEN
+    ELSIF TG_TABLE_NAME = 'facts' AND said = 'the service' AND new_row ->> 'source' = 'told'
+        AND new_row ->> 'fact' <> 'sole_writer' THEN
+        RETURN NULL;
+    -- Nothing was said yet, or a hand-off is free again.
+    ELSIF said IS NULL AND (TG_OP = 'INSERT' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
+            WHERE COALESCE(new_row ->> one, '[]') <> '[]') OR TG_ARGV[0] = 'handoff_by' AND new_row ->> 'handoff_run' IS NULL) THEN
         RETURN NULL;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
 END $$;
 
 -- The names in a group. A reading may find what somebody else did: the name is that of a person whose rotation of this
--- group is recorded (or change, for what was changed), or it stood there for the same value.
+-- group is recorded (or change, for what was changed), or it stood there for the same value. No answer contains a mapping: one of
+-- somebody else has only what their recorded request sent, beside what was there.
 CREATE FUNCTION known_by() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM (
-            SELECT NEW.last_rotated_by AS said, TRUE AS is_rotation, TG_OP = 'UPDATE'
+            SELECT NEW.last_rotated_by AS said, 'rotation' AS what, TG_OP = 'UPDATE'
                 AND NEW.last_rotated_by = OLD.last_rotated_by
                 AND NEW.last_rotated_at IS NOT DISTINCT FROM OLD.last_rotated_at AS stands
             UNION ALL
-            SELECT value ->> 2, FALSE, TG_OP = 'UPDATE' AND value = OLD.origin::jsonb -> key AND CASE key
+            SELECT value ->> 2, key, TG_OP = 'UPDATE' AND value = OLD.origin::jsonb -> key AND CASE key
                 WHEN 'name' THEN NEW.name IS NOT DISTINCT FROM OLD.name
                 WHEN 'team_id' THEN NEW.team_id IS NOT DISTINCT FROM OLD.team_id
                 WHEN 'mapping' THEN NEW.mapping IS NOT DISTINCT FROM OLD.mapping
@@ -730,9 +822,19 @@ BEGIN
             FROM jsonb_each(NEW.origin::jsonb)
         ) named
         WHERE said IS NOT NULL AND stands IS NOT TRUE AND NOT is_oneself(said)
-            AND NOT EXISTS (SELECT FROM rotations WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
-            AND (is_rotation OR NOT EXISTS (SELECT FROM mutations
-                WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said))
+            AND CASE what
+                WHEN 'mapping' THEN NOT EXISTS (SELECT FROM mutations
+                    WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said
+                    AND sent::jsonb -> 'mapping' <@ NEW.mapping::jsonb)
+                    OR EXISTS (SELECT FROM jsonb_each(NEW.mapping::jsonb) part
+                        WHERE (TG_OP = 'INSERT' OR part.value IS DISTINCT FROM OLD.mapping::jsonb -> part.key)
+                        AND NOT EXISTS (SELECT FROM mutations
+                            WHERE place = NEW.place AND user_group_id = NEW.user_group_id
+                            AND sent::jsonb -> 'mapping' -> part.key = part.value))
+                ELSE NOT EXISTS (SELECT FROM rotations
+                    WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
+                    AND (what = 'rotation' OR NOT EXISTS (SELECT FROM mutations
+                        WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)) END
     ) OR is_owner(TG_RELID) THEN
         RETURN NULL;
     END IF;
@@ -759,6 +861,22 @@ BEGIN
                 WITH ORDINALITY columns (one, at)));
     END LOOP;
 END $$;
+
+-- Of a batch: whoever began it chooses its groups; whoever has a run of it, too, records what becomes of them.
+CREATE FUNCTION of_batch() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    batch BIGINT := to_jsonb(NEW) ->> TG_ARGV[0];
+BEGIN
+    IF EXISTS (SELECT FROM batches WHERE id = batch AND is_oneself("by"))
+        OR TG_OP = 'UPDATE' AND EXISTS (SELECT FROM batch_runs WHERE batch_id = batch AND is_oneself("by"))
+        OR is_owner(TG_RELID) THEN
+        RETURN NULL;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in a batch of somebody else';
+END $$;
+CREATE TRIGGER batches_of_batch AFTER UPDATE ON batches FOR EACH ROW EXECUTE FUNCTION of_batch(id);
+CREATE TRIGGER batch_items_of_batch AFTER INSERT OR UPDATE ON batch_items FOR EACH ROW EXECUTE FUNCTION of_batch(batch_id);
+CREATE TRIGGER batch_runs_of_batch AFTER UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION of_batch(batch_id);
 
 CREATE FUNCTION recorded() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN

@@ -39,6 +39,8 @@ GRANT INSERT (place, user_group_id, operation, state, rotation_id, by, profile, 
     ON mutations TO ":schema_operator";
 GRANT INSERT, UPDATE (number, rotation, boot_clock)
     ON last_changes TO ":schema_operator";
+-- The next number, and no other.
+GRANT USAGE ON SEQUENCE order_of_changes TO ":schema_operator";
 GRANT INSERT (place, profile, by, reason, started_at, kind, change, noted), UPDATE (stopped, ended_at)
     ON batches TO ":schema_operator";
 GRANT INSERT (batch_id, position, user_group_id, edit), UPDATE (rotation_id, mutation_id, outcome, note)

@@ -144,15 +144,14 @@ async fn one(
     let mut bound = operations.answer_binding(answer).await?;
     output::note_change();
     if let Some(id) = &arguments.verify_with {
-        if bound.on_trial {
-            operations.prove(id).await?;
-            bound.on_trial = false;
-        } else {
-            output::say(&format!(
-                "the API key of {} is verified already; \"{id}\" was not read",
-                profile.name
-            ));
+        if !operations.prove(id).await? {
+            // Verified already: this read says whether it still is.
+            let read = operations.look_up(id, UnknownIdPolicy::KnownOnly).await?;
+            if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
+                return Err(CliError::Guarded(alarm.to_string()));
+            }
         }
+        bound.on_trial = false;
     }
     if arguments.undo {
         output::say(&format!(

@@ -2,7 +2,7 @@
 
 use super::{
     TABLE, add_event,
-    binding::{BOUND, KnownPlaces, UNBIND, bind_to, caller_of, create},
+    binding::{BOUND, KnownPlaces, OF_TEAM, UNBIND, bind_to, caller_of, create},
     has_no_key, has_no_tokens,
     merging::merge,
     name, who,
@@ -39,6 +39,11 @@ impl Directory {
                         Ok(same) => same,
                         Err(refusal) => return Ok(Err(refusal)),
                     };
+                    if let Some(left) = same.left {
+                        tx.put(LEAVE, values![left, caller.key])?;
+                        let note = format!("never used; it is {}", name(tx, same.place)?);
+                        add_event(tx, left, who(caller), "left", Some(&note))?;
+                    }
                     if let Some(merged) = same.merged {
                         let merged = merge(tx, merged, same.place, caller.at, &caller.by)?;
                         if let Err(refusal) = merged {
@@ -63,16 +68,16 @@ impl Directory {
         .await
     }
 
-    /// The place that "the same" with this name means, if the key has to be proven there; nothing is written.
+    /// The place that "the same" with this name means, whose groups prove a key; nothing is written.
     pub async fn place_to_prove(
         &self,
         caller: Caller,
         named: Option<PlaceId>,
-    ) -> Result<Result<Option<PlaceId>, Refusal>> {
+    ) -> Result<Result<PlaceId, Refusal>> {
         self.execute(Access::Short, move |tx| {
             let known = KnownPlaces::of(tx, &caller)?;
             let same = same(tx, &caller, &known, named)?;
-            Ok(same.map(|same| same.needs_proof.then_some(same.place)))
+            Ok(same.map(|same| same.merged.unwrap_or(same.place)))
         })
         .await
     }
@@ -112,6 +117,8 @@ struct Same {
     place: PlaceId,
     /// A place without a key that turns out to be that one.
     merged: Option<PlaceId>,
+    /// A place without a group that the key was taken for, for example because the profile wrote its URL in another way.
+    left: Option<PlaceId>,
     /// The key is not trusted there, and there are tokens that can prove it.
     needs_proof: bool,
 }
@@ -126,13 +133,16 @@ fn same(
         Ok(place) => place,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let (place, merged) = match (known.here.first(), known.by_key.first()) {
-        (Some(here), _) if *here != meant && has_no_key(tx, meant)? => (*here, Some(meant)),
+    let (place, merged, left) = match (known.here.first(), known.by_key.first()) {
+        (Some(here), _) if *here != meant && has_no_key(tx, meant)? => (*here, Some(meant), None),
         (Some(other), _) | (None, Some(other)) if *other != meant => {
-            let place = name(tx, *other)?;
-            return Ok(Err(Refusal::OtherPlace { place }));
+            if !is_empty(tx, *other)? {
+                let place = name(tx, *other)?;
+                return Ok(Err(Refusal::OtherPlace { place }));
+            }
+            (meant, None, Some(*other))
         }
-        _ => (meant, None),
+        _ => (meant, None, None),
     };
     let mut has_tokens = !has_no_tokens(tx, place)?;
     if let Some(merged) = merged {
@@ -143,6 +153,7 @@ fn same(
     Ok(Ok(Same {
         place,
         merged,
+        left,
         needs_proof: has_tokens && is_trusted.is_none(),
     }))
 }
@@ -152,7 +163,20 @@ const IS_TRUSTED: &str = "\
 SELECT 1 WHERE EXISTS (SELECT 1 FROM place_keys WHERE place = $1 AND fingerprint = $2 AND state = 'trusted') \
  OR NOT EXISTS (SELECT 1 FROM place_keys WHERE place = $1)";
 
-/// The place meant by "the same": the named one, otherwise the only possible one.
+/// The key is no longer of this place.
+const LEAVE: &str =
+    "UPDATE place_keys SET state = 'withdrawn' WHERE place = $1 AND fingerprint = $2";
+
+const HAS_GROUP: &str = "SELECT 1 FROM user_groups WHERE place = $1 LIMIT 1";
+
+/// Whether no group was ever known in a place.
+fn is_empty(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
+    let group = tx.one::<()>(HAS_GROUP, values![place])?;
+    Ok(group.is_none() && has_no_tokens(tx, place)?)
+}
+
+/// The place meant by "the same": the named one, otherwise the only possible one. In a team a place without groups is none that
+/// others know: the profile itself may have made it.
 fn resolve_same(
     tx: &Tx<'_>,
     known: &KnownPlaces,
@@ -161,10 +185,19 @@ fn resolve_same(
     if let Some(place) = named {
         return Ok(Ok(place));
     }
-    if let Some(place) = known.exact.or(known.here.first().copied()) {
-        return Ok(Ok(place));
+    let mut candidates = known.candidates();
+    let own = known.exact.or(known.here.first().copied());
+    if let Some(place) = own {
+        if tx.sqlite().is_some() || !is_empty(tx, place)? {
+            return Ok(Ok(place));
+        }
+        let others = tx.all::<PlaceId>(OF_TEAM, values![])?;
+        candidates.retain(|candidate| *candidate != place && !others.contains(candidate));
+        candidates.extend(others);
+        if candidates.is_empty() {
+            return Ok(Ok(place));
+        }
     }
-    let candidates = known.candidates();
     if let [only] = candidates.as_slice() {
         return Ok(Ok(*only));
     }

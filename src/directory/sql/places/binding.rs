@@ -83,7 +83,12 @@ pub(super) struct KnownPlaces {
     pub(super) exact: Option<PlaceId>,
     /// Bound with this name and other addresses.
     pub(super) elsewhere: Vec<PlaceId>,
+    /// Places of a team in which a group was seen, if nothing else points to a place.
+    of_team: Vec<PlaceId>,
 }
+
+pub(super) const OF_TEAM: &str = "\
+SELECT number FROM places WHERE EXISTS (SELECT 1 FROM fingerprints WHERE place = number) ORDER BY name";
 
 const BY_KEY: &str =
     "SELECT place FROM place_keys WHERE fingerprint = $1 AND state <> 'withdrawn' ORDER BY place";
@@ -105,7 +110,13 @@ impl KnownPlaces {
         let exact = exact.map(|(_, place)| *place);
         // A name made from variables says nothing: several keys may have been used with it.
         let counts = !caller.from_variables;
+        let is_unknown = by_key.is_empty() && by_url.is_empty() && named.is_empty();
+        let of_team = match tx.sqlite() {
+            None if counts && is_unknown => tx.all(OF_TEAM, values![])?,
+            _ => Vec::new(),
+        };
         Ok(Self {
+            of_team,
             here,
             by_key,
             by_url,
@@ -123,7 +134,7 @@ impl KnownPlaces {
         let mut all = Vec::new();
         let found = self.here.iter().chain(&self.exact);
         let found = found.chain(&self.by_key).chain(&self.by_url);
-        for place in found.chain(&self.elsewhere) {
+        for place in found.chain(&self.elsewhere).chain(&self.of_team) {
             if !all.contains(place) {
                 all.push(*place);
             }
@@ -267,6 +278,8 @@ fn decide(caller: &Caller, known: &KnownPlaces) -> Verdict {
     }
     if known.candidates().is_empty() {
         Verdict::Create
+    } else if !known.of_team.is_empty() {
+        Verdict::Ask(QuestionReason::NewToTeam)
     } else if known.by_url.is_empty() {
         Verdict::Ask(QuestionReason::OtherAddress)
     } else {

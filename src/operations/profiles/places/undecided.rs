@@ -14,6 +14,9 @@ impl Question {
                 format!("its API key (fingerprint {}) is new for its URL", self.key)
             }
             QuestionReason::OtherAddress => "its URL or API key has changed".into(),
+            QuestionReason::NewToTeam => {
+                "the team's directory knows neither its URL nor its API key, but may know the service by another URL".into()
+            }
             QuestionReason::OtherName => {
                 "its URL and API key belong to another environment than its name".into()
             }

@@ -96,6 +96,8 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("UPDATE rotations SET user_group_id = 'x'", OWNER),
     ("UPDATE rotations SET place = place", OWNER),
     ("UPDATE rotations SET by = by", OWNER),
+    ("SELECT nextval('order_of_changes')", OPERATOR),
+    ("SELECT setval('order_of_changes', 99)", OWNER),
     ("DELETE FROM mutations", OWNER),
     ("TRUNCATE rotations CASCADE", OWNER),
     ("INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) VALUES (1, 'globex', 'create', 'intended', 'desk', 'eu', 1)", OWNER),
@@ -451,6 +453,12 @@ fn the_roles_of_a_directory_are_neither_granted_nor_revoked() {
         let refused = TeamFault::RoleOfDirectory(own.clone());
         assert_eq!(fault_of(revoke(&desk, &own)), refused);
         assert_eq!(fault_of(grant(&desk, &own, Role::Operator)), refused);
+        // Of another directory: its people would be let in here.
+        shared();
+        let other = format!("{SHARED}_{role}");
+        let refused = TeamFault::RoleOfDirectory(other.clone());
+        assert_eq!(fault_of(grant(&desk, &other, Role::Viewer)), refused);
+        assert!(!revoke(&desk, &other).expect("asked"));
     }
     let admin = postgres::at_as("own_roles_admin_person", server.folder(), schema);
     server.execute(schema, "CREATE ROLE \"own_roles-Nina\" LOGIN");
