@@ -89,8 +89,13 @@ impl Operations {
         let note = Some(failure.to_string());
         let mut entry = self.entry(operation, id, ending);
         entry.note.clone_from(&note);
+        let repeated = match ending {
+            Ending::Unknown => self.end_repeated(id, claim.id()).await,
+            _ => Vec::new(),
+        };
         let record = Record {
-            entry: Some(entry),
+            // What is repeated has its entry.
+            entry: repeated.is_empty().then_some(entry),
             mutation: Some(match ending {
                 Ending::Unknown => claim.unknown(note),
                 ending => claim.end(ending, note),
@@ -98,7 +103,9 @@ impl Operations {
             ..Record::default()
         };
         // The outcome of the request matters more than a failure to record it.
-        drop(self.write(record).await);
+        if self.write(record).await.is_ok() && !repeated.is_empty() {
+            drop(self.take_steps(repeated).await);
+        }
         failure
     }
 }

@@ -6,13 +6,12 @@ use super::item::{ItemContext, Outcome};
 use crate::{
     directory::BatchItem,
     domain::{
-        batch::{BulkChange, ItemStatus},
+        batch::{BulkChange, ItemStatus, UNREADABLE},
         history::Ending,
     },
     operations::{Done, Failure, Warning, run::RetryBudget},
 };
 
-pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";
 pub(super) const ALREADY: &str = "already set, not sent";
 
 impl ItemContext {

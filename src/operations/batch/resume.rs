@@ -5,18 +5,15 @@ use std::{collections::HashMap, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{
-    edit_item::{ALREADY, UNREADABLE},
-    with_status,
-};
+use super::{edit_item::ALREADY, with_status};
 use crate::{
     config::guard::{self, Level},
     directory::{Batch, BatchId, BatchItem, DirectoryError},
     domain::{
         age,
         batch::{
-            BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UnverifiedField,
-            Verdict, WantedRow,
+            BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UNREADABLE,
+            UnverifiedField, Verdict, WantedRow,
         },
         group::UserGroupId,
     },
@@ -120,7 +117,7 @@ impl Operations {
         };
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
         let plan = self
-            .plan_with_rules(&ids, &rules, Some(batch.noted))
+            .plan_with_rules(&ids, &rules, Some(batch.noted), HashMap::new())
             .await?;
         let refused = plan.skipped.into_iter();
         Ok(Checked {
@@ -150,6 +147,7 @@ impl Operations {
             let to = WantedRow {
                 to: edit.to.clone(),
                 only_where: OnlyWhere::Any,
+                left_out: None,
             };
             wanted.push((id.clone(), to));
             reviewed.insert(id, edit);
