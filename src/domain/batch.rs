@@ -26,6 +26,9 @@ use super::{
     word_enum::word_enum,
 };
 
+/// What is said of an item of an edit without its reviewed values.
+pub const UNREADABLE: &str = "the reviewed values can no longer be read";
+
 /// What is said of a new token that goes to a file and is not in it.
 pub const NOT_IN_FILE: &str = "not in the token file";
 
@@ -71,6 +74,22 @@ impl ItemStatus {
             (Some(State::Rotated), _) => Self::Rotated,
             (Some(State::Unknown), _) => Self::Unknown,
             (Some(State::Abandoned), _) => Self::Abandoned,
+        }
+    }
+
+    /// Why a group is left out of the retry or the reverse of the batch with this number.
+    pub fn why_not_again(self, batch: i64) -> String {
+        match self {
+            Self::NotStarted => format!("not started: groupdesk batches resume {batch}"),
+            Self::Unknown | Self::UnderWay => format!(
+                "the result of its change in batch {batch} is unknown: groupdesk batches check {batch}"
+            ),
+            Self::Abandoned => {
+                format!("its change in batch {batch} was abandoned, and may have taken effect")
+            }
+            Self::Confirmed | Self::Rotated | Self::NotApplied | Self::Conflict => {
+                format!("{} in batch {batch}", self.as_str().replace('_', " "))
+            }
         }
     }
 
@@ -246,6 +265,7 @@ mod tests {
             group,
             open,
             rotated: None,
+            refused: None,
             recent: None,
         }
     }

@@ -7,7 +7,7 @@ use super::{columns, strict_json};
 use crate::domain::{
     change::DesiredFields,
     facts::Field,
-    group::{Mapping, Properties, UserGroupId},
+    group::{Mapping, Properties},
 };
 
 /// What the cells of such columns say. An empty cell says nothing.
@@ -28,33 +28,25 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// If the field they change is not known: a service replaces it as a whole.
+    /// The field they change, if it is not known: a service replaces it as a whole.
     pub fn complete(
         &self,
-        id: &UserGroupId,
         fields: &mut DesiredFields,
         known: Option<&DesiredFields>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Field> {
         let new = DesiredFields {
             name: None,
             mapping: Some(Mapping::default()),
             properties: Some(Properties::default()),
         };
         let known = known.unwrap_or(&new);
-        let unknown = |field: Field, columns: &str| {
-            let (is, it, field) = (field.is(), field.it(), field.as_str());
-            format!(
-                "the {field} of \"{id}\" {is} unknown, so single {columns} of {it} cannot be changed; use a column {field} with \
-                 all of them"
-            )
-        };
         if !self.map.is_empty() {
             let known = known.mapping.clone();
-            fields.mapping = Some(known.ok_or_else(|| unknown(Field::Mapping, "rows"))?);
+            fields.mapping = Some(known.ok_or(Field::Mapping)?);
         }
         if !self.properties.is_empty() {
             let known = known.properties.clone();
-            fields.properties = Some(known.ok_or_else(|| unknown(Field::Properties, "keys"))?);
+            fields.properties = Some(known.ok_or(Field::Properties)?);
         }
         self.lay_over(fields);
         Ok(())
@@ -94,7 +86,6 @@ mod tests {
 
     #[test]
     fn single_cells_change_single_rows_and_keep_types() {
-        let id = UserGroupId::parse("acme").expect("an id");
         let known = DesiredFields {
             name: None,
             mapping: strict_json::mapping(r#"{"7":"40","40":"1"}"#).ok(),
@@ -122,7 +113,7 @@ mod tests {
         };
         let mut fields = DesiredFields::default();
         parts
-            .complete(&id, &mut fields, Some(&known))
+            .complete(&mut fields, Some(&known))
             .expect("completed");
         let mapping =
             |fields: &DesiredFields| serde_json::to_string(&fields.mapping).expect("JSON");
@@ -133,12 +124,9 @@ mod tests {
             r#"{"tier":"30","seats":6,"x":[1],"sso":false,"vip":null,"new":"gold","on":true}"#
         );
         let mut of_new = DesiredFields::default();
-        parts.complete(&id, &mut of_new, None).expect("completed");
+        parts.complete(&mut of_new, None).expect("completed");
         assert_eq!(mapping(&of_new), r#"{"40":"213"}"#);
-        let why = parts.complete(&id, &mut of_new, Some(&DesiredFields::default()));
-        assert!(
-            why.expect_err("unknown")
-                .contains("the mapping of \"acme\" is unknown")
-        );
+        let unknown = parts.complete(&mut of_new, Some(&DesiredFields::default()));
+        assert_eq!(unknown, Err(Field::Mapping));
     }
 }

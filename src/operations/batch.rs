@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     directory::NewBatch,
-    domain::batch::{Candidate, Counts, Plan, RECENT, Rules},
+    domain::batch::{Candidate, Counts, Plan, RECENT, Rules, Skip},
 };
 
 /// A run of a batch.
@@ -90,11 +90,12 @@ impl Operations {
         include_recent: bool,
     ) -> Result<Plan, DirectoryError> {
         let rules = self.rules(include_recent);
-        self.plan_with_rules(wanted, &rules, None).await
+        self.plan_with_rules(wanted, &rules, None, HashMap::new())
+            .await
     }
 
-    /// As [`Operations::plan_batch`], for groups that this batch did not rotate. Their last rotation was checked, or
-    /// included, when that batch was planned: only a later one counts.
+    /// As [`Operations::plan_batch`], for groups that this batch did not rotate, or may not have rotated: these are left out.
+    /// Their last rotation was checked, or included, when that batch was planned: only a later one counts.
     pub async fn plan_retry(
         &self,
         wanted: &[UserGroupId],
@@ -102,7 +103,16 @@ impl Operations {
     ) -> Result<Plan, DirectoryError> {
         let before = self.batch(batch).await?.noted;
         let rules = self.rules(true);
-        self.plan_with_rules(wanted, &rules, Some(before)).await
+        let mut refused = HashMap::new();
+        for item in self.batch_items(batch).await? {
+            let status = item.status();
+            if status != ItemStatus::NotApplied && !item.is_open() {
+                let why = Skip::InBatch(status.why_not_again(batch.0));
+                refused.insert(item.user_group_id, why);
+            }
+        }
+        self.plan_with_rules(wanted, &rules, Some(before), refused)
+            .await
     }
 
     pub(super) fn rules(&self, include_recent: bool) -> Rules {
@@ -121,6 +131,7 @@ impl Operations {
         wanted: &[UserGroupId],
         rules: &Rules,
         since: Option<i64>,
+        mut refused: HashMap<UserGroupId, Skip>,
     ) -> Result<Plan, DirectoryError> {
         let noted = self.last_number().await?;
         let groups = self.show_all(wanted).await?;
@@ -138,10 +149,14 @@ impl Operations {
         for row in self.open_rotations().await? {
             open.entry(row.user_group_id).or_insert(row.rotation.state);
         }
+        let locks = self.locks(true).await?;
         let candidates = wanted.iter().zip(&groups).map(|(id, group)| Candidate {
             id: id.clone(),
             group: group.as_ref(),
             open: open.get(id).copied(),
+            refused: refused
+                .remove(id)
+                .or_else(|| locks.skip(id, Operation::Rotate)),
             rotated: rotated.get(id).and_then(|token| token.by.clone()),
             recent: recent.get(id).copied(),
         });
@@ -344,15 +359,12 @@ impl Operations {
         }
     }
 
-    /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
-    /// excluded: only a get settles them.
-    pub async fn not_applied_groups(
-        &self,
-        id: BatchId,
-    ) -> Result<Vec<UserGroupId>, DirectoryError> {
-        let items = self.batch_items(id).await?;
-        let failed = with_status(&items, ItemStatus::NotApplied);
-        Ok(failed.map(|item| item.user_group_id.clone()).collect())
+    /// Returns the groups of a batch that have no new token as far as is known. The plan of a retry leaves out those with an
+    /// unknown outcome: only a get settles them.
+    pub async fn groups_to_retry(&self, id: BatchId) -> Result<Vec<UserGroupId>, DirectoryError> {
+        let mut items = self.batch_items(id).await?;
+        items.retain(|item| !matches!(item.status(), ItemStatus::Confirmed | ItemStatus::Rotated));
+        Ok(items.into_iter().map(|item| item.user_group_id).collect())
     }
 }
 

@@ -4,9 +4,12 @@
 use super::prelude::*;
 use crate::{
     directory::{KeptDraft, NewBatch},
-    domain::batch::{
-        BulkChange, Candidate, EditCandidate, EditPlan, EditRules, OnlyWhere, OpenChange, Rules,
-        Target, UnsentDraft, WantedRow,
+    domain::{
+        batch::{
+            BulkChange, Candidate, EditCandidate, EditPlan, EditRules, EditSkip, OnlyWhere,
+            OpenChange, Rules, Target, UNREADABLE, UnsentDraft, WantedRow,
+        },
+        mutation::State,
     },
 };
 
@@ -26,7 +29,8 @@ impl Operations {
     }
 
     /// Plans the reverse of a batch of edits: every row that it set and that still has that value goes back to its
-    /// previous value. Returns `None` if the batch was a rotation.
+    /// previous value. A group of which it is not known whether the batch changed it is left out. Returns `None` if the
+    /// batch was a rotation.
     pub async fn plan_reverse_edit(
         &self,
         batch: BatchId,
@@ -36,15 +40,23 @@ impl Operations {
             return Ok(None);
         };
         let items = self.batch_items(batch).await?;
-        let set = items.into_iter().filter_map(|item| {
-            // A value that was already as wanted was not set by the batch.
-            let was_set = item.status() == ItemStatus::Confirmed && item.update.is_some();
-            let edit = item.edit.filter(|_| was_set)?;
+        let set = items.into_iter().map(|item| {
+            let left_out = match item.status() {
+                _ if item.edit.is_none() => Some(EditSkip::InBatch(UNREADABLE.to_owned())),
+                // A value that was already as wanted was not set by the batch.
+                ItemStatus::Confirmed if item.update.is_some() => None,
+                ItemStatus::Confirmed | ItemStatus::NotApplied | ItemStatus::NotStarted => {
+                    Some(EditSkip::NotChangedBy(batch.0))
+                }
+                status => Some(EditSkip::InBatch(status.why_not_again(batch.0))),
+            };
+            let edit = item.edit.unwrap_or_default();
             let wanted = WantedRow {
                 to: edit.before(&change.row),
                 only_where: OnlyWhere::Is(edit.to),
+                left_out,
             };
-            Some((item.user_group_id, wanted))
+            (item.user_group_id, wanted)
         });
         let back = BulkChange {
             row: change.row.clone(),
@@ -56,8 +68,9 @@ impl Operations {
         Ok(Some(plan))
     }
 
-    /// Plans the same change again for the groups of a batch of edits that were certainly not changed. Returns `None`
-    /// if the batch was a rotation. What the batch included is included again.
+    /// Plans the same change again for the groups of a batch of edits that are not as it wanted them. Of those that it may
+    /// have changed, only those are sent again whose change may be repeated. Returns `None` if the batch was a rotation.
+    /// What the batch included is included again.
     pub async fn plan_edit_again(
         &self,
         batch: BatchId,
@@ -69,14 +82,21 @@ impl Operations {
         };
         let items = self.batch_items(batch).await?;
         let failed = items.into_iter().filter_map(|item| {
-            let is_failed = item.status() == ItemStatus::NotApplied;
-            let edit = item.edit.filter(|_| is_failed)?;
+            let left_out = match item.status() {
+                ItemStatus::Confirmed | ItemStatus::Rotated => return None,
+                _ if item.edit.is_none() => Some(EditSkip::InBatch(UNREADABLE.to_owned())),
+                // Those without a result as far as their change may be repeated.
+                ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => None,
+                status => Some(EditSkip::InBatch(status.why_not_again(batch.0))),
+            };
+            let edit = item.edit.unwrap_or_default();
             let wanted = WantedRow {
                 only_where: match &change.to {
                     Target::Value(_) => change.only_where.clone(),
                     Target::AsBefore(_) => OnlyWhere::Is(edit.before(&change.row)),
                 },
                 to: edit.to,
+                left_out,
             };
             Some((item.user_group_id, wanted))
         });
@@ -95,9 +115,8 @@ impl Operations {
         let ids: Vec<_> = wanted.iter().map(|(id, _)| id.clone()).collect();
         let groups = self.show_all(&ids).await?;
         let rotations = self.open_rotations().await?;
-        let changes: HashMap<_, Mutation> = by_group(self.open_changes().await?, |change| {
-            change.user_group_id.clone()
-        });
+        let open_changes = self.open_changes().await?;
+        let locks = self.locks(false).await?;
         let drafts: HashMap<_, KeptDraft> = by_group(
             // Of several drafts of a group the newest, which comes first.
             self.drafts().await?.into_iter().rev().collect(),
@@ -106,10 +125,11 @@ impl Operations {
         let wanted = wanted.into_iter().zip(&groups);
         let candidates = wanted.map(|((id, wanted), group)| EditCandidate {
             wanted,
-            open: changes.get(&id).map(|open| OpenChange {
-                by: open.by.clone(),
-                holds: open.state.holds(),
-            }),
+            open: open_changes
+                .iter()
+                .filter(|open| open.user_group_id == id)
+                .map(|open| self.open_change_of(open))
+                .collect(),
             draft: drafts.get(&id).map(|kept| UnsentDraft {
                 by: kept.by.clone(),
                 is_own: kept.by == self.operator(),
@@ -121,9 +141,10 @@ impl Operations {
                     .iter()
                     .find(|row| row.user_group_id == id)
                     .map(|row| row.rotation.state),
-                id,
+                refused: locks.skip(&id, Operation::Update),
                 rotated: None,
                 recent: None,
+                id,
             },
         });
         let rules = EditRules {
@@ -138,6 +159,18 @@ impl Operations {
             operator: self.operator().to_owned(),
         };
         Ok(EditPlan::of(change, candidates, &rules))
+    }
+
+    /// A change that still is `unknown` after its time cannot take effect any more: the next claim lets go of it.
+    fn open_change_of(&self, open: &Mutation) -> OpenChange {
+        let is_over = open.state == State::Open
+            || open.state != State::Intended && self.window_left(open).is_zero();
+        let is_own = open.operation == Operation::Update && open.by == self.operator();
+        OpenChange {
+            by: open.by.clone(),
+            holds: open.state.holds() && !is_over,
+            sent: open.sent.clone().filter(|_| is_own && is_over),
+        }
     }
 
     /// Stores the batch of a reviewed plan durably, with what was reviewed of each group; nothing is sent. Run it with

@@ -31,10 +31,7 @@ use crate::{
 const READS_WHEN_OVERTAKEN: usize = 3;
 
 const TRY_AGAIN_CREATE: &str =
-    "Run the same create again: it finds out, and an existing group is returned unchanged";
-
-const TRY_AGAIN_GET: &str =
-    "Run the same get again: it finds out, and an existing group is returned unchanged";
+    "Run the same command again: it finds out, and an existing group is returned unchanged";
 
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless the operator vouches that it exists; a
@@ -189,7 +186,7 @@ impl Operations {
             Ok(read) => Ok((read, claim)),
             Err(no) => {
                 if no.may_have_changed() {
-                    let failure = no.into_mutation_failure(id, "create", TRY_AGAIN_GET);
+                    let failure = no.into_mutation_failure(id, "create", TRY_AGAIN_CREATE);
                     return Err(self.note_failure(Operation::Get, id, failure, claim).await);
                 }
                 let failure = no.into_read_failure();
@@ -242,13 +239,9 @@ impl Operations {
         id: &UserGroupId,
         wanted: &DesiredFields,
     ) -> Result<Lookup, Failure> {
-        self.permitted(Guarded::Create)?;
-        check_size(wanted)?;
-        self.no_secret_to_send(Some(id), &DesiredFields::default(), wanted)
-            .await?;
-        let request = request(id, wanted);
-        let all = Change::between(&DesiredFields::default(), wanted);
+        let all = self.creatable(id, wanted).await?;
         let changes = changes_for_history(Operation::Create, &all);
+        let request = request(id, wanted);
         let mut claim = self.claim(id, Operation::Create, changes, gate).await?;
         let client = self.client(RequestKind::Change(Guarded::Create)).await?;
         let send_by = claim.sending(None, wanted.clone(), None).await?;
@@ -297,6 +290,27 @@ impl Operations {
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
         Ok(lookup)
+    }
+
+    /// Refuses what must not be created, and returns the change.
+    async fn creatable(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Change, Failure> {
+        self.permitted(Guarded::Create)?;
+        check_size(wanted)?;
+        self.no_secret_to_send(Some(id), &DesiredFields::default(), wanted)
+            .await?;
+        Ok(Change::between(&DesiredFields::default(), wanted))
+    }
+
+    /// Refuses what [`Operations::create`] would refuse before it sends anything.
+    pub async fn would_create(
+        &self,
+        id: &UserGroupId,
+        wanted: &DesiredFields,
+    ) -> Result<(), Failure> {
+        let all = self.creatable(id, wanted).await?;
+        let changes = changes_for_history(Operation::Create, &all);
+        self.not_locked(id, (Operation::Create, changes.as_ref()), false)
+            .await
     }
 
     /// The fields of the create of this person whose answer was lost, if there is one.

@@ -93,8 +93,13 @@ impl Operations {
         let note = Some(failure.to_string());
         let mut entry = self.entry(operation, id, ending);
         entry.note.clone_from(&note);
+        let repeated = match ending {
+            Ending::Unknown => self.end_repeated(id, claim.id()).await,
+            _ => Vec::new(),
+        };
         let record = Record {
-            entry: Some(entry),
+            // What is repeated has its entry.
+            entry: repeated.is_empty().then_some(entry),
             mutation: Some(match ending {
                 Ending::Unknown => claim.unknown(note),
                 ending => claim.end(ending, note),
@@ -107,6 +112,9 @@ impl Operations {
             matches!(&written, Err(Failure::NotWritten(error)) if error.is_of_others());
         if is_settled && ending == Ending::Unknown {
             return self.settled_meanwhile(operation, id, failure).await;
+        }
+        if written.is_ok() && !repeated.is_empty() {
+            drop(self.take_steps(repeated).await);
         }
         failure
     }

@@ -125,7 +125,8 @@ pub(crate) async fn compare(
 ) -> Result<Exit, CliError> {
     let options = ImportOptions {
         sending: ALL,
-        replace: None,
+        sends: false,
+        replace: Replace::default(),
         refreshes,
         replaces: true,
     };
@@ -147,29 +148,34 @@ async fn prepare(
     session.say_other_places().await?;
     let options = ImportOptions {
         sending: ALL,
-        replace: Some(arguments.replace),
+        sends: true,
+        replace: arguments.replace,
         refreshes: arguments.refresh,
         replaces: true,
     };
     let shown = plan::print_plan(session, checked, options, false).await?;
     let plan = shown.plan;
+    let operations = &session.operations;
+    let permit = match plan.to_do() {
+        0 => Permit::nothing(),
+        rows => operations.sending_permitted(sending(plan), rows)?,
+    };
+    let permit = permit.replacing(arguments.replace.fields());
     if arguments.prune_report {
         prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
         shown::print_summary(session, ALL, &shown)?;
         let is_told = arguments.detailed_exitcode && is_different(&shown);
-        return Ok(Err(Exit::from_difference(is_told)));
+        let exit = shown.exit_of_dry_run();
+        return Ok(Err(exit.unwrap_or(Exit::from_difference(is_told))));
     }
     shown::print_head(session, ALL, &shown)?;
-    let operations = &session.operations;
     let review = Review::new(session, arguments.mutation.yes);
     if plan.to_do() == 0 {
         send::ask_without_change(&review, &shown).await?;
-        return Ok(Ok((Permit::nothing(), shown)));
+        return Ok(Ok((permit, shown)));
     }
-    let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
-    let permit = permit.replacing(arguments.replace.fields());
     review.can_ask()?;
     operations.ready().await?;
     let profile = &operations.profile().name;

@@ -108,7 +108,7 @@ pub(crate) async fn retry(
         }
         let asked = prepare::RotateRequest {
             selected: Selected {
-                ids: operations.not_applied_groups(batch.id).await?,
+                ids: operations.groups_to_retry(batch.id).await?,
                 all_named: true,
             },
             include_recent: false,

@@ -118,7 +118,8 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let sends = sending.create || sending.update;
     let options = ImportOptions {
         sending,
-        replace: arguments.update.then_some(arguments.replace),
+        sends,
+        replace: arguments.replace,
         refreshes: arguments.refresh,
         replaces: arguments.update || arguments.replace_notes,
     };
@@ -134,14 +135,12 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
             let taken = import_rows(&session, &checked, options.replaces, dry_run);
             return taken.await.map(Err);
         }
-        if arguments.mutation.dry_run {
-            let shown = plan::print_plan(&session, &checked, options, false).await?;
-            shown::print_summary(&session, sending, &shown)?;
-            return Ok(Err(Exit::Done));
-        }
         let digest = digest(&checked, sending);
         let operations = &session.operations;
-        operations.place_to_write().await?;
+        let is_dry_run = arguments.mutation.dry_run;
+        if !is_dry_run {
+            operations.place_to_write().await?;
+        }
         let before = operations.open_import(digest).await?;
         let before = before.filter(|import| !import.done.is_empty());
         let continued = before.as_ref().filter(|_| !arguments.restart);
@@ -149,6 +148,11 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
         let permit = permit.replacing(arguments.replace.fields());
+        if is_dry_run {
+            let shown = plan::print_plan(&session, &checked, options, false).await?;
+            shown::print_summary(&session, sending, &shown)?;
+            return Ok(Err(shown.exit_of_dry_run().unwrap_or(Exit::Done)));
+        }
         let mut shown = ShownPlan::default();
         if left > 0 {
             if let Some(import) = continued {
@@ -258,7 +262,7 @@ async fn import_rows(
         let (numbers, mut rows): (Vec<_>, Vec<_>) = chunk(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
         let known = operations.show_by_ids(ids.clone()).await?;
-        plan::complete(&mut rows, &numbers, &known, false)?;
+        plan::complete(session, &mut rows, &numbers, &known, false).await?;
         let mut oddities = Vec::with_capacity(rows.len());
         for ((row, number), known) in rows.iter().zip(&numbers).zip(&known) {
             let there = known.as_ref().filter(|group| group.is_seen());

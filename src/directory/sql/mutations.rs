@@ -44,6 +44,11 @@ impl Directory {
         self.all(Access::Long, OPEN, values![place]).await
     }
 
+    /// Returns what holds groups of a place, rotations as well.
+    pub async fn holders(&self, place: PlaceId) -> Result<Vec<Mutation>> {
+        self.all(Access::Long, HOLDERS, values![place]).await
+    }
+
     /// Returns one mutation of a place.
     pub async fn mutation(&self, place: PlaceId, id: MutationId) -> Result<Option<Mutation>> {
         let text = "SELECT * FROM mutations WHERE place = $1 AND id = $2";
@@ -133,6 +138,8 @@ pub(super) const HOLDER: &str = concat!(
     holds!(),
     " ORDER BY id DESC LIMIT 1"
 );
+
+const HOLDERS: &str = concat!("SELECT * FROM mutations WHERE place = $1 AND ", holds!());
 
 /// Compare and set: changes nothing if the state is not the expected one.
 const STEP: &str = "\

@@ -34,14 +34,29 @@ const REPORTED_FOR: Duration = Duration::from_hours(24);
 pub struct WantedRow {
     pub to: Option<String>,
     pub only_where: OnlyWhere,
+    /// Of a batch that is reversed or retried: why the group is left out of that.
+    pub left_out: Option<EditSkip>,
 }
 
 /// A create or an update of the group that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenChange {
     pub by: String,
-    /// Whether it may still be on its way, so that no other change may begin.
+    /// Whether it is in progress, so that no other change may begin.
     pub holds: bool,
+    /// What it sent, if it is an update of the operator who asks: to repeat that changes nothing twice.
+    pub sent: Option<DesiredFields>,
+}
+
+impl OpenChange {
+    fn skip(&self) -> EditSkip {
+        let by = self.by.clone();
+        if self.holds {
+            EditSkip::Held { by }
+        } else {
+            EditSkip::Open { by }
+        }
+    }
 }
 
 /// An unsent draft of the group.
@@ -67,7 +82,7 @@ impl UnsentDraft {
 pub struct EditCandidate<'a> {
     pub group: Candidate<'a>,
     pub wanted: WantedRow,
-    pub open: Option<OpenChange>,
+    pub open: Vec<OpenChange>,
     pub draft: Option<UnsentDraft>,
 }
 
@@ -104,6 +119,15 @@ pub enum EditSkip {
     /// The field would be sent, but is unknown.
     #[error("{} unknown", .0.as_str())]
     Unknown(Field),
+    /// As it was not read yet.
+    #[error("{} unknown; read it first", .0.as_str())]
+    Unread(Field),
+    /// How it ended in the batch that is reversed or retried.
+    #[error("{0}")]
+    InBatch(String),
+    /// There is nothing to reverse.
+    #[error("batch {0} did not change it")]
+    NotChangedBy(i64),
     #[error("{} known from a file only", .0.as_str())]
     Imported(Field),
     /// Later changes may be missing in the directory.
@@ -252,6 +276,13 @@ impl EditPlan {
         self.rows.iter().filter(is_old).count()
     }
 
+    /// The groups skipped only because they were not read.
+    pub fn unread(&self) -> impl Iterator<Item = &UserGroupId> {
+        let is_unread =
+            |row: &&EditRow| matches!(row.verdict, Verdict::Skipped(EditSkip::Unread(_)));
+        self.rows.iter().filter(is_unread).map(|row| &row.id)
+    }
+
     /// Number of groups sent with a field that nobody can read, and the one whose field was sent longest ago.
     pub fn unverified(&self) -> Option<(usize, &UnverifiedField)> {
         let unverified: Vec<_> = self
@@ -312,18 +343,21 @@ fn check(
     let Some(group) = candidate.group.group else {
         return Err(EditSkip::Group(Skip::NotKnown));
     };
-    known(group, change.field())?;
-    if let Some(open) = &candidate.open {
-        let by = open.by.clone();
-        return Err(if open.holds {
-            EditSkip::Held { by }
-        } else {
-            EditSkip::Open { by }
-        });
+    let left_out = &candidate.wanted.left_out;
+    if let Some(skip @ EditSkip::InBatch(_)) = left_out {
+        return Err(skip.clone());
+    }
+    known(group, change.field(), &rules.facts)?;
+    let open = &candidate.open;
+    if let Some(open) = open.iter().find(|open| open.sent.is_none()) {
+        return Err(open.skip());
     }
     let (before, to) = (row.before.as_deref(), row.edit.to.as_deref());
     if is_same(&change.row, before, to) {
-        return Ok(false);
+        return open.first().map_or(Ok(false), |open| Err(open.skip()));
+    }
+    if let Some(skip) = left_out {
+        return Err(skip.clone());
     }
     if let OnlyWhere::Is(value) = &candidate.wanted.only_where
         && !is_same(&change.row, before, value.as_deref())
@@ -354,10 +388,16 @@ fn check(
             | UnsafeUpdate::NotStated { at: Some(_), .. } => {}
             UnsafeUpdate::Restored { field, .. } => return Err(EditSkip::Restored(*field)),
             other => {
-                known(group, other.field())?;
+                known(group, other.field(), &rules.facts)?;
                 return Err(EditSkip::Unknown(other.field()));
             }
         }
+    }
+    if let Some(other) = open
+        .iter()
+        .find(|open| open.sent.as_ref() != Some(&plan.send))
+    {
+        return Err(other.skip());
     }
     row.unverified = unverified(group, &plan.send, &read, &rules.facts);
     if let Some(unverified) = row.unverified.as_ref().filter(|_| !rules.include_old) {
@@ -375,8 +415,9 @@ fn check(
     Ok(true)
 }
 
-fn known(group: &KnownGroup, field: Field) -> Result<(), EditSkip> {
+fn known(group: &KnownGroup, field: Field, facts: &Facts) -> Result<(), EditSkip> {
     match group.origin(field) {
+        None if facts.readable().contains(&field) => Err(EditSkip::Unread(field)),
         None => Err(EditSkip::Unknown(field)),
         Some((Source::Imported, ..)) => Err(EditSkip::Imported(field)),
         Some(_) => Ok(()),
@@ -437,6 +478,7 @@ impl WantedRow {
                 Target::AsBefore(_) => None,
             },
             only_where: change.only_where.clone(),
+            left_out: None,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::{
     group::{EnvironmentTag, UserGroupId},
     known::KnownGroup,
     rotation::State,
+    text::visible,
     when,
 };
 
@@ -39,6 +40,12 @@ pub enum Skip {
     /// The recorded time is in the future, from a clock that was wrong: it may have been rotated just now.
     #[error("the age of its token is unknown: its recorded rotation is in the future, at {}", when::second(*.0))]
     RotatedInFuture(Timestamp),
+    /// Another change may take effect until then, and holds it for longer than a command waits.
+    #[error("locked by a change by {}, which may still take effect until {}", visible(by), when::second(*until))]
+    Locked { by: String, until: Timestamp },
+    /// How it ended in the batch that is retried, for which this is no retry.
+    #[error("{0}")]
+    InBatch(String),
     /// Rotated by somebody since the batch that is being resumed began: nothing is left to do.
     #[error("rotated by {0} since the batch started")]
     RotatedSince(String),
@@ -60,6 +67,7 @@ impl Skip {
         match self {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
             Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
+            Self::Locked { by, .. } => format!("locked by a change by {by}"),
             other => other.to_string(),
         }
     }
@@ -74,6 +82,8 @@ pub struct Candidate<'a> {
     pub open: Option<State>,
     /// Who rotated it since the batch that is being resumed began, in the order of the directory.
     pub rotated: Option<String>,
+    /// Another reason to leave it out.
+    pub refused: Option<Skip>,
     /// When it was rotated by the clock of a shared database, if that is less than [`RECENT`] ago by the same clock.
     pub recent: Option<Timestamp>,
 }
@@ -181,6 +191,9 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     }
     if let Some(state) = candidate.open {
         return Some(Skip::Open(state));
+    }
+    if candidate.refused.is_some() {
+        return candidate.refused.clone();
     }
     if let Some(by) = &candidate.rotated {
         return Some(Skip::RotatedSince(by.clone()));

@@ -4,11 +4,10 @@ use tokio::time::Instant;
 
 use super::item::{ItemContext, Outcome, not_checked};
 use crate::{
-    domain::batch::BulkChange,
+    domain::batch::{BulkChange, UNREADABLE},
     operations::{prelude::*, run::RetryBudget},
 };
 
-pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";
 pub(super) const ALREADY: &str = "already set, not sent";
 
 impl ItemContext {

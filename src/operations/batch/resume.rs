@@ -1,15 +1,14 @@
 //! Resuming a batch that was left: what is still ready is checked again, and the strength of the confirmation depends
 //! on who began the batch and when.
 
-use super::{
-    edit_item::{ALREADY, UNREADABLE},
-    with_status,
-};
+use super::{edit_item::ALREADY, with_status};
 use crate::{
     config::guard::Level,
     domain::{
         age,
-        batch::{BulkChange, EditSkip, OnlyWhere, Rules, UnverifiedField, Verdict, WantedRow},
+        batch::{
+            BulkChange, EditSkip, OnlyWhere, Rules, UNREADABLE, UnverifiedField, Verdict, WantedRow,
+        },
     },
     operations::{groups::update::changed_since, prelude::*},
 };
@@ -111,7 +110,7 @@ impl Operations {
         };
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
         let plan = self
-            .plan_with_rules(&ids, &rules, Some(batch.noted))
+            .plan_with_rules(&ids, &rules, Some(batch.noted), HashMap::new())
             .await?;
         let refused = plan.skipped.into_iter();
         Ok(Checked {
@@ -141,6 +140,7 @@ impl Operations {
             let to = WantedRow {
                 to: edit.to.clone(),
                 only_where: OnlyWhere::Any,
+                left_out: None,
             };
             wanted.push((id.clone(), to));
             reviewed.insert(id, edit);

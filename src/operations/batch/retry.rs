@@ -36,8 +36,8 @@ impl Operations {
         let mut reasons = Vec::new();
         match &batch.kind {
             BatchKind::Rotate => {
-                let failed = self.not_applied_groups(batch.id).await?;
-                let plan = self.plan_retry(&failed, batch.id).await?;
+                let left = self.groups_to_retry(batch.id).await?;
+                let plan = self.plan_retry(&left, batch.id).await?;
                 if !plan.ready.is_empty() {
                     return Ok(None);
                 }

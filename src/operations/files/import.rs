@@ -8,9 +8,14 @@ use crate::{
     domain::{change::Difference, size::check_size, update::Plan},
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        groups::update::{as_reviewed, changed_since, not_created},
+        ClaimHolder,
+        groups::{
+            claims::Locks,
+            update::{as_reviewed, changed_since, not_created},
+        },
         outcome::planned,
         prelude::*,
+        recording::changes_for_history,
         rotation::settle::BeforeGet,
         run::{Control, Hold, RetryBudget, Slot},
     },
@@ -37,19 +42,37 @@ pub struct Sending {
 pub struct Foresight {
     facts: Facts,
     open: Vec<Mutation>,
+    locks: Locks,
     operator: String,
+    sending: Sending,
     /// As of [`Permit::replacing`].
     replace: Vec<Field>,
 }
 
 impl Foresight {
-    /// What would be sent for a row if the group was read now as it is known.
-    pub fn of(&self, row: &GroupRow, group: &KnownGroup) -> Plan {
+    /// What would be sent for a row if the group was read now as it is known; `None` if it is not updated.
+    pub fn of(&self, row: &GroupRow, group: &KnownGroup) -> Option<Plan> {
+        if !self.sending.update {
+            return None;
+        }
         let edit = edit_of(row, &DesiredFields::of(group), &self.replace);
         let open = self.open.iter().filter(|open| open.user_group_id == row.id);
         let open: Vec<_> = open.cloned().collect();
         let known = (group, &self.facts.readable()[..], &self.facts);
-        planned(&edit, known, &open, &self.operator)
+        Some(planned(&edit, known, &open, &self.operator))
+    }
+
+    /// Who holds the group of the row for longer than a run waits.
+    pub fn holder(&self, row: &GroupRow, action: RowAction) -> Option<&ClaimHolder> {
+        let operation = match action {
+            RowAction::Create if self.sending.create => Operation::Create,
+            RowAction::Update if self.sending.update => Operation::Update,
+            _ => return None,
+        };
+        let change = Change::between(&DesiredFields::default(), &row.fields);
+        let changes = changes_for_history(Operation::Create, &change);
+        let changes = changes.filter(|_| action == RowAction::Create);
+        self.locks.holder(&row.id, operation, changes.as_ref())
     }
 }
 
@@ -183,12 +206,18 @@ impl Operations {
         self.directory().import(place, rows, at, by, replaces).await
     }
 
-    /// What the updates of rows are planned with before they are sent; `replace` as of [`Permit::replacing`].
-    pub async fn foresight(&self, replace: Vec<Field>) -> Result<Foresight, DirectoryError> {
+    /// What rows are planned with before they are sent; `replace` as of [`Permit::replacing`].
+    pub async fn foresight(
+        &self,
+        sending: Sending,
+        replace: Vec<Field>,
+    ) -> Result<Foresight, DirectoryError> {
         Ok(Foresight {
             facts: self.facts().await?,
             open: self.open_changes().await?,
+            locks: self.locks(true).await?,
             operator: self.operator().to_owned(),
+            sending,
             replace,
         })
     }

@@ -7,8 +7,11 @@ use serde_json::Value;
 
 use crate::{
     api::send_by::SendBy,
-    directory::{Claimed, MutationIntent, MutationStep},
-    domain::mutation::State,
+    directory::{Claimed, ItemKey, MutationIntent, MutationStep},
+    domain::{
+        batch::Skip,
+        mutation::{State, fields_of},
+    },
     operations::{
         ClaimHolder, RequestKind, at_work::has_process, prelude::*, profiles::places::GateSnapshot,
     },
@@ -147,6 +150,36 @@ fn participle(operation: Operation) -> &'static str {
     }
 }
 
+/// The groups that are held longer than a command waits, each with what holds it.
+#[derive(Debug, Default)]
+pub(in crate::operations) struct Locks(HashMap<UserGroupId, (Mutation, ClaimHolder)>);
+
+impl Locks {
+    /// Who holds the group. A lost get-or-create of the same person may be repeated.
+    pub(in crate::operations) fn holder(
+        &self,
+        id: &UserGroupId,
+        operation: Operation,
+        changes: Option<&Value>,
+    ) -> Option<&ClaimHolder> {
+        let (change, holder) = self.0.get(id)?;
+        let is_repeated =
+            holder.is_own && (change.operation, change.changes.as_ref()) == (operation, changes);
+        (!is_repeated).then_some(holder)
+    }
+
+    /// Why a bulk run leaves the group out; an open rotation is a reason of its own.
+    pub(in crate::operations) fn skip(
+        &self,
+        id: &UserGroupId,
+        operation: Operation,
+    ) -> Option<Skip> {
+        let holder = self.holder(id, operation, None)?;
+        let by = holder.by.clone();
+        holder.until.map(|until| Skip::Locked { by, until })
+    }
+}
+
 /// How long to wait for a group that is held.
 pub(crate) struct Wait {
     until: Instant,
@@ -271,12 +304,33 @@ impl Operations {
         {
             return Ok(());
         }
+        let patience = wait.until.saturating_duration_since(Instant::now());
+        let held = self.held_by(holder, patience).await;
+        let (held, is_in_vain) = held.map_err(Failure::NothingSent)?;
+        if is_in_vain || patience.is_zero() {
+            return Err(Failure::Held(Box::new(held)));
+        }
+        let is_long = wait.pause == LONGEST_PAUSE;
+        if let Some(waiting) = self.2.as_ref().filter(|_| is_long && !wait.is_reported) {
+            wait.is_reported = true;
+            waiting(&held);
+        }
+        tokio::time::sleep(wait.pause.min(patience)).await;
+        wait.pause = (wait.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+
+    /// Who holds a group, and whether to wait for it is in vain, because it may take effect later than that.
+    async fn held_by(
+        &self,
+        holder: &Mutation,
+        patience: Duration,
+    ) -> Result<(ClaimHolder, bool), DirectoryError> {
         // Nobody works on the rotation of a process that was killed.
         let rotation = match holder.rotation {
-            Some(id) => self.directory().rotation(id).await,
-            None => Ok(None),
+            Some(id) => self.directory().rotation(id).await?,
+            None => None,
         };
-        let rotation = rotation.map_err(Failure::NothingSent)?;
         let state = match rotation {
             Some(row) if row.rotation.state.is_open() && !has_process(&row) => State::Unknown,
             _ => holder.state,
@@ -293,20 +347,43 @@ impl Operations {
             until,
             noticed: Vec::new(),
         };
-        let patience = wait.until.saturating_duration_since(Instant::now());
-        // Do not wait for a mutation that may take effect later than the timeout.
-        let in_vain = state == State::Unknown && (until.is_none() || left > patience);
-        if in_vain || patience.is_zero() {
-            return Err(Failure::Held(Box::new(held)));
+        let is_in_vain = state == State::Unknown && (until.is_none() || left > patience);
+        Ok((held, is_in_vain))
+    }
+
+    /// The groups that a claim would not get however long the command waits. Claims nothing. `are_read`: without those that
+    /// the read before the claim may release.
+    pub(in crate::operations) async fn locks(
+        &self,
+        are_read: bool,
+    ) -> Result<Locks, DirectoryError> {
+        let mut locks = HashMap::new();
+        let readable = self.facts().await?.readable();
+        for holder in self.directory().holders(self.place().await?).await? {
+            let (held, is_in_vain) = self.held_by(&holder, self.profile().timeout).await?;
+            let changed = fields_of(holder.changes.as_ref());
+            let is_found_out = are_read
+                && holder.operation == Operation::Update
+                && changed.iter().any(|field| readable.contains(field));
+            if is_in_vain && !is_found_out {
+                locks.insert(holder.user_group_id.clone(), (holder, held));
+            }
         }
-        let is_long = wait.pause == LONGEST_PAUSE;
-        if let Some(waiting) = self.2.as_ref().filter(|_| is_long && !wait.is_reported) {
-            wait.is_reported = true;
-            waiting(&held);
+        Ok(Locks(locks))
+    }
+
+    /// Refuses what the claim would refuse at once, as far as that is known without one: for a dry run.
+    pub(in crate::operations) async fn not_locked(
+        &self,
+        id: &UserGroupId,
+        (operation, changes): (Operation, Option<&Value>),
+        is_read: bool,
+    ) -> Result<(), Failure> {
+        let locks = self.locks(!is_read).await.map_err(Failure::NothingSent)?;
+        match locks.holder(id, operation, changes) {
+            Some(holder) => Err(Failure::Held(Box::new(holder.clone()))),
+            None => Ok(()),
         }
-        tokio::time::sleep(wait.pause.min(patience)).await;
-        wait.pause = (wait.pause * 2).min(LONGEST_PAUSE);
-        Ok(())
     }
 
     /// The deadline for a request that is about to be sent.

@@ -292,6 +292,32 @@ impl Operations {
         open.filter(is_replaced).map(end).collect()
     }
 
+    /// Ends the lost get-or-creates of which this one, which was lost as well, is the repetition: what finds out about it
+    /// finds out about them.
+    pub(crate) async fn end_repeated(&self, id: &UserGroupId, claim: MutationId) -> Vec<Record> {
+        let mut open = self.open_changes().await.unwrap_or_default();
+        open.retain(|other| other.user_group_id == *id);
+        let Some(at) = open.iter().position(|other| other.id == claim) else {
+            return Vec::new();
+        };
+        let own = open.swap_remove(at);
+        let is_repeated = |other: &&Mutation| {
+            can_create(own.operation)
+                && other.state == State::Open
+                && (&other.by, other.operation, &other.changes)
+                    == (&own.by, own.operation, &own.changes)
+        };
+        let end = |other: &Mutation| {
+            let note = Some(format!("repeated as m{}", claim.0));
+            let step = self.mutation_step(other, State::Ended, Some(Ending::Unknown), note);
+            Record {
+                entry: None,
+                ..step
+            }
+        };
+        open.iter().filter(is_repeated).map(end).collect()
+    }
+
     /// A step of a mutation of another process, with its history entry.
     pub(crate) fn mutation_step(
         &self,

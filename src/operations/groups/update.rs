@@ -66,10 +66,7 @@ impl Operations {
         before: Option<BeforeGet>,
     ) -> Result<Done, Failure> {
         let (item, claimed) = item.unzip();
-        self.permitted(Guarded::Update)?;
-        check_size(&edit.wanted)?;
-        self.no_secret_to_send(None, &edit.base, &edit.wanted)
-            .await?;
+        self.updatable(edit).await?;
         let BeforeGet { known, gate, .. } = match before {
             Some(before) => before,
             None => self
@@ -197,6 +194,28 @@ impl Operations {
                 .await?;
         }
         Ok(done)
+    }
+
+    /// Refuses what must not be sent as an update.
+    async fn updatable(&self, edit: &Edit) -> Result<(), Failure> {
+        self.permitted(Guarded::Update)?;
+        check_size(&edit.wanted)?;
+        self.no_secret_to_send(None, &edit.base, &edit.wanted).await
+    }
+
+    /// Refuses what [`Operations::update_edit`] would refuse before it sends the update, for a group that was just `read`.
+    pub async fn would_update(
+        &self,
+        read: &Done,
+        edit: &Edit,
+        assurance: UnknownIdPolicy,
+    ) -> Result<(), Failure> {
+        self.updatable(edit).await?;
+        self.check_environment(&read.group, assurance)?;
+        let (id, plan) = (&read.group.id, read.plan(edit, self.operator()));
+        sendable(id, &self.profile().name, &plan, &read.open)?;
+        check_size(&plan.send)?;
+        self.not_locked(id, (Operation::Update, None), true).await
     }
 
     /// As [`Operations::look_up`], but refuses if name, mapping or properties differ from what this installation has

@@ -123,6 +123,37 @@ impl Operations {
             .await
     }
 
+    /// Refuses what [`Operations::rotate_seen`] would refuse before it sends the rotation, as far as that is known without
+    /// reading the group.
+    pub async fn would_rotate(
+        &self,
+        id: &UserGroupId,
+        spare: Spare,
+        reason: Option<&str>,
+        assurance: UnknownIdPolicy,
+    ) -> Result<(), Failure> {
+        self.permitted(Guarded::Rotate)?;
+        self.no_secret_as_reason(reason).await?;
+        let (found, _) = self.snapshot(id).await.map_err(Failure::NothingSent)?;
+        if let Some(group) = &found.group {
+            self.check_environment(group, assurance)?;
+        }
+        let mut open = found.open.iter();
+        let holds = [State::Intended, State::Sent, State::Unknown];
+        if let Some(row) = open.find(|row| holds.contains(&row.rotation.state)) {
+            return Err(self.taken(id, row));
+        }
+        self.not_locked(id, (Operation::Rotate, None), false)
+            .await?;
+        let young = found.token.filter(|token| {
+            token.rotation.is_some() && token.ago().is_some_and(|ago| ago < spare.younger_than)
+        });
+        match young {
+            Some(token) => Err(just_rotated(id, &token)),
+            None => Ok(()),
+        }
+    }
+
     /// The last number in the order of the directory: what is recorded later has a higher one.
     pub async fn last_number(&self) -> Result<i64, DirectoryError> {
         self.directory().last_number().await
@@ -315,27 +346,22 @@ impl Operations {
                 }
                 // Do not wait: a second rotation of the same token is never what is wanted next. A create or an update
                 // (`HeldBy`) changes no token, and is waited for.
-                BeginResult::TakenBy(row) => {
-                    let ago = self.since_sent(&row, &self.moment());
-                    return Err(Failure::RotationTaken {
-                        id: id.clone(),
-                        ago: Some(ago),
-                        state: row.rotation.state,
-                        by: row.by,
-                    });
-                }
+                BeginResult::TakenBy(row) => return Err(self.taken(id, &row)),
                 BeginResult::HeldBy(holder) => {
                     let waited = self.wait_for(&holder, &mut wait);
                     self.unless_cancelled(id, "rotated", waited).await?;
                 }
-                BeginResult::RotatedBy(token) => {
-                    return Err(Failure::JustRotated {
-                        id: id.clone(),
-                        by: token.by.clone().unwrap_or_default(),
-                        ago: token.ago(),
-                    });
-                }
+                BeginResult::RotatedBy(token) => return Err(just_rotated(id, &token)),
             }
+        }
+    }
+
+    fn taken(&self, id: &UserGroupId, row: &RotationRow) -> Failure {
+        Failure::RotationTaken {
+            id: id.clone(),
+            ago: Some(self.since_sent(row, &self.moment())),
+            state: row.rotation.state,
+            by: row.by.clone(),
         }
     }
 
@@ -498,5 +524,13 @@ impl Operations {
             note,
             ..self.entry(Operation::Rotate, under_way.id, ending)
         }
+    }
+}
+
+fn just_rotated(id: &UserGroupId, token: &TokenChange) -> Failure {
+    Failure::JustRotated {
+        id: id.clone(),
+        by: token.by.clone().unwrap_or_default(),
+        ago: token.ago(),
     }
 }

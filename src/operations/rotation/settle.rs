@@ -152,7 +152,7 @@ impl Operations {
     }
 
     /// Reads the snapshot of a group, and the gate in the same round trip if this process knows its place.
-    async fn snapshot(
+    pub(super) async fn snapshot(
         &self,
         id: &UserGroupId,
     ) -> Result<(GroupSnapshot, Option<GateSnapshot>), DirectoryError> {

@@ -359,3 +359,112 @@ async fn the_command_line_lists_shows_and_resumes_a_batch_of_edits() {
     let (_, shown, _) = scene.batches(&args("show 1 --json")).await;
     assert_eq!(shown[0]["items"][2]["outcome"], "updated");
 }
+
+/// Nothing is left out unsaid: the reverse and the retry name each group whose result is unknown. What is the same change of the
+/// same person is sent again once it cannot take effect any more.
+#[tokio::test]
+async fn groups_without_a_result_are_named_and_the_same_edit_can_be_sent_again() {
+    let scene = scene(3).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let unanswered = || ProxyFault::applied(Then::Drop);
+    scene.next("PUT", [unanswered(), lost()]);
+    let (_, report) = scene.finish(batch).await;
+    assert_eq!((report.counts.unknown, report.counts.confirmed), (2, 1));
+    let skipped = |plan: &EditPlan| {
+        let skips = plan.rows.iter().filter_map(|row| match &row.verdict {
+            Verdict::Skipped(why) => Some(why.to_string()),
+            Verdict::Change | Verdict::Same => None,
+        });
+        skips.collect::<Vec<_>>()
+    };
+    let reverse = async |operations: &Operations, batch| {
+        let plan = operations.plan_reverse_edit(batch, false).await;
+        plan.expect("readable").expect("an edit")
+    };
+    let retry = async |operations: &Operations| {
+        let plan = operations.plan_edit_again(batch, false).await;
+        plan.expect("readable").expect("an edit")
+    };
+    // With this limit, what has no result may still take effect for 20 minutes.
+    let patient = scene.world.installation(Side::Testing);
+    let patient = patient.timeout(Duration::from_mins(10)).operations();
+    let plan = reverse(&patient, batch).await;
+    assert_eq!(plan.counts(), (1, 0, 2));
+    for why in skipped(&plan) {
+        assert_has(&why, "may still take effect until");
+    }
+    assert_eq!(retry(&patient).await.counts(), (0, 0, 2));
+    let number = batch.0;
+    let dry = format!("reverse {number} --dry-run --json");
+    let (code, lines, err) = scene.batches(&args(&dry)).await;
+    assert_eq!(
+        (code, &lines[0]["skipped"][1]["user_group_id"]),
+        (6, &json!("g001")),
+        "{err}"
+    );
+
+    let later = scene.after_the_window().operations();
+    let plan = reverse(&later, batch).await;
+    assert_eq!(plan.counts(), (1, 0, 2));
+    for why in skipped(&plan) {
+        assert_has(&why, &format!("groupdesk batches check {number}"));
+    }
+    assert_eq!(retry(&later).await.counts(), (2, 0, 0));
+    let ids: Vec<_> = scene.groups.iter().map(|group| id(group)).collect();
+    let planned = async |operations: &Operations, to| {
+        let plan = operations.plan_edit(set(to), &ids, false).await;
+        plan.expect("readable")
+    };
+    assert_eq!(
+        planned(&later, "215").await.counts(),
+        (1, 0, 2),
+        "another value"
+    );
+    let bob = scene.after_the_window().by("bob").operations();
+    assert_eq!(
+        planned(&bob, "214").await.counts(),
+        (0, 1, 2),
+        "not that of another"
+    );
+    let plan = planned(&later, "214").await;
+    assert_eq!(plan.counts(), (2, 1, 0));
+    let again = later.begin_edit(&plan, None).await.expect("durable");
+    let (_, report) = finish_by(&later, again).await;
+    assert_eq!(report.counts.confirmed, 2, "{report:?}");
+    for group in &scene.groups {
+        assert_eq!(scene.row(group), "214", "{group}");
+    }
+    let expected = [
+        ItemStatus::Abandoned,
+        ItemStatus::Abandoned,
+        ItemStatus::Confirmed,
+    ];
+    assert_eq!(scene.statuses(batch).await, expected);
+    let plan = reverse(&later, batch).await;
+    assert_eq!(plan.counts(), (1, 0, 2));
+    assert_has(&skipped(&plan)[0], "was abandoned");
+    assert_eq!(reverse(&later, again).await.counts(), (2, 0, 0));
+}
+
+/// A group that the batch did not change is as before, or somebody else's business.
+#[tokio::test]
+async fn a_group_that_the_batch_did_not_change_is_not_reversed() {
+    let scene = scene(3).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    scene.next(
+        "PUT",
+        [answered("403 Forbidden"), answered("403 Forbidden")],
+    );
+    let (_, report) = scene.finish(batch).await;
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 1));
+    let there = scene.world.operations(Side::Testing);
+    send(&there, "g000", "g000", &[("7", "1"), ("40", "214")]).await;
+    let plan = scene.ana.plan_reverse_edit(batch, false).await;
+    let plan = plan.expect("readable").expect("an edit");
+    assert_eq!(plan.counts(), (1, 1, 1));
+    assert_eq!(plan.rows[1].id, id("g000"));
+    let Verdict::Skipped(why) = &plan.rows[1].verdict else {
+        panic!("{plan:?}");
+    };
+    assert_has(&why.to_string(), "did not change it");
+}

@@ -105,7 +105,7 @@ async fn failures_in_a_row_stop_the_run_and_failed_groups_can_be_retried() {
     assert_eq!(found.ended_at, None, "something is left");
     let (_, report) = watch(scene.run(batch, pace).await).await;
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 3));
-    let failed = scene.ana.not_applied_groups(batch).await.expect("readable");
+    let failed = scene.ana.groups_to_retry(batch).await.expect("readable");
     assert_eq!(failed, [id("g000"), id("g001")]);
     let plan = scene.ana.plan_batch(&failed, false).await;
     let plan = plan.expect("readable");

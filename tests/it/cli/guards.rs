@@ -96,3 +96,38 @@ async fn a_dry_run_changes_nothing() {
     home.exits(0, "rotate acme --dry-run").await;
     assert!(methods(&service).iter().all(|method| method == "GET"));
 }
+
+/// What the run refuses before it asks, its dry run refuses too.
+#[tokio::test]
+async fn a_dry_run_of_a_file_is_refused_where_the_run_is() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    home.write("two.csv", "user_group_id,name\nacme,One\nnew,Two\n");
+    let config = home.config();
+    let said = service.connections();
+    for (lines, why) in [
+        (
+            "guard = [{operation = \"update\", forbid = true, reason = \"freeze\"}]",
+            "freeze",
+        ),
+        (
+            "guard = [{operation = \"create\", forbid = true, reason = \"freeze\"}]",
+            "freeze",
+        ),
+        (
+            "guard = [{operation = \"bulk\", max = 1, reason = \"slowly\"}]",
+            "at most 1",
+        ),
+        ("read_only = true", "read-only"),
+    ] {
+        home.write("config.toml", &format!("{config}{lines}\n"));
+        for command in ["apply two.csv", "import two.csv --create --update"] {
+            for more in ["--dry-run", "--yes"] {
+                let ran = home.exits(3, &format!("{command} {more}")).await;
+                ran.says(why);
+            }
+        }
+    }
+    home.write("config.toml", &config);
+    home.exits(0, "apply two.csv --dry-run").await;
+    assert_eq!(service.connections(), said, "nothing was sent");
+}

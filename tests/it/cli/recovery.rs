@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{
-    program::{Background, Home, files, has},
+    program::{Background, Home, Ran, files, has},
     prompts::answer_with_line,
 };
 use crate::support::{
@@ -307,4 +307,73 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     scene.home.exits(7, "attention").await.shows(get);
     scene.home.exits(0, "get gone --exists").await;
     assert_lacks(&scene.home.run("attention").await.out, "gone");
+}
+
+/// A dry run ends as the run itself would, with the same sentence.
+#[tokio::test]
+async fn a_dry_run_is_refused_as_the_run_is() {
+    let (home, proxy, _serving) = Home::behind_proxy().await;
+    // What has no result may still take effect for 20 minutes, and commands wait for 10.
+    let config = home.config();
+    home.write("config.toml", &config.replace("\"30s\"", "\"10m\""));
+    let groups = ["mapped", "unclear", "young", "calm"];
+    for group in groups {
+        home.exits(0, &format!("create {group} --name {group} --yes"))
+            .await;
+    }
+    home.exits(0, "profile behaviour live --sole-writer yes")
+        .await;
+    let lost = || ProxyFault::applied(Then::Drop);
+    proxy.next("PUT", lost());
+    home.exits(7, "update mapped --map 7=1 --replace-mapping --yes")
+        .await;
+    proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    home.exits(7, "rotate unclear --yes").await;
+    home.exits(0, "rotate young --yes").await;
+    proxy.next("GET", lost());
+    home.exits(7, "create lost --name Lost --yes").await;
+    home.write("one.csv", "user_group_id,name\nlost,Other\n");
+    home.write("two.csv", "user_group_id,name\nunclear,Other\ncalm,Other\n");
+    for (code, command) in [
+        (3, "rotate mapped"),
+        (3, "update mapped --mapping map.json"),
+        (3, "rotate unclear"),
+        (3, "update unclear --name Other"),
+        (3, "copy calm --to live --as-id unclear"),
+        (3, "rotate young"),
+        (3, "create lost --name Other"),
+        (3, "copy calm --to live --as-id lost"),
+        (3, "apply one.csv"),
+        (3, "import one.csv --create"),
+        (6, "apply two.csv"),
+        (3, "rotate mapped unclear"),
+        (6, "rotate mapped calm"),
+    ] {
+        home.write("map.json", "{\"7\": \"2\"}");
+        let dry = home.exits(code, &format!("{command} --dry-run")).await;
+        let ran = home.exits(code, &format!("{command} --yes")).await;
+        if command == "rotate young" {
+            dry.says("--include-recent");
+        } else if code == 3 && !command.contains(".csv") && command != "rotate mapped unclear" {
+            let error = |ran: &Ran| {
+                let lines = ran.err.lines();
+                let said = lines.filter(|line| line.starts_with("error:"));
+                said.map(without_times).collect::<Vec<_>>()
+            };
+            assert_eq!(error(&dry), error(&ran), "{command}");
+        }
+    }
+    home.exits(0, "create lost --name Lost --dry-run").await;
+    home.exits(0, "rotate young --include-recent --dry-run")
+        .await;
+    let dry = home
+        .run("apply two.csv --dry-run --detailed-exitcode")
+        .await;
+    dry.shows("1 group cannot be changed now: \"unclear\" is locked by the rotation of");
+    home.exits(0, "update calm --name Calm --dry-run").await;
+}
+
+/// Seconds pass between two commands.
+fn without_times(line: &str) -> String {
+    line.chars().filter(|sign| !sign.is_ascii_digit()).collect()
 }

@@ -232,7 +232,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
     let dry = home.json(0, &format!("{reverse} --dry-run")).await;
     assert_eq!(each(&dry["changing"], "user_group_id"), ["acme-eu"]);
     assert_eq!(dry["skipped"][0]["user_group_id"], "acme-us");
-    home.exits(0, &format!("{reverse} --yes")).await;
+    home.exits(6, &format!("{reverse} --yes")).await;
     for (id, value) in [("acme-eu", "40"), ("acme-us", "99")] {
         let shown = home.json(0, &format!("show {id}")).await;
         assert_eq!(shown["mapping"]["7"], value);
@@ -300,4 +300,25 @@ async fn a_key_with_blanks_is_removed_from_many_groups_as_from_one() {
         (0, "update acme-eu --mapping two.json --replace-mapping --yes", ""),
         (3, &format!("{unmap} ' a ' --yes"), both),
     ]).await;
+}
+
+/// Where reading the groups helps, the refusal names the command.
+#[tokio::test]
+async fn properties_that_were_not_read_are_read_with_the_command_that_is_named() {
+    let (home, _serving) = Home::served().await;
+    for group in ["one", "two"] {
+        home.exits(0, &format!("create {group} --name {group} --yes"))
+            .await;
+    }
+    home.write("p.csv", "user_group_id,prop:k\none,8\ntwo,8\n");
+    let edit = "update one two --property k=8";
+    let named = "groupdesk get one two";
+    home.exits(3, &format!("{edit} --yes")).await.says(named);
+    home.exits(3, &format!("{edit} --dry-run"))
+        .await
+        .shows(named);
+    home.exits(2, "apply p.csv --yes").await.says(named);
+    home.exits(0, "get one two").await;
+    home.exits(0, "apply p.csv --dry-run").await;
+    home.exits(0, &format!("{edit} --yes")).await;
 }

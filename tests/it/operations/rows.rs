@@ -3,11 +3,18 @@
 
 use super::*;
 
+fn updating() -> Sending {
+    Sending {
+        create: false,
+        update: true,
+        only_differences: false,
+    }
+}
+
 fn permit(operations: &Operations, create: bool, rows: usize) -> Permit {
     let sending = Sending {
         create,
-        update: true,
-        only_differences: false,
+        ..updating()
     };
     let permit = operations.sending_permitted(sending, rows);
     permit.expect("nothing forbids it")
@@ -199,12 +206,13 @@ async fn a_single_row_is_not_sent_with_others_that_may_have_changed() {
         let group = group.expect("known");
         let known = DesiredFields::of(&group);
         row.parts
-            .complete(&id(ACME), &mut row.fields, Some(&known))
+            .complete(&mut row.fields, Some(&known))
             .expect("known");
         let base = known.restricted_to(&row.fields);
         let planned = async |replace: Vec<Field>| {
-            let foresight = later.foresight(replace).await.expect("readable");
-            foresight.of(&row, &group)
+            let foresight = later.foresight(updating(), replace).await;
+            let plan = foresight.expect("readable").of(&row, &group);
+            plan.expect("updates are sent")
         };
         assert_ne!(planned(Vec::new()).await.objections, [], "as it is sent");
         let agreed = planned(vec![Field::Mapping]).await;
@@ -237,4 +245,27 @@ async fn a_single_row_is_not_sent_with_others_that_may_have_changed() {
         };
         assert_eq!(scene.stored().mapping, json!({"1": first, "3": "9"}));
     }
+}
+
+/// Whoever looks later finds one open create, and one that created the group.
+#[tokio::test]
+async fn a_create_that_a_run_repeats_in_vain_is_one_open_change() {
+    let scene = Scene::new().await;
+    let permit = permit(&scene.ana, true, 1);
+    scene.next("GET", [unanswered(), lost(), lost()]);
+    let end = send(&scene.ana, &permit, &named("globex", "One")).await;
+    assert!(end.is_unknown());
+    let RowEnd::Failed(failure) = end else {
+        panic!("{end:?}");
+    };
+    assert_has(&failure.to_string(), "Run the same command again");
+    assert_eq!(scene.proxy.count("GET"), 3);
+    assert_eq!(scene.open().await.len(), 1);
+    let read = scene.ana.look_up(&id("globex"), EXISTS).await;
+    assert_eq!(read.expect("found").ending, Ending::Found);
+    assert_eq!(scene.open().await, []);
+    let history = scene.history().await;
+    let count = |ending| history.iter().filter(|(_, one)| *one == ending).count();
+    let counts = [Ending::Unknown, Ending::Created, Ending::Existed].map(count);
+    assert_eq!(counts, [1, 1, 1], "{history:?}");
 }

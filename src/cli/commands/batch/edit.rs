@@ -143,7 +143,7 @@ pub(super) async fn again(
     })?;
     let request = EditRequest {
         plan,
-        all_named: false,
+        all_named: true,
         mutation: arguments.mutation,
         reason: arguments.reason,
         options: arguments.pace.options(before),
@@ -172,7 +172,11 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
                 "no group can be changed now; {UNDONE}"
             )));
         }
-        output::say(&format!("all groups already have this value; {UNDONE}"));
+        let what = match plan.rows.as_slice() {
+            [] => "no group to change",
+            _ => "all groups already have this value",
+        };
+        output::say(&format!("{what}; {UNDONE}"));
         if session.json {
             output::json_line(super::summary(None, &[], None))?;
         }
@@ -252,6 +256,9 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     let left_out = left_out(plan).take(most);
     lines.extend(left_out.map(|(id, why)| format!("  skip {id}: {why}")));
     lines.extend(more(skipped));
+    if plan.unread().next().is_some() {
+        lines.push(format!("  {}", proposals::to_read(plan.unread())));
+    }
     if plan.old() > 0 {
         lines.push("  --include-old also includes values last sent more than 30 days ago".into());
     }

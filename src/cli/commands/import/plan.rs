@@ -13,7 +13,7 @@ use crate::{
         commands::{prelude::*, run::unreported},
         output::exchanges,
     },
-    domain::annotation::AnnotationPlan,
+    domain::{annotation::AnnotationPlan, capitalised},
     formats::RowPlan,
     operations::{Refresh, run::RunLimits},
 };
@@ -25,8 +25,9 @@ const NAMED: usize = 20;
 #[derive(Clone, Copy)]
 pub(crate) struct ImportOptions {
     pub(crate) sending: Sending,
-    /// `None`: no update is sent.
-    pub(crate) replace: Option<Replace>,
+    /// Whether it is sent; else the plan is a comparison.
+    pub(crate) sends: bool,
+    pub(crate) replace: Replace,
     /// Read the groups before planning.
     pub(crate) refreshes: bool,
     /// Also replace notes and labels that a person wrote.
@@ -94,8 +95,9 @@ async fn begin(
     if options.refreshes {
         shown.read = refresh(session, checked).await?;
     }
-    if let Some(replace) = options.replace {
-        let foresight = session.operations.foresight(replace.fields());
+    if options.sends {
+        let replace = options.replace.fields();
+        let foresight = session.operations.foresight(options.sending, replace);
         shown.blind = Blind::new(foresight.await?);
     }
     // What was just read makes more tokens known.
@@ -194,12 +196,14 @@ pub(super) async fn print_review(
 }
 
 /// Lays the single rows and keys of the rows over what is known of their groups.
-pub(super) fn complete(
+pub(super) async fn complete(
+    session: &Session,
     rows: &mut [GroupRow],
     numbers: &[usize],
     known: &[Option<KnownGroup>],
     may_be_new: bool,
 ) -> Result<(), CliError> {
+    let mut unknown = Vec::new();
     for ((row, number), known) in rows.iter_mut().zip(numbers).zip(known) {
         if row.parts.is_empty() {
             continue;
@@ -213,12 +217,29 @@ pub(super) fn complete(
             None => None,
         };
         let parts = std::mem::take(&mut row.parts);
-        let completed = parts.complete(&row.id, &mut row.fields, base.as_ref());
-        completed
-            .map_err(|why| CliError::Usage(format!("row {number}: {why}; nothing was changed")))?;
+        if let Err(field) = parts.complete(&mut row.fields, base.as_ref()) {
+            let is_seen = known.is_some_and(KnownGroup::is_seen);
+            unknown.push((number, row.id.clone(), field, is_seen));
+        }
         row.parts = parts;
     }
-    Ok(())
+    let Some((number, id, field, is_seen)) = unknown.first() else {
+        return Ok(());
+    };
+    let (is, it, name) = (field.is(), field.it(), field.as_str());
+    let facts = session.operations.facts().await?;
+    let how = if *is_seen && facts.readable().contains(field) {
+        let same = unknown
+            .iter()
+            .filter(|other| (other.2, other.3) == (*field, true));
+        capitalised(&proposals::to_read(same.map(|other| &other.1)))
+    } else {
+        format!("Use a column {name} with all of {it}")
+    };
+    Err(CliError::Usage(format!(
+        "row {number}: the {name} of \"{id}\" {is} unknown, so single parts of {it} cannot be changed; nothing was changed. \
+         {how}"
+    )))
 }
 
 async fn planned(
@@ -229,7 +250,7 @@ async fn planned(
     let (numbers, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_by_ids(ids).await?;
-    complete(&mut rows, &numbers, &known, true)?;
+    complete(session, &mut rows, &numbers, &known, true).await?;
     let annotations = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(annotations);
     Ok(rows.map(move |(((number, row), known), annotations)| {

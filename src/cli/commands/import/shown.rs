@@ -33,11 +33,13 @@ pub(crate) struct PlannedRow {
     pub(super) known: Option<KnownGroup>,
 }
 
-/// Updates that are refused, or that also send other rows and properties as last known.
+/// Rows that are refused, and updates that also send other rows and properties as last known.
 #[derive(Default)]
 pub(super) struct Blind {
-    /// `None`: no update is sent.
+    /// `None`: nothing is sent.
     foresight: Option<Foresight>,
+    /// Others hold the group.
+    locked: (usize, Option<String>),
     /// An earlier change has no result.
     uncertain: usize,
     /// How many groups are refused because the directory was restored.
@@ -55,10 +57,20 @@ impl Blind {
     }
 
     fn count(&mut self, one: &PlannedRow) {
-        let (Some(foresight), Some(group)) = (&self.foresight, &one.known) else {
+        let Some(foresight) = &self.foresight else {
             return;
         };
-        let plan = foresight.of(&one.row, group);
+        if let Some(holder) = foresight.holder(&one.row, one.planned.action) {
+            self.locked.0 += 1;
+            self.locked.1.get_or_insert_with(|| holder.to_string());
+            return;
+        }
+        let plan = one
+            .known
+            .as_ref()
+            .filter(|_| one.planned.action == RowAction::Update)
+            .and_then(|group| foresight.of(&one.row, group));
+        let Some(plan) = plan else { return };
         let mut partial = BTreeSet::new();
         for objection in &plan.objections {
             match objection {
@@ -130,8 +142,13 @@ impl Blind {
                 groups(self.restored)
             )
         });
-        let uncertain = uncertain.into_iter().chain(restored);
-        uncertain.chain(refused).chain(sent)
+        let locked = self
+            .locked
+            .1
+            .as_ref()
+            .map(|first| format!("! {} cannot be changed now: {first}", groups(self.locked.0)));
+        let all = [locked, uncertain, restored, refused, sent];
+        all.into_iter().flatten()
     }
 }
 
@@ -185,8 +202,10 @@ impl ShownPlan {
         if !row.parts.is_empty() {
             self.completed.insert(number, row.fields.clone());
         }
-        if planned.action == RowAction::Update {
+        if planned.action != RowAction::Unchanged {
             self.blind.count(one);
+        }
+        if planned.action == RowAction::Update {
             let base = planned.base.clone().restricted_to(&row.fields);
             self.bases.insert(number, base);
         }
@@ -223,6 +242,14 @@ impl ShownPlan {
         let is_requested = sending.create && !sending.update;
         let requested = if is_requested { unchanged + exists } else { 0 };
         create + update + requested
+    }
+
+    /// The exit code that rows give a dry run which the run itself would refuse.
+    pub(crate) fn exit_of_dry_run(&self) -> Option<Exit> {
+        let blind = &self.blind;
+        let refused = blind.locked.0 + blind.uncertain + blind.refused.0;
+        let is_all = refused == self.plan.all();
+        (refused > 0).then_some(if is_all { Exit::Guarded } else { Exit::Partly })
     }
 
     /// How many values would be lost; the question names it.

@@ -84,6 +84,8 @@ pub(super) async fn create_with(
     say_cells(&nothing, &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
+        let would = session.operations.would_create(&id, &wanted).await;
+        would.map_err(|failure| failure.of_change(&id, "created"))?;
         session.say_elsewhere().await?;
         return review::dry_run(
             session,

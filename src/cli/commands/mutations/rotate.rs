@@ -161,7 +161,22 @@ async fn rotate(
     mutation
         .no_curl("a rotation cannot be printed as a curl command, because its body is a token")?;
     review.begin()?;
+    let spare = if arguments.bulk.include_recent || pasted.is_some() {
+        // A token that was pasted is meant, however young it is.
+        Spare::default()
+    } else {
+        Spare {
+            since: Some(noted),
+            younger_than: JUST_ROTATED,
+        }
+    };
     if mutation.dry_run {
+        let reason = arguments.reason.as_deref();
+        let would = session
+            .operations
+            .would_rotate(&id, spare, reason, assurance);
+        let would = would.await;
+        would.map_err(|failure| failure.of_change(&id, "rotated"))?;
         return dry_rotation(session, &id, seen);
     }
     let mut what = format!(
@@ -178,15 +193,7 @@ async fn rotate(
     review.ask_about(about, Weight::default(), &what).await?;
     let target = Target {
         seen,
-        // A token that was pasted is meant, however young it is.
-        spare: if arguments.bulk.include_recent || pasted.is_some() {
-            Spare::default()
-        } else {
-            Spare {
-                since: Some(noted),
-                younger_than: JUST_ROTATED,
-            }
-        },
+        spare,
         to_file: file.as_ref().is_some_and(TokenFile::is_file),
     };
     let (operations, in_flight) = (&session.operations, &session.in_flight);

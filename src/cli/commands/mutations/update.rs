@@ -211,6 +211,8 @@ pub(crate) async fn send(
         output::context(text);
     }
     if mutation.dry_run {
+        let would = operations.would_update(&read, &edit, assurance).await;
+        would.map_err(|failure| failure.of_change(id, "updated"))?;
         let change = (&plan.send, &change);
         return review::dry_run(session, Call::Update, id, change, mutation.curl);
     }

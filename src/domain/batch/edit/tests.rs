@@ -68,10 +68,11 @@ fn candidate<'a>(group: &'a KnownGroup, change: &BulkChange) -> EditCandidate<'a
             group: Some(group),
             open: None,
             rotated: None,
+            refused: None,
             recent: None,
         },
         wanted: WantedRow::of(change),
-        open: None,
+        open: Vec::new(),
         draft: None,
     }
 }
@@ -179,7 +180,8 @@ fn each_reason_to_skip_a_group() {
     }
     fn open(it: &mut EditCandidate<'_>, holds: bool) {
         let by = "li".into();
-        it.open = Some(OpenChange { by, holds });
+        let sent = None;
+        it.open.push(OpenChange { by, holds, sent });
     }
     fn draft(it: &mut EditCandidate<'_>, is_own: bool) {
         let (by, at) = ("li".into(), at(398));
@@ -294,4 +296,42 @@ fn what_was_old_when_a_batch_was_reviewed_is_included_again() {
         let skipped = matches!(verdict, Verdict::Skipped(EditSkip::Old { .. }));
         assert_eq!(skipped, is_old, "{reviewed:?}");
     }
+}
+
+/// The same update of the same person may be sent again; nothing else while it has no result.
+#[test]
+fn an_own_update_without_a_result_may_be_repeated() {
+    let usual = group("a", Some("213"), 399);
+    let sent = |value: &str| {
+        let all = fields("a", &[("7", "1"), ("40", value)], "{}");
+        let properties = usual.properties.as_ref().map(|known| known.value.clone());
+        let name = None;
+        Some(DesiredFields {
+            name,
+            properties,
+            ..all
+        })
+    };
+    let open = |it: &mut EditCandidate<'_>, sent: Option<DesiredFields>| {
+        let by = "ana".into();
+        let holds = false;
+        it.open.push(OpenChange { by, holds, sent });
+    };
+    let mut kept = rules();
+    kept.facts.absent_name.value = OmittedField::Keep;
+    let same = verdict(&usual, &kept, |it| open(it, sent("214")));
+    assert_eq!(same, Verdict::Change);
+    let by = "ana".to_owned();
+    let refused = Verdict::Skipped(EditSkip::Open { by });
+    let other = verdict(&usual, &kept, |it| open(it, sent("9")));
+    assert_eq!(other, refused);
+    let two = verdict(&usual, &kept, |it| {
+        open(it, sent("214"));
+        open(it, None);
+    });
+    assert_eq!(two, refused);
+    // It may have replaced the value that the group seems to have.
+    let there = group("a", Some("214"), 399);
+    let seems = verdict(&there, &kept, |it| open(it, sent("213")));
+    assert_eq!(seems, refused);
 }
