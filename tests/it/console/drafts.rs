@@ -184,7 +184,7 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
 /// Whether everything that was typed is in the directory, according to this console.
 fn is_saved(console: &Console) -> bool {
     let drafts = &console.runner.app.context.drafts;
-    !drafts.is_saving() && drafts.unsaved() == 0
+    !drafts.is_saving() && drafts.unsaved(true) == 0
 }
 
 /// Each with its own connection to the directory, as two processes have.
