@@ -582,14 +582,15 @@ BEGIN
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
 
--- What was sent is said by its sender alone: others may end it, and note what a later request has replaced. It is kept, so that
+-- What was sent is said by its sender alone: others may end it, and note what a later request has replaced. The claim of a rotation
+-- ends as that does. What was sent is kept, so that
 -- whoever takes over a mapping that was sent can be checked.
 CREATE FUNCTION mutation_stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF OLD.state = 'ended' AND (NEW.state, NEW.sent_at, NEW.ended_at, NEW.note, NEW.changes, NEW.sent)
             IS DISTINCT FROM (OLD.state, OLD.sent_at, OLD.ended_at, OLD.note, OLD.changes, OLD.sent)
         OR OLD.state = 'ended' AND OLD.ending IS DISTINCT FROM NEW.ending
-            AND NOT (OLD.ending = 'conflict' AND NEW.ending = 'abandoned') THEN
+            AND NOT EXISTS (SELECT FROM rotations WHERE id = NEW.rotation_id AND state = NEW.ending) THEN
         RAISE EXCEPTION 'a change that has ended stays so';
     END IF;
     IF NEW.state = 'ended' THEN
