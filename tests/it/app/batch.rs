@@ -178,25 +178,6 @@ fn an_item_that_reached_another_environment_marks_the_profile() {
     scene.shows("WRONG ENVIRONMENT");
 }
 
-/// A check of what an earlier run sent tells nothing of what the first one saw.
-#[test]
-fn the_first_cause_stays_whatever_a_check_finds() {
-    let (mut scene, ticket) = half_way();
-    let unknown = || ended(1, "globex", ItemStatus::Unknown, Counts::default());
-    scene.msg(Msg::BatchEvents(ticket, vec![unknown()]));
-    for note in [Some("checked again without a result"), None] {
-        let BatchEvent::Ended(mut item) = unknown() else {
-            panic!("an end");
-        };
-        (item.note, item.settled) = (note.map(str::to_owned), true);
-        scene.msg(Msg::BatchEvents(ticket, vec![BatchEvent::Ended(item)]));
-        let run = scene.app.context.bulk.as_ref().expect("a run");
-        let told = run.rows[1].note.as_deref().unwrap_or_default();
-        assert!(told.starts_with("the response was lost"), "{told}");
-        assert!(told.contains("checked again without a result"), "{told}");
-    }
-}
-
 #[test]
 fn marks_stay_with_their_groups() {
     let mut scene = Scene::on(TESTING);

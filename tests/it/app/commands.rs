@@ -230,47 +230,6 @@ fn another_profile_does_not_discard_what_was_typed() {
 }
 
 #[test]
-fn what_is_typed_below_another_page_is_not_left_for_the_list() {
-    for (keys, typed, what) in [
-        ("ahello", "hello", "the note of acme-eu is not saved"),
-        ("*B123<tab>9", "123", "the bulk edit is not sent"),
-        (
-            "*T<shift-tab>leaked",
-            "leaked",
-            "what was typed for the confirmation would be lost",
-        ),
-    ] {
-        let mut scene = three();
-        scene.walk(keys).walk("<ctrl-p>globex<enter>").at("Group");
-        scene
-            .walk("1")
-            .at("Group")
-            .says(&format!("Not left: {what}"));
-        scene.walk("<esc>").shows(typed);
-    }
-}
-
-#[test]
-fn labels_are_offered_where_there_is_a_group() {
-    let mut scene = three();
-    let vip = "vip".parse().expect("a label");
-    let known = Annotation {
-        labels: [vip].into(),
-        ..Annotation::default()
-    };
-    scene
-        .app
-        .context
-        .annotations
-        .take(&[(id("acme-eu"), known)]);
-    scene.msg(Msg::Tick);
-    scene
-        .walk("2:vip")
-        .shows("it acts on a group; open one, or the list");
-    scene.walk("<esc><esc>:vip").hides("it acts on a group");
-}
-
-#[test]
 fn a_row_that_no_longer_matches_is_dimmed_not_marked_and_leaves_with_the_filter() {
     let mut scene = three();
     scene

@@ -1,6 +1,8 @@
 //! Late answers, lost jobs, panes that were left: every outcome reaches the pane that asked, or becomes a message.
 
-use super::prelude::*;
+use groupdesk::operations::batch::BatchEvent;
+
+use super::{batch::ended, prelude::*};
 
 #[test]
 fn the_newest_read_wins() {
@@ -170,4 +172,23 @@ fn an_error_makes_way_for_the_next_message_and_stays_unread() {
     scene.walk("<enter>");
     assert_eq!(scene.footer(), "");
     scene.walk("m").shows("resolved ");
+}
+
+/// A check of what an earlier run sent tells nothing of what the first one saw.
+#[test]
+fn the_first_cause_stays_whatever_a_check_finds() {
+    let (mut scene, ticket) = half_way();
+    let unknown = || ended(1, "globex", ItemStatus::Unknown, Counts::default());
+    scene.msg(Msg::BatchEvents(ticket, vec![unknown()]));
+    for note in [Some("checked again without a result"), None] {
+        let BatchEvent::Ended(mut item) = unknown() else {
+            panic!("an end");
+        };
+        (item.note, item.settled) = (note.map(str::to_owned), true);
+        scene.msg(Msg::BatchEvents(ticket, vec![BatchEvent::Ended(item)]));
+        let run = scene.app.context.bulk.as_ref().expect("a run");
+        let told = run.rows[1].note.as_deref().unwrap_or_default();
+        assert!(told.starts_with("the response was lost"), "{told}");
+        assert!(told.contains("checked again without a result"), "{told}");
+    }
 }

@@ -199,3 +199,23 @@ fn every_action_has_other_words() {
         }
     }
 }
+
+#[test]
+fn labels_are_offered_where_there_is_a_group() {
+    let mut scene = Scene::on(TESTING);
+    let vip = "vip".parse().expect("a label");
+    let known = Annotation {
+        labels: [vip].into(),
+        ..Annotation::default()
+    };
+    scene
+        .app
+        .context
+        .annotations
+        .take(&[(id("acme-eu"), known)]);
+    scene.msg(Msg::Tick);
+    scene
+        .walk("2:vip")
+        .shows("it acts on a group; open one, or the list");
+    scene.walk("<esc><esc>:vip").hides("it acts on a group");
+}

@@ -162,3 +162,24 @@ fn what_is_typed_and_would_be_lost_is_named() {
     scene.walk("hello<ctrl-p>globex<enter><ctrl-c>");
     scene.shows("The note of acme-eu is not saved: Ctrl-C again quits");
 }
+
+#[test]
+fn what_is_typed_below_another_page_is_not_left_for_the_list() {
+    for (keys, typed, what) in [
+        ("ahello", "hello", "the note of acme-eu is not saved"),
+        ("*B123<tab>9", "123", "the bulk edit is not sent"),
+        (
+            "*T<shift-tab>leaked",
+            "leaked",
+            "what was typed for the confirmation would be lost",
+        ),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(keys).walk("<ctrl-p>globex<enter>").at("Group");
+        scene
+            .walk("1")
+            .at("Group")
+            .says(&format!("Not left: {what}"));
+        scene.walk("<esc>").shows(typed);
+    }
+}
