@@ -243,7 +243,7 @@ async fn a_rotation_by_a_colleague_is_not_reported_as_foreign() {
 /// the group again.
 async fn held_up<T: Send + 'static>(
     scene: &Scene,
-    method: &str,
+    method: &'static str,
     changing: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> (Gate, JoinHandle<Result<T, Failure>>) {
     let gate = Gate::new();
