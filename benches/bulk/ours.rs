@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use groupdesk::{
     domain::{
         annotation::AnnotationChange, batch::Plan, change::DesiredFields, group::UserGroupId,
+        refresh::ReadResult,
     },
     formats::GroupRow,
     operations::{
@@ -66,7 +67,10 @@ pub(crate) async fn refresh(world: &World, ids: &[UserGroupId], concurrency: usi
     loop {
         match run.progress.recv().await.expect("news") {
             RefreshEvent::Finished(sum) => {
-                assert_eq!((sum.counts.unchanged, sum.halt), (ids.len(), None));
+                assert_eq!(
+                    (sum.counts.of(ReadResult::Unchanged), sum.halt),
+                    (ids.len(), None)
+                );
                 return;
             }
             RefreshEvent::Ended(read) => assert!(read.failure.is_none(), "{:?}", read.failure),

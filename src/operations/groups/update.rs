@@ -51,7 +51,7 @@ impl Operations {
         edit: &Edit,
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
-        self.update_as(id, edit, assurance, None, None).await
+        Box::pin(self.update_as(id, edit, assurance, None, None)).await
     }
 
     /// As [`Operations::update_edit`]; `before` is the snapshot of the group if it was just read. The `item` of a batch is

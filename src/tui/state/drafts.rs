@@ -501,6 +501,7 @@ mod tests {
                 ..DraftFields::default()
             },
             loaded_from: None,
+            continues: Vec::new(),
             base: DesiredFields::default(),
             base_at: Timestamp::UNIX_EPOCH,
             changed_at: Timestamp::UNIX_EPOCH,

@@ -323,7 +323,7 @@ impl Drop for World {
         let ended = teams.extract_if(.., |file, _| file.starts_with(self.folder.path()));
         ended
             .filter_map(|(_, team)| team)
-            .for_each(|team| postgres::leave(team.schema()));
+            .for_each(|team| postgres::leave(&team));
     }
 }
 
