@@ -206,9 +206,12 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
 fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let bytes = Zeroizing::new(contents(file)?);
     // The text may be whole and the certificate in it cut.
-    let is_whole =
-        |read: &CertificateDer<'static>| RootCertStore::empty().add(read.clone()).is_ok();
-    match pem::read(&pem::plain(&bytes), is_whole)? {
+    let whole = |section: &[u8]| {
+        let read = CertificateDer::from_pem_slice(section).ok()?;
+        let is_whole = RootCertStore::empty().add(read.clone()).is_ok();
+        is_whole.then_some(read)
+    };
+    match pem::read(&pem::plain(&bytes), whole)? {
         none if none.is_empty() => Err(pem::instead(&bytes).into()),
         certificates => Ok(certificates),
     }

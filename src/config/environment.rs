@@ -9,25 +9,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use strsim::damerau_levenshtein;
-
-use super::{error::ConfigError, reference::VARIABLES};
+use super::error::ConfigError;
 use crate::intake::{signs, text};
 
 /// Holds an API key whatever the configuration says, and without one.
 pub(super) const API_KEY: &str = "GROUPDESK_API_KEY";
-
-/// Options for which people expect a variable.
-const OPTIONS: [(&str, &str); 6] = [
-    ("GROUPDESK_READ_ONLY", "--read-only"),
-    ("GROUPDESK_DRY_RUN", "--dry-run"),
-    ("GROUPDESK_NO_INPUT", "--no-input"),
-    ("GROUPDESK_YES", "--yes"),
-    ("GROUPDESK_OUTPUT", "--output"),
-    ("GROUPDESK_JSON", "--json"),
-];
-/// In the name of a variable, so that it is still one of ours.
-const MISTAKES: usize = 2;
 
 /// A copy of environment variables. Its `Debug` shows none of them, because some are secrets.
 #[derive(Clone, Default)]
@@ -84,29 +70,11 @@ impl Environment {
         }
     }
 
-    /// Refuses a mistyped variable of ours, and one for an option that has none: whoever set it counts on it. The
-    /// configuration may name further ones for keys.
-    pub(super) fn refuse_mistyped(&self) -> Result<(), ConfigError> {
+    /// The names of all variables but those that hold keys by the configuration.
+    pub(super) fn other_names(&self) -> Vec<&str> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let names = self.variables.keys().filter_map(|name| name.to_str());
-        let ours = names.filter(|name| name.starts_with("GROUPDESK_") && !keys.contains(*name));
-        for name in ours.filter(|name| VARIABLES.iter().all(|(known, _)| known != name)) {
-            if let Some((variable, option)) = OPTIONS.iter().find(|(known, _)| *known == name) {
-                let what =
-                    format!("is not read by groupdesk; pass {option}, or unset the variable");
-                return Err(ConfigError::variable(variable, &what));
-            }
-            // Names of further keys are often like that of the first.
-            let known = VARIABLES.iter().filter(|(known, _)| *known != API_KEY);
-            let near = |(known, _): &&(&str, &str)| damerau_levenshtein(known, name) <= MISTAKES;
-            if let Some((known, _)) = known.clone().find(near) {
-                let what = format!(
-                    "is not set, but {name} is, which groupdesk does not read; rename or unset that"
-                );
-                return Err(ConfigError::variable(known, &what));
-            }
-        }
-        Ok(())
+        names.filter(|name| !keys.contains(*name)).collect()
     }
 
     /// From now on this variable is hidden from child processes.

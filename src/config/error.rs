@@ -37,7 +37,7 @@ pub enum ConfigError {
         why: io::Error,
     },
     #[error("the environment variable {name} {what}")]
-    Variable { name: &'static str, what: String },
+    Variable { name: String, what: String },
     #[error("profile \"{}\"{} not found{}{}", shown(name), by(*named_by), meant(nearest(name, known.iter().map(String::as_str))), listed(known))]
     UnknownProfile {
         name: String,
@@ -67,7 +67,8 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn variable(name: &'static str, what: &(impl ToString + ?Sized)) -> Self {
+    pub(super) fn variable(name: &str, what: &(impl ToString + ?Sized)) -> Self {
+        let name = name.to_owned();
         let what = what.to_string();
         Self::Variable { name, what }
     }

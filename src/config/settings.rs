@@ -115,7 +115,7 @@ impl Settings {
                 env.hide_from_children(name);
             }
         }
-        env.refuse_mistyped()?;
+        variables::refuse_mistyped(env)?;
         Ok(Self {
             profiles,
             keys,

@@ -1,16 +1,56 @@
 //! The profile made from `GROUPDESK_BASE_URL` and related variables, without any file.
 
+use strsim::damerau_levenshtein;
+
 use super::{
     address,
     environment::{API_KEY, Environment},
     error::ConfigError,
     profile::{ENVIRONMENT, KeySource, Profile},
+    reference::VARIABLES,
 };
 use crate::domain::group::EnvironmentTag;
 
 const BASE_URL: &str = "GROUPDESK_BASE_URL";
 const TAG: &str = "GROUPDESK_ENVIRONMENT";
 const PATH: &str = "GROUPDESK_PATH";
+
+/// What our variables begin with.
+const OURS: &str = "GROUPDESK_";
+/// Options that one may take a variable for.
+const OPTIONS: [&str; 6] = [
+    "--read-only",
+    "--dry-run",
+    "--no-input",
+    "--yes",
+    "--output",
+    "--json",
+];
+/// In the name of a variable, so that it is still one of ours.
+const MISTAKES: usize = 2;
+
+/// Refuses a mistyped variable of ours, and one for an option that has none: whoever set it counts on it.
+pub(super) fn refuse_mistyped(env: &Environment) -> Result<(), ConfigError> {
+    let is_known = |name: &str| VARIABLES.iter().any(|(known, _)| *known == name);
+    for name in env.other_names() {
+        let Some(rest) = name.strip_prefix(OURS).filter(|_| !is_known(name)) else {
+            continue;
+        };
+        let option = format!("--{}", rest.to_lowercase().replace('_', "-"));
+        if OPTIONS.contains(&option.as_str()) {
+            let what = format!("is not read by groupdesk; pass {option}, or unset the variable");
+            return Err(ConfigError::variable(name, &what));
+        }
+        // Names of further keys are often like that of the first.
+        let mut known = VARIABLES.iter().filter(|(known, _)| *known != API_KEY);
+        let near = |(known, _): &&(&str, &str)| damerau_levenshtein(known, name) <= MISTAKES;
+        if let Some((known, _)) = known.find(near) {
+            let what = format!("is not read by groupdesk; rename it to {known}, or unset it");
+            return Err(ConfigError::variable(name, &what));
+        }
+    }
+    Ok(())
+}
 
 /// The profile that needs no file. Its name contains host and tag, so that what the directory remembers of one service
 /// is not taken as known at another (hazard 1 of docs/design/service.md).

@@ -323,6 +323,7 @@ mod tests {
         let (_, words) = MIGRATIONS[0].text.split_once(&begin).expect(column);
         // A long list goes on in the next line.
         let words = words.split("',").next().unwrap_or_default();
+        let words = words.split(']').next().unwrap_or_default();
         words
             .split([' ', '\n', '\''])
             .filter(|word| !word.is_empty())

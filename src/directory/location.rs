@@ -228,7 +228,7 @@ pub enum TeamFault {
     )]
     CopyDiffers(&'static str),
     #[error(
-        "has a row in {0} that cannot be read; ask the administrator of the database to put it right. An admin's `groupdesk \
+        "has a row in {0} that cannot be read; ask the administrator of the database to correct it. An admin's `groupdesk \
          audit` tells who wrote last"
     )]
     DamagedRow(&'static str),

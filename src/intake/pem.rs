@@ -1,6 +1,5 @@
 //! Certificates and keys in PEM: every section of a file counts, and one that is cut is found by its number.
 
-use rustls::pki_types::{CertificateDer, pem::PemObject};
 use zeroize::Zeroizing;
 
 use super::secret;
@@ -24,16 +23,13 @@ pub fn plain(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
 }
 
 /// The certificates of a file, in order, or the message about the first that cannot be read or is not whole.
-pub fn read(
-    plain: &[u8],
-    is_whole: impl Fn(&CertificateDer<'static>) -> bool,
-) -> Result<Vec<CertificateDer<'static>>, String> {
+pub fn read<T>(plain: &[u8], whole: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, String> {
     let sections = certificates(plain);
     let count = sections.len();
-    let certificates = sections.into_iter().zip(1..).map(|(section, number)| {
-        let read = CertificateDer::from_pem_slice(section).ok();
-        read.filter(&is_whole).ok_or_else(|| broken(number, count))
-    });
+    let certificates = sections
+        .into_iter()
+        .zip(1..)
+        .map(|(section, number)| whole(section).ok_or_else(|| broken(number, count)));
     certificates.collect()
 }
 

@@ -58,7 +58,9 @@ impl Tls {
 fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     let (cert_file, key_file) = (cert.display(), key.display());
     let chain = fs::read(cert).map_err(|error| format!("{cert_file} cannot be read: {error}"))?;
-    let chain = pem::read(&pem::plain(&chain), |_| true);
+    let chain = pem::read(&pem::plain(&chain), |section| {
+        CertificateDer::from_pem_slice(section).ok()
+    });
     let chain = chain.map_err(|why| format!("{cert_file}: {why}"))?;
     if chain.is_empty() {
         return Err(format!(

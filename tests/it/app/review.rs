@@ -305,6 +305,7 @@ fn the_key_that_reads_again_is_offered_where_nothing_else_helps() {
     scene.shows("r read again").hides("y SEND");
     scene.open("r", found(&theirs()));
     scene.hides("r read again").shows("y SEND");
+    scene.answer();
     let refused = failed("the service refused (409)", Some(Ending::Refused));
     scene.open("y", refused).shows("r read again");
     let mut scene = Scene::walked(TESTING, "onew<enter>Typed<ctrl-s>");

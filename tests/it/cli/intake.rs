@@ -340,7 +340,7 @@ async fn what_a_list_writes_can_be_imported_again() {
     home.exits(0, "profile behaviour testing --sole-writer no")
         .await;
     home.write("one.csv", "id,map:40\nacme-eu,998\n");
-    let plan = home.exits(0, "apply one.csv --dry-run").await.all();
+    let plan = home.exits(3, "apply one.csv --dry-run").await.all();
     assert_has(&plan, "1 group cannot be updated");
     assert_has(&plan, "--replace-mapping");
     home.exits(3, "apply one.csv --yes").await;

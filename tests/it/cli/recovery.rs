@@ -321,8 +321,11 @@ async fn a_dry_run_is_refused_as_the_run_is() {
         home.exits(0, &format!("create {group} --name {group} --yes"))
             .await;
     }
-    home.exits(0, "profile behaviour live --sole-writer yes")
-        .await;
+    home.exits(
+        0,
+        "profile behaviour live --sole-writer yes --omitted-fields keep",
+    )
+    .await;
     let lost = || ProxyFault::applied(Then::Drop);
     proxy.next("PUT", lost());
     home.exits(7, "update mapped --map 7=1 --replace-mapping --yes")

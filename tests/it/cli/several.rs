@@ -229,7 +229,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
     home.exits(0, "update acme-us --map 7=99 --replace-mapping --yes")
         .await;
     let reverse = format!("batches reverse {number}");
-    let dry = home.json(0, &format!("{reverse} --dry-run")).await;
+    let dry = home.json(6, &format!("{reverse} --dry-run")).await;
     assert_eq!(each(&dry["changing"], "user_group_id"), ["acme-eu"]);
     assert_eq!(dry["skipped"][0]["user_group_id"], "acme-us");
     home.exits(6, &format!("{reverse} --yes")).await;

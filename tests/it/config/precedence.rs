@@ -261,10 +261,7 @@ fn a_file_that_somebody_named_must_exist_and_not_everybody_may_write_to_it() {
 #[test]
 fn a_mistyped_variable_and_one_for_an_option_without_are_refused() {
     for (name, expected) in [
-        (
-            "GROUPDESK_PROFIL",
-            "GROUPDESK_PROFILE is not set, but GROUPDESK_PROFIL is",
-        ),
+        ("GROUPDESK_PROFIL", "rename it to GROUPDESK_PROFILE"),
         ("GROUPDESK_READ_ONLY", "pass --read-only"),
     ] {
         let home = Home::with_file(TWO).set(name, "a");

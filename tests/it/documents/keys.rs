@@ -138,7 +138,7 @@ const PAGES: [Page; 6] = [
     ] },
     Page { file: "docs/guide/many-groups.md", leaks: "acme-eu", is_tour: false, rows: &[
         ("check what is left again, and resume", "`R`", &[("5", "Batches"), ("R", "Not available")]),
-        ("retry what was not applied, as a new batch", "`F`", &[("5", "Batches"), ("F", "Not available")]),
+        ("retry what is not done, as a new batch", "`F`", &[("5", "Batches"), ("F", "Not available")]),
         ("read what is unknown", "`r`", &[("5", "Batches"), ("r", "")]),
         ("reverse a bulk edit, where rows still have the value it set", "`z`", &[("5", "Batches"), ("z", "Not available")]),
     ] },

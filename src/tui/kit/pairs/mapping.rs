@@ -117,9 +117,13 @@ impl MappingTable {
         rows != self.rows && self.write(rows)
     }
 
-    /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal.
+    /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal
+    /// and one that is not shown.
     pub fn source_here(&self) -> Option<&str> {
-        let row = self.rows.get(self.cursor).filter(|row| !row.is_dropped)?;
+        let row = self
+            .rows
+            .get(self.cursor)
+            .filter(|row| !row.is_dropped && !row.hidden()[1])?;
         Some(row.value.text.as_str()).filter(|value| !value.is_empty())
     }
 

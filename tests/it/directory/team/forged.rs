@@ -185,10 +185,10 @@ fn what_has_ended_stays_as_it_was_but_for_its_hand_off() {
 /// A sequence keeps what a transaction that is taken back has done to it.
 #[test]
 fn no_number_that_an_operator_names_is_in_the_way_of_the_next_one() {
+    const LAST: &str = "9223372036854775807";
     let Some(server) = shared() else {
         return;
     };
-    const LAST: &str = "9223372036854775807";
     let count = |number: &str, clock: &str| {
         format!(
             "INSERT INTO last_changes (place, user_group_id, part, number, boot_clock) VALUES (1, 'acme', 'fields', {number}, {clock}) \
