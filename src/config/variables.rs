@@ -26,8 +26,6 @@ const OPTIONS: [&str; 6] = [
     "--output",
     "--json",
 ];
-/// In the name of a variable, so that it is still one of ours.
-const MISTAKES: usize = 2;
 
 /// Refuses a mistyped variable of ours, and one for an option that has none: whoever set it counts on it.
 pub(super) fn refuse_mistyped(env: &Environment) -> Result<(), ConfigError> {
@@ -43,7 +41,9 @@ pub(super) fn refuse_mistyped(env: &Environment) -> Result<(), ConfigError> {
         }
         // Names of further keys are often like that of the first.
         let mut known = VARIABLES.iter().filter(|(known, _)| *known != API_KEY);
-        let near = |(known, _): &&(&str, &str)| damerau_levenshtein(known, name) <= MISTAKES;
+        // One in six letters of what is behind the prefix.
+        let mistakes = (rest.len() / 6).clamp(1, 2);
+        let near = |(known, _): &&(&str, &str)| damerau_levenshtein(known, name) <= mistakes;
         if let Some((known, _)) = known.find(near) {
             let what = format!("is not read by groupdesk; rename it to {known}, or unset it");
             return Err(ConfigError::variable(name, &what));

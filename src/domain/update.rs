@@ -210,12 +210,14 @@ impl Plan {
         }
         self.replaced.push(field);
         let uncertain = baseline.uncertain.contains(&field);
-        if let Some(at) = baseline.may_lack_changes(field).filter(|_| !uncertain) {
+        if let Some(at) = baseline.may_lack_changes(field) {
             // An option that is always passed does not know of it; whoever saw the values does.
             if !edit.saw_all() {
                 self.objections.push(UnsafeUpdate::Restored { field, at });
             }
-            return;
+            if !uncertain {
+                return;
+            }
         }
         let is_agreed = edit.replace.contains(&field) && !(edit.of_many && uncertain);
         if !is_agreed {

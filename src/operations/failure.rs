@@ -1,5 +1,4 @@
-//! Why an operation did not end as requested. Each failure says what happened, whether anything was sent, and what to
-//! do.
+//! Why an operation did not end as requested: what happened, whether anything was sent, and what to do.
 
 use std::time::Duration;
 
@@ -28,7 +27,6 @@ pub enum Class {
     Refused,
     /// Wrong input, wrong configuration, or a problem with local files; nothing was sent.
     Usage,
-    /// Stopped by a safety check.
     Guarded,
     /// The API key is missing or refused.
     Key,
@@ -442,13 +440,15 @@ impl Failure {
             | Self::NotKnownEnough(_)
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
-            | Self::JustRotated { .. }
-            | Self::Settled(..) => Class::Guarded,
+            | Self::JustRotated { .. } => Class::Guarded,
             Self::Place(problem) => problem.into(),
             Self::NothingSent(error) | Self::NotKept(error) | Self::NotSaved { error, .. } => {
                 error.into()
             }
-            Self::Unknown { .. } | Self::Conflict { .. } | Self::NotWritten(_) => Class::Unknown,
+            Self::Unknown { .. }
+            | Self::Settled(..)
+            | Self::Conflict { .. }
+            | Self::NotWritten(_) => Class::Unknown,
             Self::Key(_)
             | Self::KeyRefused { .. }
             | Self::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Class::Key,

@@ -90,6 +90,7 @@ impl Operations {
         let Some(ending) = failure.ending() else {
             return failure;
         };
+        let mutation = claim.id();
         let note = Some(failure.to_string());
         let mut entry = self.entry(operation, id, ending);
         entry.note.clone_from(&note);
@@ -111,12 +112,21 @@ impl Operations {
         let is_settled =
             matches!(&written, Err(Failure::NotWritten(error)) if error.is_of_others());
         if is_settled && ending == Ending::Unknown {
+            if !self.has_ended(mutation).await {
+                return failure;
+            }
             return self.settled_meanwhile(operation, id, failure).await;
         }
         if written.is_ok() && !repeated.is_empty() {
             drop(self.take_steps(repeated).await);
         }
         failure
+    }
+
+    /// Whether the journal knows how a change ended: then the newest such entry of the history is about it.
+    pub(super) async fn has_ended(&self, id: MutationId) -> bool {
+        let row = self.directory().mutation(self.here(), id).await;
+        matches!(row, Ok(Some(row)) if !row.state.is_open())
     }
 
     /// The failure of a change of ours whose outcome somebody else has recorded while this process was held up: how it ended,

@@ -73,7 +73,8 @@ fn sequence(after: &str, removing: Removing) -> usize {
 
 /// A link, a title or another text for the terminal, with its end.
 fn title(text: &str, removing: Removing) -> usize {
-    let ends = |(_, c): &(usize, char)| matches!(*c, '\u{7}' | ESC | '\u{9c}' | '\n');
+    let begins = |c: char| matches!(c, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}');
+    let ends = |(_, c): &(usize, char)| matches!(*c, '\u{7}' | ESC | '\u{9c}' | '\n') || begins(*c);
     match text.char_indices().take(LONGEST_TITLE).find(ends) {
         Some((end, ESC)) if removing == Removing::Tags => {
             end + 1 + usize::from(text[end + 1..].starts_with('\\'))

@@ -243,6 +243,18 @@ fn what_was_known_before_the_directory_was_restored_is_sent_only_by_whoever_saw_
     }
     let read = plan(&map(), &base(), &[field], &restored(at, OmittedField::Keep));
     assert_eq!(read.objections, []);
+    // An open change of the copy makes it no better known.
+    let open = Baseline {
+        group: &group(&base()),
+        read: &[],
+        uncertain: &[field],
+        facts: &restored(at, OmittedField::Keep),
+    };
+    let replaces = Edit {
+        replace: vec![field],
+        ..map()
+    };
+    assert_eq!(Plan::of(&replaces, &open).objections, [objection]);
 }
 
 #[test]

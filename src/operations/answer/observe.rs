@@ -261,6 +261,7 @@ impl Operations {
             facts,
         } = read;
         let fingerprint = returned.fingerprint;
+        let mutation = claim.as_ref().map(|claim| claim.id);
         // A get that nobody expected to create, and that did not, changed nothing.
         let may_have_created = claim.is_some() && new_user_group != Some(false);
         let not_recorded = if ending == Ending::Found && !may_have_created {
@@ -297,7 +298,12 @@ impl Operations {
         let (mut recorded, meaning) = match decided.await {
             Err(error) if error.is_of_others() && ending != Ending::Found => {
                 let failure = not_recorded(error);
-                return Err(self.settled_meanwhile(operation, id, failure).await);
+                return Err(match mutation {
+                    Some(mutation) if self.has_ended(mutation).await => {
+                        self.settled_meanwhile(operation, id, failure).await
+                    }
+                    _ => failure,
+                });
             }
             decided => decided.map_err(not_recorded)?,
         };

@@ -97,7 +97,7 @@ impl Operations {
                 let why = bare(&result);
                 if let Err(error) = ended.await {
                     let failure = unknown(under_way.id, not_recorded(&why, &error));
-                    return Err(self.settled_if_moved(under_way.id, &error, failure).await);
+                    return Err(self.settled_if_moved(&under_way, &error, failure).await);
                 }
                 self.decide_by_get(under_way, why, result).await
             }
@@ -118,14 +118,22 @@ impl Operations {
 
     async fn settled_if_moved(
         &self,
-        id: &UserGroupId,
+        under_way: &UnderWay<'_>,
         error: &DirectoryError,
         failure: Failure,
     ) -> Failure {
-        if !error.is_of_others() {
+        let row = self
+            .directory()
+            .rotation(under_way.row)
+            .await
+            .ok()
+            .flatten();
+        let has_ended = row.is_some_and(|row| !row.rotation.state.is_open());
+        if !error.is_of_others() || !has_ended {
             return failure;
         }
-        self.settled_meanwhile(Operation::Rotate, id, failure).await
+        self.settled_meanwhile(Operation::Rotate, under_way.id, failure)
+            .await
     }
 
     async fn rotated(
@@ -150,7 +158,7 @@ impl Operations {
             }
             Err(error) => {
                 let failure = answered(under_way.id, not_recorded(why, &error));
-                return Err(self.settled_if_moved(under_way.id, &error, failure).await);
+                return Err(self.settled_if_moved(&under_way, &error, failure).await);
             }
         };
         self.reached(Failpoint::OutcomeDurable);

@@ -140,7 +140,11 @@ impl Operations {
         }
         let mut open = found.open.iter();
         let holds = [State::Intended, State::Sent, State::Unknown];
-        if let Some(row) = open.find(|row| holds.contains(&row.rotation.state)) {
+        // The read of the run settles one whose waiting period is over.
+        let is_held = |row: &&RotationRow| {
+            holds.contains(&row.rotation.state) && self.settle_window_left(row).is_some()
+        };
+        if let Some(row) = open.find(is_held) {
             return Err(self.taken(id, row));
         }
         self.not_locked(id, (Operation::Rotate, None), false)

@@ -281,7 +281,7 @@ impl<K: Kind> Pairs<K> {
         }
         (self.cursor, self.column) = (self.rows.len(), Column::Key);
         self.is_adding = true;
-        self.typing = Some(Typing::Key(field("")));
+        self.typing = Some(Typing::Key(field("", None)));
         true
     }
 
@@ -310,8 +310,14 @@ impl<K: Kind> Pairs<K> {
             self.refused = Some(REMOVED.into());
             return false;
         }
+        // What is not shown in the row is not shown in its cell either.
+        let [is_key_hidden, is_value_hidden] = row.hidden();
+        let before = row.before.clone().unwrap_or_default();
         self.typing = Some(match (self.column, row.value.value_type) {
-            (Column::Key, _) => Typing::Key(field(&row.key)),
+            (Column::Key, _) => {
+                let before = Some(before.0.as_str()).filter(|_| is_key_hidden);
+                Typing::Key(field(&row.key, before))
+            }
             (Column::Type, value_type) => Typing::Type(value_type),
             (Column::Value, ValueType::Boolean) => {
                 return self.change(|row| row.value = row.value.toggled());
@@ -321,7 +327,10 @@ impl<K: Kind> Pairs<K> {
                 self.column = Column::Type;
                 Typing::Type(ValueType::Null)
             }
-            (Column::Value, value_type) => Typing::Value(value_type, field(&row.value.shown())),
+            (Column::Value, value_type) => {
+                let before = Some(before.1.shown()).filter(|_| is_value_hidden);
+                Typing::Value(value_type, field(&row.value.shown(), before.as_deref()))
+            }
         });
         true
     }
@@ -336,7 +345,7 @@ impl<K: Kind> Pairs<K> {
             let typed = value.to_correct(value_type);
             self.refused = typed.problem().filter(|_| !typed.text.is_empty());
             self.column = Column::Value;
-            self.typing = Some(Typing::Value(value_type, field(&typed.text)));
+            self.typing = Some(Typing::Value(value_type, field(&typed.text, None)));
             return;
         };
         let is_kept = converted == *value || self.change(|row| row.value = converted);
@@ -438,6 +447,11 @@ impl Row {
     }
 }
 
-fn field(text: &str) -> TextField {
-    TextField::new("", text).for_value().with_longest(LONGEST)
+/// `before`: what the row had before a text that looks like a part of a token was typed.
+fn field(text: &str, before: Option<&str>) -> TextField {
+    let mut field = TextField::new("", text).for_value().with_longest(LONGEST);
+    if let Some(before) = before {
+        field.begins_with(before);
+    }
+    field
 }

@@ -364,7 +364,7 @@ impl View for Review {
             self.stage = Stage::Failed(JobError::unknown(
                 "UNKNOWN whether it took effect: internal error, stopped. Read the group to find out",
             ));
-        } else {
+        } else if !matches!(self.copy, RemoteCopy::Read { .. }) {
             let key = context.keys.key(self.focus(), Action::Refresh);
             let text = format!("Internal error, the read stopped; {key} tries again");
             self.copy = RemoteCopy::Unreadable(text);

@@ -234,7 +234,9 @@ impl Drafts {
         }
         if let Some(unsent) = self.unsent.remove(key) {
             // The version in the directory; one that is being saved replaces it when it has been (`ended`).
-            let until = unsent.kept.unwrap_or(unsent.draft.changed_at);
+            // Of one that was never stored, that which it goes on from.
+            let first = unsent.draft.continues.first().copied();
+            let until = unsent.kept.or(first).unwrap_or(unsent.draft.changed_at);
             self.due.insert(key.clone(), PendingWrite::Forget(until));
             self.touched.insert(key.clone());
         }

@@ -273,7 +273,7 @@ async fn an_update_that_others_settled_is_not_sent_again_over_what_they_changed(
     update(&li, &first, &second).await.expect("updated");
     gate.open();
     let failure = updating.await.expect("it ends").expect_err("no response");
-    assert_eq!(failure.class(), Class::Guarded, "{failure}");
+    assert_eq!(failure.class(), Class::Unknown, "{failure}");
     let text = failure.to_string();
     assert_has(
         &text,
@@ -292,7 +292,7 @@ async fn a_rotation_that_others_settled_says_how_it_ended_and_who_rotated_since(
     rotate(&after(&scene, HORIZON)).await.expect("rotated");
     gate.open();
     let failure = rotating.await.expect("it ends").expect_err("no response");
-    assert_eq!(failure.class(), Class::Guarded, "{failure}");
+    assert_eq!(failure.class(), Class::Unknown, "{failure}");
     let text = failure.to_string();
     assert_has(
         &text,

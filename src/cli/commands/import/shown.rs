@@ -247,7 +247,7 @@ impl ShownPlan {
     /// The exit code that rows give a dry run which the run itself would refuse.
     pub(crate) fn exit_of_dry_run(&self) -> Option<Exit> {
         let blind = &self.blind;
-        let refused = blind.locked.0 + blind.uncertain + blind.refused.0;
+        let refused = blind.locked.0 + blind.uncertain + blind.restored + blind.refused.0;
         let is_all = refused == self.plan.all();
         (refused > 0).then_some(if is_all { Exit::Guarded } else { Exit::Partly })
     }

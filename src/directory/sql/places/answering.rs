@@ -167,12 +167,15 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM place_keys WHERE place = $1 AND fingerprint
 const LEAVE: &str =
     "UPDATE place_keys SET state = 'withdrawn' WHERE place = $1 AND fingerprint = $2";
 
-const HAS_GROUP: &str = "SELECT 1 FROM user_groups WHERE place = $1 LIMIT 1";
+const HAS_WORK: &str = "SELECT 1 WHERE EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
+    OR EXISTS (SELECT 1 FROM mutations WHERE place = $1) OR EXISTS (SELECT 1 FROM rotations WHERE place = $1) \
+    OR EXISTS (SELECT 1 FROM annotations WHERE place = $1) OR EXISTS (SELECT 1 FROM batches WHERE place = $1) \
+    OR EXISTS (SELECT 1 FROM imports WHERE place = $1) OR EXISTS (SELECT 1 FROM alarms WHERE place = $1)";
 
-/// Whether no group was ever known in a place.
+/// Whether no group was ever known in a place, and nothing was begun there.
 fn is_empty(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    let group = tx.one::<()>(HAS_GROUP, values![place])?;
-    Ok(group.is_none() && has_no_tokens(tx, place)?)
+    let work = tx.one::<()>(HAS_WORK, values![place])?;
+    Ok(work.is_none() && has_no_tokens(tx, place)?)
 }
 
 /// The place meant by "the same": the named one, otherwise the only possible one. In a team a place without groups is none that
@@ -188,7 +191,8 @@ fn resolve_same(
     let mut candidates = known.candidates();
     let own = known.exact.or(known.here.first().copied());
     if let Some(place) = own {
-        if tx.sqlite().is_some() || !is_empty(tx, place)? {
+        // One that is bound with another key was named by somebody.
+        if tx.sqlite().is_some() || known.exact.is_none() || !is_empty(tx, place)? {
             return Ok(Ok(place));
         }
         let others = tx.all::<PlaceId>(OF_TEAM, values![])?;

@@ -377,6 +377,7 @@ impl GroupForm {
             part.carry(from, &mut wanted);
         }
         edit.fill(&wanted);
+        edit.taken_over = from.clone();
         Ok(edit)
     }
 
@@ -395,16 +396,17 @@ impl GroupForm {
             return Err("you have a draft of the new group; leave this empty to open it".into());
         }
         let mut edit = Self::create(id, context);
-        edit.fill(&DesiredFields {
+        edit.taken_over = DesiredFields {
             name: None,
             ..DesiredFields::of(source)
-        });
+        };
+        let taken = edit.taken_over.clone();
+        edit.fill(&taken);
         Ok(edit)
     }
 
     /// Fields that are `None` stay as they are.
     pub(super) fn fill(&mut self, wanted: &DesiredFields) {
-        self.taken_over = wanted.clone();
         if let Some(name) = &wanted.name
             && name != self.name.text()
         {
