@@ -1,4 +1,4 @@
-//! The profile made from `GROUPDESK_BASE_URL` and related variables, without any file.
+//! The profile made from `GROUPDESK_BASE_URL` and related variables, without any file; and which variables of ours are mistyped.
 
 use strsim::damerau_levenshtein;
 

@@ -478,7 +478,7 @@ impl Failure {
     pub(crate) fn looks_secret(field: &str) -> Self {
         Self::usage(format!(
             "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` \
-             (W in the console) finds its group. If it is something else, write at most 15 of its digits"
+             (W in the console) finds its group. If it is something else, pass it in a file, or write at most 15 of its digits"
         ))
     }
 

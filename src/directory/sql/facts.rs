@@ -1,6 +1,6 @@
 //! The facts of a place, and the tag that its answers carry.
 
-use super::fault::Fault;
+use super::{fault::Fault, states::restored};
 use crate::{
     db::{Access, TimelineCheck, Tx, row, values},
     directory::{Directory, PlaceId, Result, Statement, columns::timestamp},
@@ -31,13 +31,22 @@ type Row = (String, String, String, i64, String);
 
 /// What was restored or copied may lack changes that were sent, or be changed beside its source: that it is the only
 /// writer has to be said again.
-pub(in crate::directory) const WITHDRAW_SOLE_WRITER: &str = "\
-UPDATE facts SET value = 'no', source = 'proven', at = $1, by = 'a restored or copied directory' \
-WHERE fact = 'sole_writer' AND value = 'yes'";
+pub(in crate::directory) const WITHDRAW_SOLE_WRITER: &str = concat!(
+    "UPDATE facts SET value = 'no', source = 'proven', at = $1, by = ",
+    restored!(),
+    " WHERE fact = 'sole_writer' AND (value = 'yes' OR by = ",
+    restored!(),
+    ")"
+);
 
-/// The statements that a directory is the only writer, and the number of its latest change.
-const SAID: &str = "\
-SELECT place, at, (SELECT COALESCE(MAX(id), 0) FROM mutations) FROM facts WHERE fact = 'sole_writer' AND value = 'yes'";
+/// The statements about the only writer that do not hold for an older copy, and the number of the latest change: of one that was
+/// restored already, what was sent since may be missing the next time.
+const SAID: &str = concat!(
+    "SELECT place, at, (SELECT COALESCE(MAX(id), 0) FROM mutations) FROM facts \
+     WHERE fact = 'sole_writer' AND (value = 'yes' OR by = ",
+    restored!(),
+    ")"
+);
 
 /// Remembers outside a file its latest change. Whether the file lacks changes that were seen before: then it was restored.
 pub(in crate::directory) fn lacks_changes(

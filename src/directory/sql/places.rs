@@ -16,7 +16,7 @@ pub(super) use merging::MERGE;
 use super::{
     fault::Fault,
     groups, history,
-    states::{is_open, open_states},
+    states::{is_open, open_states, restored},
 };
 use crate::{
     db::{Access, Asked, Tx, Value, placeholders, record, row, values},
@@ -214,8 +214,10 @@ record!(Place, "places" {
         + (SELECT COUNT(*) FROM mutations WHERE place = p.number AND operation <> 'rotate' AND ", is_open!(), ")"
     )),
     last_used = "(SELECT MAX(h.at) FROM history h WHERE h.place = p.number)" or None,
-    restored_at = "(SELECT f.at FROM facts f WHERE f.place = p.number AND f.fact = 'sole_writer' AND f.value = 'no' \
-        AND f.by = 'a restored or copied directory')" or None,
+    restored_at = (concat!(
+        "(SELECT f.at FROM facts f WHERE f.place = p.number AND f.fact = 'sole_writer' AND f.value = 'no' AND f.by = ",
+        restored!(), ")"
+    )) or None,
 } with { urls: Vec::new(), keys: Vec::new(), profiles: Vec::new(), alarms: Vec::new() });
 
 pub(super) fn all(tx: &Tx<'_>) -> Result<Vec<Place>, Fault> {

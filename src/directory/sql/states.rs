@@ -21,4 +21,22 @@ macro_rules! is_open {
     };
 }
 
-pub(super) use {holds, is_open, open_states};
+/// Who stated the fact `sole_writer` of a directory that was restored or copied: `RESTORED` in `domain::facts`.
+macro_rules! restored {
+    () => {
+        "'a restored or copied directory'"
+    };
+}
+
+pub(super) use {holds, is_open, open_states, restored};
+
+#[cfg(test)]
+mod tests {
+    use crate::{directory::tables::MIGRATIONS, domain::facts::RESTORED};
+
+    #[test]
+    fn a_restored_directory_is_named_alike_everywhere() {
+        assert_eq!(restored!(), format!("'{RESTORED}'"));
+        assert!(MIGRATIONS[0].text.contains(restored!()));
+    }
+}

@@ -85,7 +85,7 @@ pub fn is_suspicious(text: &str) -> bool {
 
 /// Why a text with such a word is neither sent nor kept.
 pub const LOOKS_SECRET: &str = "this looks like a token, or a part of one; it is neither sent nor saved. If it is something \
-                                else, write at most 15 of its digits";
+                                else, send it from a file: groupdesk update ID --apply FILE";
 
 /// The words of a text that are suspicious by themselves: a caller may know them as something else.
 pub fn suspicious_words(text: &str) -> impl Iterator<Item = &str> {

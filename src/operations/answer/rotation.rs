@@ -122,14 +122,12 @@ impl Operations {
         error: &DirectoryError,
         failure: Failure,
     ) -> Failure {
-        let row = self
-            .directory()
-            .rotation(under_way.row)
-            .await
-            .ok()
-            .flatten();
-        let has_ended = row.is_some_and(|row| !row.rotation.state.is_open());
-        if !error.is_of_others() || !has_ended {
+        // A directory that is lost is not waited for once more.
+        if !error.is_of_others() {
+            return failure;
+        }
+        let row = self.directory().rotation(under_way.row).await;
+        if !matches!(row, Ok(Some(row)) if !row.rotation.state.is_open()) {
             return failure;
         }
         self.settled_meanwhile(Operation::Rotate, under_way.id, failure)

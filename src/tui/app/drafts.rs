@@ -317,7 +317,7 @@ impl App {
         self.context.keys.key(self.top().focus(), action)
     }
 
-    /// What would be lost by quitting, if anything: what is typed, too.
+    /// What would be lost by quitting, if anything, also of what is typed.
     pub(super) fn losses(&self) -> Option<String> {
         let drafts = self.lost_drafts();
         let bulk = self

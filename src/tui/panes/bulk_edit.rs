@@ -70,10 +70,7 @@ fn level(context: &Context) -> (Level, Option<String>) {
 
 impl BulkEdit {
     pub fn open(source: EditSource, context: &mut Context) -> Self {
-        let fields = match &source {
-            EditSource::Groups(_, filter) => Fields::prefilled(filter),
-            EditSource::Reverse(_) | EditSource::Again(_) => Fields::prefilled(""),
-        };
+        let fields = Fields::of(&source);
         let (level, guard) = level(context);
         let mut pane = Self {
             confirming: !matches!(source, EditSource::Groups(..)),
@@ -200,9 +197,10 @@ impl BulkEdit {
 
 impl View for BulkEdit {
     fn unsaved(&self) -> Option<String> {
-        let typed = |row| !self.fields.0.typed(row).is_empty();
-        let is_typed = typed(Row::Key) || typed(Row::To) || self.confirm.has_input();
-        is_typed.then(|| "the bulk edit is not sent".into())
+        let prefilled = Fields::of(&self.source);
+        let is_typed = |row| self.fields.0.typed(row) != prefilled.0.typed(row);
+        let mut rows = [Row::Key, Row::To, Row::OnlyWhere].into_iter();
+        (rows.any(is_typed) || self.confirm.has_input()).then(|| "the bulk edit is not sent".into())
     }
 
     fn focus(&self) -> Focus {
@@ -352,6 +350,14 @@ struct Fields(Form<Row>);
 
 impl Fields {
     /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
+    /// As they are before anything is typed.
+    fn of(source: &EditSource) -> Self {
+        match source {
+            EditSource::Groups(_, filter) => Self::prefilled(filter),
+            EditSource::Reverse(_) | EditSource::Again(_) => Self::prefilled(""),
+        }
+    }
+
     fn prefilled(filter: &str) -> Self {
         let (action, key, value) = match row_condition(filter) {
             Some(RowCondition::Mapping(key, value)) => (SET_ROW, key, value),

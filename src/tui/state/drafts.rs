@@ -184,16 +184,18 @@ impl Drafts {
                     continued = old.kept;
                     draft.continues.extend(&old.draft.continues);
                 }
-                DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => {
-                    let (draft, by) = (old.draft.clone(), by.clone());
-                    beside = Some(KeptDraft { draft, by });
+                DraftOrigin::Before { by } => {
+                    draft.continues.extend(old.kept);
+                    draft.continues.extend(&old.draft.continues);
+                    beside = Some((&old.draft, by));
                 }
-            }
-            if matches!(old.from, DraftOrigin::Before { .. }) {
-                draft.continues.extend(old.kept);
-                draft.continues.extend(&old.draft.continues);
+                DraftOrigin::Elsewhere { by } => beside = Some((&old.draft, by)),
             }
         }
+        let beside = beside.map(|(draft, by)| KeptDraft {
+            draft: draft.clone(),
+            by: by.clone(),
+        });
         let kept = continued.or(to_forget);
         let before = old.map(|old| old.draft.changed_at).max(self.latest);
         if let Some(before) = before.filter(|before| *before >= draft.changed_at) {
@@ -540,7 +542,7 @@ mod tests {
 
         drafts.keep(HERE, draft("a", "like a token"));
         assert_eq!(next(&mut drafts, 4), None, "it is the same");
-        drafts.keep(HERE, draft("a", "like a token, too"));
+        drafts.keep(HERE, draft("a", "like a token again"));
         assert!(next(&mut drafts, 5).is_some());
         assert_eq!(drafts.set_aside(Ticket(5)), None, "it was said");
         // The environment may not have been known.
@@ -548,6 +550,29 @@ mod tests {
         let saved = next(&mut drafts, 6).expect("a save");
         drafts.ended(Ticket(6), Some(saved.changed_at));
         assert_eq!((next(&mut drafts, 7), drafts.unsaved(false)), (None, 0));
+    }
+
+    /// What was left before this console began ends with the draft that goes on from it, even if that was never stored.
+    #[test]
+    fn a_draft_that_another_one_goes_on_from_does_not_come_back() {
+        let mut drafts = Drafts::default();
+        let left = KeptDraft {
+            draft: draft("a", "left"),
+            by: "ana".into(),
+        };
+        drafts.found(HERE, &[left], &[], |_| true);
+        drafts.keep(HERE, draft("a", "going on"));
+        let key = (HERE, draft("a", "").user_group_id);
+        drafts.remove(&key, |_| true);
+        let mut started = None;
+        drafts.next(|_, job| {
+            started = Some(job);
+            Ticket(1)
+        });
+        let Some(Job::ForgetDraft(_, at)) = started else {
+            panic!("{started:?}");
+        };
+        assert_eq!(at, draft("a", "left").changed_at);
     }
 
     /// One that was sent does not come back.

@@ -66,6 +66,22 @@ fn a_group_that_cannot_be_parsed_is_kept_and_opened_again() {
         .shows("nothing changed");
 }
 
+/// What is typed in an editor is typed, not taken over from a group.
+#[test]
+fn a_part_of_a_token_from_the_editor_is_not_reviewed() {
+    const PART: &str = "9fceb02d0ae598e95dc970b7";
+    let mut scene = Scene::on(TESTING);
+    let (ticket, _, text) = open_editor(&mut scene, "E");
+    close_editor(
+        &mut scene,
+        ticket,
+        &text.replace("\"40\"", &format!("\"{PART}\"")),
+    );
+    scene.walk("<ctrl-s>");
+    scene.says("No review yet: mapping: this looks like a token");
+    scene.hides(PART).hides("SEND");
+}
+
 #[test]
 fn an_editor_that_fails_changes_nothing() {
     let mut scene = Scene::on(TESTING);

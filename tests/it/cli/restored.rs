@@ -9,15 +9,8 @@ async fn old_values_are_sent_after_a_restore_only_by_whoever_sees_them() {
         .await;
     home.exits(0, "profile behaviour live --sole-writer yes")
         .await;
-    let copy = home.at("copy.db");
-    home.exits(0, &format!("directory backup {copy}")).await;
     // The copy lacks this.
-    home.exits(0, "update acme --map 7=2 --yes").await;
-    let directory = home.at(".local/share/groupdesk/directory.db");
-    for log in ["-wal", "-shm"] {
-        drop(std::fs::remove_file(format!("{directory}{log}")));
-    }
-    std::fs::rename(&copy, &directory).expect("restored");
+    restored_without(&home, "update acme --map 7=2 --yes").await;
     let change = "update acme --map 40=5";
     // An option that a script always passes is no consent.
     for more in ["--yes", "--replace-mapping --yes"] {
@@ -27,6 +20,10 @@ async fn old_values_are_sent_after_a_restore_only_by_whoever_sees_them() {
             .says("update acme --mapping FILE")
             .hides("add --replace-mapping");
     }
+    home.write("one.csv", "id,map:40\nacme,5\n");
+    home.exits(3, "apply one.csv --dry-run")
+        .await
+        .shows("1 group cannot be updated: the directory was restored from an older copy");
     let (shown, code) = answer_with_line(&home, change, "n\n");
     assert_eq!(code, Some(3), "{shown}");
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -52,8 +49,26 @@ async fn old_values_are_sent_after_a_restore_only_by_whoever_sees_them() {
         .await;
     home.exits(0, &format!("{change} --replace-mapping --yes"))
         .await;
+    // Restored once more, it lacks what was sent in between.
+    restored_without(&home, "update acme --map 7=3 --replace-mapping --yes").await;
+    let refused = home.exits(3, "update acme --map 40=6 --replace-mapping --yes");
+    refused
+        .await
+        .says("the directory was restored from an older copy");
     home.exits(0, "profile behaviour live --sole-writer yes")
         .await;
     home.exits(0, "update acme --map 40=6 --yes").await;
     home.exits(0, "doctor --json").await.hides("restored from");
+}
+
+/// Replaces the directory by a copy of before this command.
+async fn restored_without(home: &Home, command: &str) {
+    let copy = home.at("copy.db");
+    home.exits(0, &format!("directory backup {copy}")).await;
+    home.exits(0, command).await;
+    let directory = home.at(".local/share/groupdesk/directory.db");
+    for log in ["-wal", "-shm"] {
+        drop(std::fs::remove_file(format!("{directory}{log}")));
+    }
+    std::fs::rename(&copy, &directory).expect("restored");
 }

@@ -1,8 +1,11 @@
 //! Lists of a file: after other programs wrote it, after places were merged, and while the index of titles is dropped.
 
 use groupdesk::{
-    directory::{FirstGroups, PlaceId},
-    domain::known::KnownGroup,
+    directory::{FirstGroups, PlaceId, Statement},
+    domain::{
+        facts::{Basis, Fact, RESTORED},
+        known::KnownGroup,
+    },
     search::{Row, SortBy},
 };
 
@@ -217,5 +220,33 @@ async fn of_merged_places_a_later_name_brings_back_no_older_mapping() {
         assert_eq!(name, Some("later"));
         let mapping = groups[0].mapping.as_ref().expect("known");
         assert_eq!(mapping.value["7"], "new", "{first} first");
+    }
+}
+
+/// Of two places of a restored directory neither is known better for being merged.
+#[tokio::test]
+async fn of_merged_places_the_later_mark_of_a_restore_stays() {
+    for marked in [&["us"][..], &["eu"], &["us", "eu"], &["eu", "us"]] {
+        let installation = Opened::new();
+        let directory = installation.open();
+        for name in ["us", "eu"] {
+            place(&directory, name);
+        }
+        for (name, at) in marked.iter().zip(7..) {
+            let statement = Statement {
+                fact: Fact::SoleWriter(false),
+                basis: Basis::Proven,
+                at: second(at),
+                by: RESTORED.into(),
+            };
+            let place = place(&directory, name);
+            let stated = directory.state_facts(place, vec![statement]).await;
+            stated.expect("written");
+        }
+        merged(&directory).await;
+        let facts = directory.facts(place(&directory, "eu")).await;
+        let facts = facts.expect("readable");
+        let last = second(6 + marked.len() as i64);
+        assert_eq!(facts.restored_at(), Some(last), "{marked:?}");
     }
 }

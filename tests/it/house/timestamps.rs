@@ -45,7 +45,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/directory/sql/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
     ("src/directory/sql/history.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
     ("src/directory/sql/inspect.rs", 1, "what doctor counts, nothing else: the machine's clock since boot, or the wall clock"),
-    ("src/directory/sql/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
+    ("src/directory/sql/places/merging.rs", 2, "which of two texts about a token is shown as the later, both stay in the history; and the later of two marks of a restore, each by the clock of the directory itself"),
     ("src/directory/sql/under_way.rs", 1, "one machine: the file and the changes in it are of this one; a server has its own clock"),
     ("src/directory/values.rs", 2, FILTER),
     ("src/domain/age.rs", 2, "ages in days, for people, and the 24 hours of a bulk rotation, where the clock of a shared database can only forbid more (`operations::team::wrong_clocks`); a time in the future counts as unknown"),

@@ -336,7 +336,13 @@ async fn another_spelling_of_a_service_is_no_new_environment_of_a_team() {
         assert_eq!(elsewhere.methods().len(), 0, "nothing was sent");
     }
     let own = li().answer_binding(BindingAnswer::New).await;
-    assert_ne!(own.expect("an environment of its own").place, here);
+    let own = own.expect("an environment of its own").place;
+    assert_ne!(own, here);
+    // A key that replaces the one of an environment without groups is of that one: no other is named by the question.
+    let next = scene.world.new_key("testing", Some("Testing"));
+    let next = installation.clone().key(&next).unbound();
+    let bound = next.answer_binding(SAME).await.expect("bound");
+    assert_eq!(bound.place, own);
     let same = BindingAnswer::Same {
         place: Some(here),
         unproven: false,

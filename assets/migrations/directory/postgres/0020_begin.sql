@@ -583,8 +583,7 @@ END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
 
 -- What was sent is said by its sender alone: others may end it, and note what a later request has replaced. The claim of a rotation
--- ends as that does. What was sent is kept, so that
--- whoever takes over a mapping that was sent can be checked.
+-- ends as that does. What was sent is kept, so that whoever takes over a mapping that was sent can be checked.
 CREATE FUNCTION mutation_stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF OLD.state = 'ended' AND (NEW.state, NEW.sent_at, NEW.ended_at, NEW.note, NEW.changes, NEW.sent)
@@ -654,11 +653,10 @@ BEGIN
         UPDATE installation SET timeline = timeline();
     END IF;
     IF EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()) THEN
+        INSERT INTO audit (who, what, before, after)
+            SELECT DISTINCT session_user, 'sole_writer', value, 'no' FROM facts WHERE fact = 'sole_writer' AND value = 'yes';
         UPDATE facts SET value = 'no', source = 'proven', at = now_in_micros(), by = 'a restored or copied directory'
-            WHERE fact = 'sole_writer' AND value = 'yes';
-        IF FOUND THEN
-            INSERT INTO audit (who, what, before, after) VALUES (session_user, 'sole_writer', 'yes', 'no');
-        END IF;
+            WHERE fact = 'sole_writer' AND (value = 'yes' OR by = 'a restored or copied directory');
         UPDATE installation SET stands = stands();
     END IF;
     UPDATE installation SET tidied_at = clock_timestamp() WHERE tidied_at < clock_timestamp() - INTERVAL '1 day';

@@ -191,8 +191,9 @@ fn resolve_same(
     let mut candidates = known.candidates();
     let own = known.exact.or(known.here.first().copied());
     if let Some(place) = own {
-        // One that is bound with another key was named by somebody.
-        if tx.sqlite().is_some() || known.exact.is_none() || !is_empty(tx, place)? {
+        // One that this key was never used for is known by its name: it is meant.
+        let is_by_key = known.here.contains(&place);
+        if tx.sqlite().is_some() || !is_by_key || !is_empty(tx, place)? {
             return Ok(Ok(place));
         }
         let others = tx.all::<PlaceId>(OF_TEAM, values![])?;

@@ -8,7 +8,11 @@ use crate::{
     db::{Tx, values},
     directory::{
         Directory, PlaceId, Refusal, Result, Role,
-        sql::{fault::Fault, groups, states::open_states},
+        sql::{
+            fault::Fault,
+            groups,
+            states::{open_states, restored},
+        },
     },
     domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,
@@ -66,7 +70,7 @@ const UNDER_WAY: &str = "\
 SELECT by, since(boot_clock) FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') ORDER BY id";
 
 /// Place $1 receives the contents of place $2; the groups themselves are united before.
-pub(crate) const MERGE: [&str; 23] = [
+pub(crate) const MERGE: [&str; 24] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -83,8 +87,21 @@ pub(crate) const MERGE: [&str; 23] = [
      ON CONFLICT (place, user_group_id, part) DO UPDATE SET number = excluded.number, rotation = excluded.rotation, \
       boot_clock = excluded.boot_clock WHERE excluded.number > last_changes.number",
     "DELETE FROM last_changes WHERE place <> $1 AND place = $2",
-    "DELETE FROM facts WHERE place = $1 AND fact = 'sole_writer' AND NOT EXISTS \
-      (SELECT 1 FROM facts other WHERE other.place = $2 AND other.fact = 'sole_writer' AND other.value = 'yes')",
+    // Of an older copy the later mark stays: what was known before it may lack changes.
+    concat!(
+        "INSERT INTO facts (place, fact, value, source, at, by) SELECT $1, fact, value, source, at, by FROM facts \
+         WHERE place = $2 AND fact = 'sole_writer' AND by = ",
+        restored!(),
+        " \
+     ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, by = excluded.by, \
+      at = CASE WHEN facts.by = excluded.by AND facts.at > excluded.at THEN facts.at ELSE excluded.at END"
+    ),
+    concat!(
+        "DELETE FROM facts WHERE place = $1 AND fact = 'sole_writer' AND by <> ",
+        restored!(),
+        " AND NOT EXISTS \
+      (SELECT 1 FROM facts other WHERE other.place = $2 AND other.fact = 'sole_writer' AND other.value = 'yes')"
+    ),
     "DELETE FROM facts WHERE place <> $1 AND place = $2",
     "UPDATE batches SET place = $1 WHERE place = $2",
     "UPDATE imports SET place = $1 WHERE place = $2",

@@ -107,14 +107,20 @@ impl MappingTable {
         rows.map(DraftRow::from).collect()
     }
 
-    /// Takes a known secret out of cells that were left already; returns whether there was one.
+    /// Takes a known secret out of cells that were left already, and out of every step, so that undoing does not bring it
+    /// back; returns whether there was one.
     pub fn hold_back(&mut self, secret: &str) -> bool {
-        let mut rows = self.rows.clone();
-        for row in &mut rows {
-            row.key = row.key.replace(secret, "");
-            row.value.text = row.value.text.replace(secret, "");
+        let steps = self.kind.undo.iter_mut().chain(&mut self.kind.redo);
+        let mut had_it = false;
+        for row in steps.flatten().chain(&mut self.rows) {
+            for text in [&mut row.key, &mut row.value.text] {
+                had_it |= text.contains(secret);
+                *text = text.replace(secret, "");
+            }
         }
-        rows != self.rows && self.write(rows)
+        self.rows.retain(|row| !row.is_blank());
+        self.go(self.cursor);
+        had_it
     }
 
     /// The data source ID of the row under the cursor, without an edit in progress; `None` for one marked for removal

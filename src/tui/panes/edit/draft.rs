@@ -396,12 +396,12 @@ impl GroupForm {
             return Err("you have a draft of the new group; leave this empty to open it".into());
         }
         let mut edit = Self::create(id, context);
-        edit.taken_over = DesiredFields {
+        let taken = DesiredFields {
             name: None,
             ..DesiredFields::of(source)
         };
-        let taken = edit.taken_over.clone();
         edit.fill(&taken);
+        edit.taken_over = taken;
         Ok(edit)
     }
 
