@@ -84,7 +84,8 @@ impl Baseline<'_> {
         (source != Source::Imported).then_some((source, at))
     }
 
-    /// Whether the last value dates from before the directory was restored: a later one may be missing.
+    /// Whether the last value dates from before the directory was restored: a later one may be missing. The mark of the restore
+    /// is not before any value that was there then, so no clock of a sender makes an old value count as new.
     fn may_lack_changes(&self, field: Field) -> Option<Timestamp> {
         let restored_at = self.facts.restored_at()?;
         let (_, at) = self.origin(field)?;

@@ -655,7 +655,10 @@ BEGIN
     IF EXISTS (SELECT FROM installation WHERE stands IS DISTINCT FROM stands()) THEN
         INSERT INTO audit (who, what, before, after)
             SELECT DISTINCT session_user, 'sole_writer', value, 'no' FROM facts WHERE fact = 'sole_writer' AND value = 'yes';
-        UPDATE facts SET value = 'no', source = 'proven', at = now_in_micros(), by = 'a restored or copied directory'
+        -- Not before any value that is there, whatever clock its sender had: all of them may be outdated.
+        UPDATE facts SET value = 'no', source = 'proven', by = 'a restored or copied directory',
+            at = (SELECT greatest(now_in_micros(), max((g.origin::jsonb -> 'mapping' ->> 1)::bigint),
+                    max((g.origin::jsonb -> 'properties' ->> 1)::bigint)) FROM user_groups g WHERE g.place = facts.place)
             WHERE fact = 'sole_writer' AND (value = 'yes' OR by = 'a restored or copied directory');
         UPDATE installation SET stands = stands();
     END IF;

@@ -213,13 +213,18 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
     let rotation = start(&directory, intent("acme", OLD)).await;
     say_sole_writer(&directory, second(0)).await;
     let schema = team.schema();
+    // Sent by somebody whose clock is ahead.
+    let sent = "UPDATE user_groups SET origin = \
+                jsonb_set(origin::jsonb, '{mapping}', '[\"sent\", 4102444800000000, \"ana\"]')::text";
+    let server = postgres::server().expect("a server");
+    server.execute(schema, sent);
     for role in ["owner", "viewer", "operator", "admin"] {
         other.execute("public", &format!("CREATE ROLE {schema}_{role}"));
     }
     let granted = format!("GRANT {schema}_viewer TO {schema}_operator");
     other.execute("public", &granted);
     other.let_in("ana", schema, &["operator"]);
-    let dump = postgres::server().expect("a server").dump(schema);
+    let dump = server.dump(schema);
     let mut restoring = other.writer(&dump);
     eventually("it is put back", || !restoring.is_running()).await;
     let open = || Directory::open(&postgres::at(other.folder(), schema)).expect("the same key");
@@ -228,6 +233,12 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
     assert!(is_sole_writer(&installation.open()).await);
     // Changes after the dump are missing there.
     assert!(!is_sole_writer(&there).await);
+    let facts = there.facts(place(&there, "eu")).await.expect("readable");
+    let ahead = Timestamp::from_second(4_102_444_800).expect("a time");
+    assert!(
+        facts.restored_at().is_some_and(|at| at >= ahead),
+        "{facts:?}"
+    );
     say_sole_writer(&there, second(1)).await;
     assert!(is_sole_writer(&open()).await, "as it was said again");
     let mut watch = watching(&there).await;
