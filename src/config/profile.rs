@@ -127,9 +127,9 @@ table! {
         #[serde(default, deserialize_with = "read_age")]
         max_token_age: Option<Duration>, AGE, Words("90d in the console and in filters"),
             "age limit: a token whose last known rotation is longer ago is overdue; at most \"3650d\"";
-        /// Maximum number of groups in one bulk rotation.
+        /// Maximum number of groups in one bulk rotation or bulk edit.
         max_bulk: usize, kind::count("0 to 1000000"), Value("500"),
-            "maximum number of groups in one bulk rotation; 0 forbids bulk rotation";
+            "maximum number of groups in one bulk rotation or bulk edit; 0 forbids both";
         /// Operations that need more care than usual, and why.
         guards = "guard": Vec<Guard>, GUARD, Value("[]"),
             "rules that block operations or ask for stronger confirmation; see below";

@@ -94,7 +94,7 @@ shape! {
         "api_key_from": text = profile.api_key, "source of its API key; human-readable, may change";
         "ca_file": text or "none" = profile.ca_file.as_ref().map(|file| file.display()), "the file of CA certificates that it trusts in addition to those of the system";
         "handoff": text or "none" = profile.handoff.as_ref(), "the command that receives new tokens; human-readable, may change";
-        "max_bulk": number = profile.max_bulk, "maximum number of groups in one bulk rotation";
+        "max_bulk": number = profile.max_bulk, "maximum number of groups in one bulk rotation or bulk edit";
         "guards": [GUARD] = profile.guards.iter().map(guard), "its guards";
     }
 
