@@ -38,12 +38,12 @@ use self::{
 };
 use crate::platform::own_session;
 
-/// How long tasks may take to be dropped at the end; only a prompt that nobody answers takes longer.
+/// How long tasks may take to be dropped at the end; only a prompt without an answer takes longer.
 const LONGEST_STOP: Duration = Duration::from_millis(200);
 /// How long the end waits for what is queued for the directory.
 const LONGEST_WRITES: Duration = Duration::from_secs(2);
 
-/// Runs the command that this process's arguments ask for. `panic_report` reports the errors nobody expected.
+/// Runs the command that this process's arguments ask for. `panic_report` reports unexpected errors.
 ///
 /// # Errors
 /// Fails when the program itself, or something it needs from the system, failed.

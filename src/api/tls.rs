@@ -110,12 +110,12 @@ impl TlsError {
     pub fn next(&self) -> &'static str {
         match self {
             Self::UnknownAuthority { own: false } => {
-                "if your own CA signed it, set its certificate (PEM) as `ca_file` in the profile; if not, somebody may be \
-                 intercepting the connection"
+                "if your own CA signed it, set its certificate (PEM) as `ca_file` in the profile; if not, the \
+                 connection may be intercepted"
             }
             Self::UnknownAuthority { own: true } => {
                 "the `ca_file` of the profile does not contain the CA that signed it; ask for the right CA certificate, and \
-                 whether somebody is intercepting the connection"
+                 whether the connection is intercepted"
             }
             Self::OtherName => {
                 "check `base_url`: it must have a name that the certificate has; `ca_file` changes nothing about that"

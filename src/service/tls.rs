@@ -74,7 +74,7 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     // Read access for a group may be intended.
     if fs::metadata(key).map_err(unreadable)?.mode() & 0o007 != 0 {
         return Err(format!(
-            "everybody may read {key_file}; run: chmod 600 {key_file}"
+            "all users can read {key_file}; run: chmod 600 {key_file}"
         ));
     }
     let secret = Zeroizing::new(fs::read(key).map_err(unreadable)?);

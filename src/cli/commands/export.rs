@@ -204,7 +204,7 @@ fn other_ending(file: Option<&Path>) -> Option<String> {
     OTHERS.contains(&ending.as_str()).then_some(ending)
 }
 
-/// Forms of other commands, or that somebody may expect.
+/// Forms of other commands, or that may be expected.
 const NO_FILES: [&str; 8] = [
     "json", "jsonl", "csv", "tsv", "table", "wide", "name", "yaml",
 ];

@@ -11,7 +11,7 @@ use crate::{cli::prelude::*, tui::theme::Theme};
 /// When there are colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal that can, and where nobody asked for none.
+    /// On a terminal that can, unless it is switched off.
     #[default]
     Auto,
     Always,

@@ -69,7 +69,7 @@ fn admin_sql(schema: &str, admin: &str) -> String {
     let (operator, admins) = (Role::Operator.of(schema), Role::Admin.of(schema));
     let (who, text) = (quoted(admin), admin.replace('\'', "''"));
     format!(
-        "\n-- The admin is this user; whoever runs this keeps no right.\nRESET ROLE;\n\
+        "\n-- The admin is this user; the role that runs this keeps no right.\nRESET ROLE;\n\
          GRANT {operator} TO {who};\nGRANT {admins} TO {who} WITH ADMIN OPTION;\n\
          DO $$ BEGIN\n    IF session_user <> '{text}' THEN\n        REVOKE {operator}, {admins} FROM SESSION_USER;\n    \
          END IF;\nEND $$;\n"

@@ -22,7 +22,7 @@ const AREA: Area = Area::Directory;
 /// What to do instead of writing to a directory that was moved, and about newer tables.
 const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
 const MOVED_TO_FILE: &str =
-    "This directory was moved to a file: use that with --directory, or ask whoever moved it.";
+    "This directory was moved to a file: use that with --directory, or ask the admin.";
 const RESTORE: &str = "Restore a backup of it.";
 const UPDATE: &str = "Update groupdesk.";
 /// Clocks of two machines that differ by more are reported.
@@ -176,8 +176,7 @@ async fn of_team(
             (format!("it was moved to {to}"), advice.to_owned())
         } else {
             let to = shown(to);
-            let moved =
-                format!("it was moved to the file {to}, on the machine of whoever moved it");
+            let moved = format!("it was moved to the file {to}, on the machine of the admin");
             (
                 moved,
                 format!(

@@ -184,7 +184,7 @@ impl ViewsPane {
     fn ask_to_replace(&mut self, view: SavedView, context: &mut Context) {
         let name = visible(&view.name);
         let text = format!(
-            "@{name} is {}, last written {}. It becomes {} for everybody who uses this directory.",
+            "@{name} is {}, last written {}. It becomes {} for all users of this directory.",
             groups_of(&view.view.filter),
             by(&view.written, context),
             groups_of(&self.filter)
@@ -260,7 +260,7 @@ impl View for ViewsPane {
                     let what = format!("removes view @{}", visible(&view.name));
                     context.ask_first(
                         "Remove a saved view",
-                        "It is removed for everybody who uses this directory.",
+                        "It is removed for all users of this directory.",
                         Confirm::asked(what, "REMOVE"),
                     );
                     self.asked = Some(Asked::Remove(view));

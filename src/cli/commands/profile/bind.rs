@@ -155,7 +155,7 @@ async fn one(
     }
     if arguments.undo {
         output::say(&format!(
-            "{} is no longer bound to environment {}. Its API key is withdrawn: whoever uses this key binds it again",
+            "{} is no longer bound to environment {}. Its API key is withdrawn: to use it again, bind it",
             profile.name, bound.name
         ));
     } else {

@@ -45,7 +45,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         }
     }
     if is_open(known.sole_writer.basis) {
-        let question = "Does anybody change this environment without using this directory? yes, no, or Enter if unknown:";
+        let question = "Is this environment also changed without this directory? yes, no, or Enter if unknown:";
         if let Some(others) = yes_or_no(question).await? {
             facts.push(Fact::SoleWriter(!others));
         }
