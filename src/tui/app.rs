@@ -42,12 +42,16 @@ pub struct App {
     leaving: Option<(Timestamp, ExitReason)>,
     /// Discards keys that were typed for a page that did not open.
     discarded_keys: Option<DiscardedKeys>,
+    /// The key that is being handled has confirmed.
+    has_confirmed: bool,
     /// Why the key that is being handled did nothing.
     refused: Option<String>,
     /// The key before this one was refused.
     refused_before: bool,
     /// A pasted text that may be a token of another shape, while it is looked up.
     held_paste: Option<pastes::LookedUp>,
+    /// When a paste arrived last: a slow line may bring a key in its text behind it.
+    pasted_at: Timestamp,
     /// Keys that arrived at once are being handled, and this is where they began: no draft is kept in between.
     burst_began_at: Option<Focus>,
     /// What was typed last, if it may be a token.
@@ -77,9 +81,11 @@ impl App {
             last_click: None,
             leaving: None,
             discarded_keys: None,
+            has_confirmed: false,
             refused: None,
             refused_before: false,
             held_paste: None,
+            pasted_at: Timestamp::MIN,
             burst_began_at: None,
             typed: None,
             emptied: None,
@@ -142,6 +148,7 @@ impl App {
             Msg::Burst(keys) => return self.burst(&keys),
             Msg::Paste(text) => {
                 self.context.resolve(Condition::PasteOpen);
+                self.pasted_at = now;
                 self.paste(unmarked(&text));
             }
             Msg::Mouse(event) => self.mouse(event),
@@ -288,7 +295,10 @@ impl App {
             (Step::Ignored, _) => return false,
             (Step::Handled, _) => {}
             (Step::Says(text), _) => context.refuse(text),
-            (Step::Confirmed, None) => pane.carry_out(context),
+            (Step::Confirmed, None) => {
+                pane.carry_out(context);
+                self.has_confirmed = true;
+            }
             (Step::Confirmed, Some(why)) => confirm.refuse(&format!("{why}; nothing was sent")),
         }
         true

@@ -31,7 +31,7 @@ use crossterm::{
 };
 use paint::Painter;
 use ratatui::prelude::{Buffer, Position, Rect};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
 use tty_writer::{TtyWriter, tty};
 
 /// Whether the console owns the screen now. A static, because the process has one terminal, and the panic hook must
@@ -135,24 +135,15 @@ impl Screen {
         self.painter.forget();
     }
 
-    /// Takes the screen over again, for example when an outside editor is done.
-    pub fn reenter(&mut self) -> io::Result<()> {
-        self.redraw();
-        take_over(self.modes)
-    }
-
     /// Hands screen and keyboard over to another program.
     pub fn give_away(&mut self) -> io::Result<()> {
-        input::pause()?;
-        restore();
-        Ok(())
+        give_away()
     }
 
     /// Takes screen and keyboard back after [`Screen::give_away`].
     pub fn take_back(&mut self) -> io::Result<()> {
-        let taken = self.reenter();
-        input::resume();
-        taken
+        self.redraw();
+        take_back(self.modes)
     }
 
     /// Copies a text to the clipboard of the person's terminal (OSC 52). The terminal never confirms it.
@@ -176,21 +167,50 @@ impl Screen {
     ///
     /// Without a shell that could continue the process it does not stop; the screen only flickers.
     pub fn suspend(&mut self) -> io::Result<()> {
-        restore();
-        let stopped = signals::stop_here();
-        self.reenter()?;
-        stopped
+        self.redraw();
+        suspend(self.modes)
     }
 
     /// Restores our modes after SIGCONT: a shell may have changed the modes of the terminal and its content.
     pub fn continued(&mut self) -> io::Result<()> {
-        // Does not leave the screen first: after Ctrl-Z it was entered again already, and somebody may be
-        // looking at it.
-        if is_cooked() {
-            let _ = disable_raw_mode();
-        }
-        self.reenter()
+        self.redraw();
+        continued(self.modes)
     }
+}
+
+fn give_away() -> io::Result<()> {
+    input::pause()?;
+    restore();
+    Ok(())
+}
+
+/// Discards what was typed while another program had the terminal: nobody saw what it would confirm.
+fn take_back(modes: Modes) -> io::Result<()> {
+    discard_input();
+    let taken = take_over(modes);
+    input::resume();
+    taken
+}
+
+fn suspend(modes: Modes) -> io::Result<()> {
+    give_away()?;
+    let stopped = signals::stop_here();
+    take_back(modes)?;
+    stopped
+}
+
+/// Does not leave the screen first: after Ctrl-Z it was entered again already, and is seen.
+fn continued(modes: Modes) -> io::Result<()> {
+    if is_cooked() {
+        discard_input();
+        let _ = disable_raw_mode();
+    }
+    take_over(modes)
+}
+
+/// What the terminal has received and this process has not read.
+fn discard_input() {
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// Whether the terminal is in line mode, which means that another program has set it up.

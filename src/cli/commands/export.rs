@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{BufWriter, Write},
+    io::{BufWriter, Read, Write},
     os::unix::fs::FileTypeExt,
 };
 
@@ -113,10 +113,8 @@ impl Run for Export {
                 "--file and --token-out must be different files; nothing was sent".into(),
             ));
         }
-        if let Some(file) = &file
-            && !self.force
-        {
-            may_replace(file, session.no_input).await?;
+        if let Some(file) = &file {
+            may_replace(file, self.force, session.no_input).await?;
         }
         session.say_other_places().await?;
         session.refuse_unknown_key().await?;
@@ -224,18 +222,47 @@ fn no_format(file: &Path) -> Result<(), CliError> {
     )))
 }
 
-/// A file that is there is replaced only on request.
-async fn may_replace(file: &Path, no_input: bool) -> Result<(), CliError> {
+/// A file that is there is replaced only on request, and only if it is an export: never a directory, a configuration, a
+/// key or tokens.
+async fn may_replace(file: &Path, is_forced: bool, no_input: bool) -> Result<(), CliError> {
     if !file.exists() {
         return Ok(());
     }
     let shown = visible(&file.to_string_lossy()).into_owned();
+    if !is_export(file) {
+        return Err(CliError::Usage(format!(
+            "{shown} already exists and is not an export of groups; nothing was written. Use a new file"
+        )));
+    }
+    if is_forced {
+        return Ok(());
+    }
     if !confirm::has_person(no_input) {
         return Err(CliError::Usage(format!(
             "{shown} already exists; nothing was written. To replace it, add --force"
         )));
     }
     confirm::confirm(false, &format!("Replace {shown}?"), Question::YesOrNo).await
+}
+
+/// Whether the file begins as an export does, in any of the formats; an empty file counts.
+fn is_export(file: &Path) -> bool {
+    const BEGINNING: u64 = 4096;
+    let mut read = Vec::new();
+    let begun = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut read));
+    if begun.is_err() {
+        return false;
+    }
+    let text = String::from_utf8_lossy(&read);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let row = text.strip_prefix('[').unwrap_or(text).trim_start();
+    let fields = row.strip_prefix('{').map(str::trim_start);
+    let is_row = fields.is_some_and(|fields| fields.starts_with("\"user_group_id\""));
+    let has_tokens = text.lines().take(2).any(|line| line.contains("\"token\":"));
+    text.is_empty()
+        || row.starts_with(']')
+        || text.starts_with("user_group_id")
+        || is_row && !has_tokens
 }
 
 /// Resolves symbolic links, so that the file is replaced and not the link to it.

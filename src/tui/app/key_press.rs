@@ -21,11 +21,17 @@ use crate::tui::{
 /// Keys within this pause were typed without looking; later ones were typed after looking.
 const LOOK_PAUSE: SignedDuration = SignedDuration::from_millis(300);
 
+/// How long a key that has confirmed does nothing else: it may be held down or pressed twice. Longer than a keyboard waits
+/// before it repeats.
+const CONFIRMED_PAUSE: SignedDuration = SignedDuration::from_secs(1);
+
 /// Discards the keys that follow a refused key, because they were typed for what that key should have opened.
 #[derive(Debug)]
 pub(super) struct DiscardedKeys {
     until: Timestamp,
-    /// Why the key was refused.
+    /// Only this key is discarded; another ends it.
+    only: Option<KeyCode>,
+    /// What the key before them did.
     why: String,
     count: usize,
 }
@@ -34,12 +40,20 @@ impl App {
     /// What the key would do to the service or the directory without having been pressed alone: it confirms, or saves in a
     /// field that the same keys opened.
     fn what_is_blind(&self, action: Action) -> Option<&'static str> {
-        let began_at = self.burst_began_at?;
+        let since = self.context.now.duration_since(self.pasted_at);
+        if self.burst_began_at.is_none() && since >= LOOK_PAUSE {
+            return None;
+        }
         let focus = self.top().focus();
         match action {
             Action::Confirm => Some("confirmed"),
             Action::Favourite => Some("saved"),
-            Action::Enter if focus.saves_on_enter() && began_at != focus => Some("saved"),
+            Action::Enter
+                if focus.saves_on_enter()
+                    && self.burst_began_at.is_some_and(|began| began != focus) =>
+            {
+                Some("saved")
+            }
             _ => None,
         }
     }
@@ -82,7 +96,7 @@ impl App {
         let press = self.context.keys.press(focus, key);
         if press != Press::Do(Action::Cancel) {
             self.ends_again();
-            if self.discard_key() {
+            if self.discard_key(key.code) {
                 return;
             }
         }
@@ -156,6 +170,13 @@ impl App {
         self.discarded_keys = None;
         if let Some(why) = why {
             self.discard_after(why);
+        } else if std::mem::take(&mut self.has_confirmed) && self.top().focus() != focus {
+            self.discarded_keys = Some(DiscardedKeys {
+                until: self.context.now + CONFIRMED_PAUSE,
+                only: Some(key.code),
+                why: "Confirmed".into(),
+                count: 0,
+            });
         }
     }
 
@@ -176,18 +197,22 @@ impl App {
     pub(super) fn discard_after(&mut self, why: String) {
         self.discarded_keys = Some(DiscardedKeys {
             until: self.context.now + LOOK_PAUSE,
+            only: None,
             why,
             count: 0,
         });
     }
 
-    /// Discards a key that directly follows a refused one; returns whether it did.
-    fn discard_key(&mut self) -> bool {
+    /// Discards a key that directly follows a refused one, or repeats the one that confirmed; returns whether it did.
+    fn discard_key(&mut self, key: KeyCode) -> bool {
         let now = self.context.now;
-        let Some(discarded_keys) = &mut self.discarded_keys else {
+        let discarded = self.discarded_keys.as_mut();
+        let Some(discarded_keys) =
+            discarded.filter(|keys| keys.only.is_none_or(|only| only == key))
+        else {
             return false;
         };
-        discarded_keys.until = now + LOOK_PAUSE;
+        discarded_keys.until = discarded_keys.until.max(now + LOOK_PAUSE);
         discarded_keys.count += 1;
         let keys = match discarded_keys.count {
             1 => "key".to_owned(),

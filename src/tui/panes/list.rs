@@ -51,6 +51,8 @@ pub struct List {
     bulk: Option<Ticket>,
     /// The view as it was last left is not known yet, and may still be taken over.
     untouched: bool,
+    /// A filter was applied: the row that it shows under the cursor keeps it.
+    is_applied: bool,
     /// The view stored in the directory; `None` before the first answer.
     kept: Option<ListView>,
     saving: Pending,
@@ -160,6 +162,7 @@ impl List {
         self.filter.clear();
         self.filter.set_text(text);
         self.cursor.at = 0;
+        self.is_applied = true;
     }
 
     /// The cursor goes to this new group, as soon as it is listed.
@@ -355,6 +358,7 @@ impl View for List {
             Action::Enter if self.filter.is_typing() => {
                 context.annotations.used(self.filter.text());
                 self.finder.apply_again(context);
+                self.is_applied = true;
                 self.filter.act(action);
             }
             Action::MarkAll => self.mark_all(context),
@@ -512,8 +516,9 @@ impl View for List {
             self.marks.clear();
         }
         self.bulk = begun.or(self.bulk);
-        if self.on.is_none() {
-            self.on = self.id();
+        let is_seen = !self.finder.is_searching() && std::mem::take(&mut self.is_applied);
+        if self.on.is_none() || is_seen && self.id().is_some() {
+            self.mark_seen(context);
         }
     }
 

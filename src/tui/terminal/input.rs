@@ -249,15 +249,18 @@ pub fn is_burst(keys: &[KeyEvent]) -> bool {
     count >= CHARACTERS && different.len() >= DIFFERENT
 }
 
-/// Joins the keys of one read: a paste, or a part of one that a slow line brings in pieces.
+/// Joins the keys of one read: a paste, or a part of one that a slow line brings in pieces. One key beside anything else was
+/// not pressed alone either.
 fn join_bursts(events: &mut Vec<InputEvent>) {
+    let is_alone = events.len() == 1;
     let mut joined = Vec::with_capacity(events.len());
     let mut keys = Vec::new();
     let end = |keys: &mut Vec<KeyEvent>, joined: &mut Vec<InputEvent>| {
-        if keys.len() > 1 {
-            joined.push(InputEvent::Burst(std::mem::take(keys)));
-        } else {
+        if keys.is_empty() {
+        } else if is_alone {
             joined.extend(keys.drain(..).map(|key| InputEvent::Event(Event::Key(key))));
+        } else {
+            joined.push(InputEvent::Burst(std::mem::take(keys)));
         }
     };
     for event in events.drain(..) {
@@ -310,5 +313,12 @@ mod tests {
         parts.extend(keys("884c7d659a2feaa0c55ad015"));
         join_bursts(&mut parts);
         assert_eq!(parts.len(), 3, "each side of another event by itself");
+        let mut behind = vec![InputEvent::Event(Event::Paste("a".into()))];
+        behind.extend(keys("y"));
+        join_bursts(&mut behind);
+        let [_, InputEvent::Burst(key)] = &behind[..] else {
+            panic!("a key behind a paste is not alone: {behind:?}");
+        };
+        assert_eq!(key.len(), 1);
     }
 }

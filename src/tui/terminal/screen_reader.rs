@@ -9,8 +9,8 @@ use ratatui::{
 };
 
 use super::{
-    GuardedOutput, Modes, Render, TerminalError, console_thread, input, restore, signals,
-    take_over, tty_writer::tty,
+    GuardedOutput, Modes, Render, TerminalError, console_thread, restore, take_over,
+    tty_writer::tty,
 };
 
 /// Narrow enough that no details are shown beside a list: two things in one line cannot be read aloud.
@@ -290,34 +290,24 @@ impl PlainScreen {
 
     /// Like [`super::Screen::suspend`].
     pub fn suspend(&mut self) -> io::Result<()> {
-        restore();
-        let stopped = signals::stop_here();
         self.redraw();
-        take_over(Modes::empty())?;
-        stopped
+        super::suspend(Modes::empty())
     }
 
     /// Like [`super::Screen::give_away`].
     pub fn give_away(&mut self) -> io::Result<()> {
-        input::pause()?;
-        restore();
-        Ok(())
+        super::give_away()
     }
 
     /// Like [`super::Screen::take_back`].
     pub fn take_back(&mut self) -> io::Result<()> {
         self.redraw();
-        let taken = take_over(Modes::empty());
-        input::resume();
-        taken
+        super::take_back(Modes::empty())
     }
 
     /// Like [`super::Screen::continued`].
     pub fn continued(&mut self) -> io::Result<()> {
-        if super::is_cooked() {
-            let _ = crossterm::terminal::disable_raw_mode();
-        }
-        take_over(Modes::empty())
+        super::continued(Modes::empty())
     }
 }
 

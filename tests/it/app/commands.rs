@@ -290,7 +290,7 @@ fn a_view_is_saved_applied_and_removed() {
     scene.shows_all([
         "Replace a saved view",
         "@night is acme -us, last written",
-        "becomes all groups for everybody",
+        "becomes all groups for all users",
         "y replaces view @night",
     ]);
     scene.keys("<esc>");

@@ -288,3 +288,18 @@ fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
     scene.open("/acme", answer());
     scene.shows_all(["filter  acme", "1 of 2"]);
 }
+
+/// A rotation after it is about the row that was found, not the one before the filter.
+#[test]
+fn the_row_under_an_applied_filter_keeps_the_cursor_when_it_is_cleared() {
+    for (script, row) in [
+        ("/initech<enter>", ">   Initech"),
+        ("/initech<enter><esc>", ">   Initech"),
+        // A filter that is given up gives the cursor back.
+        ("/initech<esc>", ">   Acme Europe"),
+    ] {
+        let mut scene = few();
+        scene.keys(script);
+        scene.shows(row);
+    }
+}

@@ -103,6 +103,33 @@ fn the_key_that_confirms_does_nothing_else_after_a_refused_key() {
     assert!(matches!(effects[..], [Effect::Copy(_)]), "{effects:?}");
 }
 
+/// A key that is held down, or pressed twice, confirms and does no more.
+#[test]
+fn the_key_that_confirmed_does_nothing_else_until_a_pause() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tTy");
+    let effects = scene.keys("yyy");
+    assert_eq!(effects, [], "it is held down");
+    scene.says("Confirmed. The 3 keys after it did nothing");
+    let effects = scene.later(1).keys("y");
+    assert!(matches!(effects[..], [Effect::Copy(_)]), "{effects:?}");
+    // Another key was typed on purpose.
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tTyvy");
+    scene.shows(TOKEN);
+}
+
+#[test]
+fn a_key_at_once_after_a_paste_confirms_nothing() {
+    let mut scene = Scene::walked(TESTING, "tT");
+    scene.msg(Msg::Paste("hello".into()));
+    assert_eq!(scene.keys("y"), []);
+    scene.says("Not confirmed: the key came at once with others, as in a paste. Press it alone");
+    assert_eq!(scene.writes(), Vec::<&Job>::new());
+    scene.later(1).keys("y");
+    assert_eq!(scene.writes().len(), 1, "pressed after looking");
+}
+
 #[test]
 fn suspend_and_redraw_are_effects() {
     let mut scene = Scene::on(TESTING);

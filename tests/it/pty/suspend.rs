@@ -60,3 +60,22 @@ fn ctrl_z_without_job_control_only_redraws() {
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
 }
+
+/// What was typed while the shell had the terminal was not typed for the question of the console.
+#[test]
+fn a_key_typed_before_the_console_is_back_confirms_nothing() {
+    let place = TempHome::new();
+    let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
+    let mut session = place.shell(script).start();
+    session.wait_for(FIRST, PATIENCE);
+    session.type_until("t", "T rotate", PATIENCE);
+    session.type_until("T", "y ROTATE", PATIENCE);
+    session.send("\x1a");
+    session.wait_for("status 150.", PATIENCE);
+    session.send("\ny");
+    session.wait_for("y ROTATE", PATIENCE);
+    session.type_until("\x1b", "Nothing was sent", PATIENCE);
+    session.send("\x03\x03");
+    session.wait_for("over", PATIENCE);
+    session.exit_status(PATIENCE);
+}

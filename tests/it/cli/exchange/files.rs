@@ -50,13 +50,36 @@ async fn an_export_writes_only_its_target() {
     let out = home.exits(0, "export -o -").await;
     out.shows("acme-eu");
     assert!(!home.path("-").exists());
-    home.write("real.jsonl", "before");
+    let before = r#"{"user_group_id":"before"}"#;
+    home.write("real.jsonl", before);
     let refused = "already exists; nothing was written. To replace it, add --force";
     home.exits(2, "export -o real.jsonl").await.says(refused);
     let real = || std::fs::read_to_string(home.path("real.jsonl")).expect("readable");
-    assert_eq!(real(), "before");
+    assert_eq!(real(), before);
     home.exits(0, "export -o real.jsonl --force").await;
     assert_eq!(real(), out.out);
+    for form in ["csv", "json"] {
+        let again = format!("export -o old --format {form} --force");
+        home.exits(0, &again).await;
+        home.exits(0, &again).await;
+    }
+    // Nothing else is replaced: the directory, the configuration, a key, tokens.
+    let tokens = "export --reveal-tokens --token-out tokens --file real.jsonl --force";
+    home.exits(0, tokens).await;
+    home.write("key", "a key");
+    let all = files(home.folder.path());
+    let named = |name: &str| all.iter().find(|file| file.ends_with(name)).cloned();
+    for name in ["directory.db", "key", "tokens"] {
+        let file = named(name).unwrap_or_else(|| panic!("{name} in {all:?}"));
+        let kept = std::fs::read(&file).expect("readable");
+        let ran = home
+            .exits(2, &format!("export --file {} --force", file.display()))
+            .await;
+        ran.says(
+            "already exists and is not an export of groups; nothing was written. Use a new file",
+        );
+        assert_eq!(std::fs::read(&file).expect("readable"), kept, "{name}");
+    }
     for (option, format) in [("--file", "json"), ("--file", "table"), ("-o", "yaml")] {
         let ran = home.exits(2, &format!("export {option} {format}")).await;
         ran.says("name of a format");

@@ -116,7 +116,7 @@ async fn profile_add_asks_for_each_value() {
     let facts = [
         ("that an update omits?", "\r"),
         ("its stored properties?", "\r"),
-        ("without using this directory?", "\r"),
+        ("without this directory?", "\r"),
     ];
     let of_key = "variable, file, command or keyring?";
     let typed_url = format!("{url}\r");
@@ -131,7 +131,7 @@ async fn profile_add_asks_for_each_value() {
     let told = [
         ("that an update omits?", "keep\r"),
         ("its stored properties?", "\r"),
-        ("without using this directory?", "perhaps\r"),
+        ("without this directory?", "perhaps\r"),
     ];
     let steps = [&first[..], &named, &told].concat();
     let (shown, code) = dialogue(&home, "profile add eu", &steps);
