@@ -136,7 +136,8 @@ pub(super) async fn leave_behind(
     let (directory, profile) = (ana.directory(), &ana.profile().name);
     let place = place(directory, profile);
     let intent = fields::intent(group, previous, (by, profile), noon());
-    let begun = opened_by(directory, by).begin_rotation(place, intent).await;
+    let sender = opened_by(directory, by);
+    let begun = sender.begin_rotation(place, intent).await;
     let groupdesk::directory::BeginResult::Started(row) = begun.expect("begun") else {
         panic!("the token is held");
     };
@@ -145,7 +146,7 @@ pub(super) async fn leave_behind(
         let step = fields::step(row, rotation, *event, MODEL_HORIZON, noon());
         rotation = step.after;
         let record = fields::step_record(step);
-        directory.record(place, record).await.expect("written");
+        sender.record(place, record).await.expect("written");
     }
     row
 }

@@ -91,7 +91,8 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("DELETE FROM audit", OWNER),
     ("TRUNCATE audit", OWNER),
     // Rotations.
-    ("UPDATE rotations SET state = 'sent'", OPERATOR),
+    ("UPDATE rotations SET state = 'unknown'", OPERATOR),
+    ("UPDATE rotations SET state = 'sent'", OWNER),
     ("UPDATE rotations SET previous = previous", OWNER),
     ("UPDATE rotations SET user_group_id = 'x'", OWNER),
     ("UPDATE rotations SET place = place", OWNER),
