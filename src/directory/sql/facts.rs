@@ -90,7 +90,11 @@ pub(super) fn of(rows: Vec<Row>) -> Facts {
         };
         // As 0.2.0 wrote it.
         let is_announced = basis == Basis::Told && by == THE_SERVICE;
-        let basis = if is_announced { Basis::Announced } else { basis };
+        let basis = if is_announced {
+            Basis::Announced
+        } else {
+            basis
+        };
         match fact {
             Fact::PropertiesOnGet(value) => facts.properties_on_get = stated(value, basis, at, by),
             Fact::OmittedField(field, value) => {

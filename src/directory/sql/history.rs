@@ -6,9 +6,7 @@ use jiff::Timestamp;
 use super::fault::Fault;
 use crate::{
     db::{Access, Select, Tx, Value, row, values},
-    directory::{
-        ChangeId, Directory, HistoryFilter, KeyId, Numbered, Owner, PlaceId, Result,
-    },
+    directory::{ChangeId, Directory, HistoryFilter, KeyId, Numbered, Owner, PlaceId, Result},
     domain::{group::UserGroupId, history::Entry, token::Fingerprint},
 };
 

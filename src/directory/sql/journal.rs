@@ -14,9 +14,9 @@ use super::{
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
-        BeginResult, ChangeId, Directory, DirectoryError, EventKind, Gate, HandOffStep, HandOffTaker,
-        JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent, RotationRow,
-        RotationStep, RunId,
+        BeginResult, ChangeId, Directory, DirectoryError, EventKind, Gate, HandOffStep,
+        HandOffTaker, JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent,
+        RotationRow, RotationStep, RunId,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
