@@ -42,7 +42,7 @@ pub use batch::{
 pub use copy::{Copied, copy_from_team, copy_to_team};
 use engine::Engine;
 pub use error::DirectoryError;
-pub use ids::{ImportId, MutationId, RotationId};
+pub use ids::{ChangeId, ImportId, MutationId, RotationId};
 pub use location::{Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use place::{

@@ -53,7 +53,6 @@ pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};
 pub use permission::{NextStep, Refused};
 pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
-pub use profiles::facts::THE_SERVICE;
 pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
 pub use refresh::{GroupRead, Reading, Refresh, RefreshEvent};

@@ -8,6 +8,13 @@ pub struct RotationId(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MutationId(pub i64);
 
+/// A change of a group, by its number in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeId {
+    Mutation(MutationId),
+    Rotation(RotationId),
+}
+
 /// Number of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportId(pub i64);

@@ -237,9 +237,9 @@ pub enum TeamFault {
     #[error("has no role of the name {0}; nothing was changed")]
     NobodyToRevoke(String),
     #[error(
-        "does not take {0}, which is a role of a directory itself; nothing was changed. Name a role that logs in"
+        "does not take {0}, a role that cannot log in; nothing was changed. Name each role that logs in"
     )]
-    RoleOfDirectory(String),
+    NoLogin(String),
     #[error(
         "has version {found} of its tables, and this groupdesk needs {known}: an admin must run `groupdesk directory migrate`"
     )]

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId, RunId};
+use super::{
+    ChangeId, Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId, RunId,
+};
 
 use crate::{
     domain::{
@@ -67,6 +69,15 @@ pub struct Record {
 }
 
 impl Record {
+    /// The change that its entry is about.
+    pub(super) fn change(&self) -> Option<ChangeId> {
+        let rotation = self.rotation.as_ref().map(|step| step.id);
+        let rotation = rotation.or_else(|| self.handoff.as_ref().map(|step| step.id));
+        let mutation = self.mutation.as_ref().map(|step| step.id);
+        let rotation = rotation.map(ChangeId::Rotation);
+        rotation.or_else(|| mutation.map(ChangeId::Mutation))
+    }
+
     /// Whether it records that a rotation gave the group its token.
     pub(super) fn gives_token(&self) -> bool {
         self.rotation.as_ref().is_some_and(|step| {

@@ -54,12 +54,15 @@ pub fn of(then: Timestamp, now: Timestamp) -> Option<Duration> {
     (!is_future).then(|| since(then, now))
 }
 
-/// Time since then, in its largest unit: `12s`, `3m`, `5h`, `388d`; `-3d` if it is in the future.
+/// What is shown instead of an age that is unknown because the time is in the future.
+pub const AHEAD: &str = "in the future";
+
+/// Time since then, in its largest unit: `12s`, `3m`, `5h`, `388d`.
 pub fn in_words(then: Timestamp, now: Timestamp) -> String {
-    if of(then, now).is_none() {
-        return format!("-{}", in_words(now, then));
-    }
-    let seconds = since(then, now).as_secs();
+    let Some(age) = of(then, now) else {
+        return AHEAD.into();
+    };
+    let seconds = age.as_secs();
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3_600 => format!("{}m", seconds / 60),
@@ -170,7 +173,8 @@ mod tests {
         assert_eq!(of(soon, now), Some(Duration::ZERO));
         assert_eq!(in_words(soon, now), "0s");
         let ahead = now + SignedDuration::from_hours(72);
-        assert_eq!(in_words(ahead, now), "-3d", "not 0s");
+        assert_eq!(in_words(ahead, now), "in the future", "not 0s");
+        assert_eq!(passed(ahead, now), "in the future");
     }
 
     /// What else is refused: in `intake::duration`.

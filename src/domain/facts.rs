@@ -36,8 +36,10 @@ word_enum! {
     pub enum Basis {
         /// Seen in an exchange.
         Proven = "proven",
-        /// By a person, or by the service itself.
+        /// By a person.
         Told = "told",
+        /// By the service itself, in an answer that the named person got.
+        Announced = "announced",
         #[default]
         Unknown = "unknown",
     }
@@ -57,6 +59,11 @@ impl<T> Stated<T> {
     pub fn is_answered(&self) -> bool {
         self.basis != Basis::Unknown
     }
+
+    /// Whether what the service announces counts: neither a person nor an exchange has said more.
+    fn may_be_announced(&self) -> bool {
+        self.by.is_none() || self.basis == Basis::Announced
+    }
 }
 
 /// The facts of a place. By default nothing is known, and others write as well.
@@ -69,6 +76,9 @@ pub struct Facts {
     /// Nobody writes to this environment except through this directory.
     pub sole_writer: Stated<bool>,
 }
+
+/// Who announced a fact, where it is told.
+pub const THE_SERVICE: &str = "the service";
 
 /// Who said that a directory is not the only writer because it was restored or copied; as stored.
 pub const RESTORED: &str = "a restored or copied directory";
@@ -95,21 +105,19 @@ impl Facts {
             .collect()
     }
 
-    /// What is known in the place of a fact, and by whom.
-    pub fn in_place_of(&self, fact: Fact) -> (Fact, Option<&String>) {
+    /// What is known in the place of a fact, and whether an announcement of the service replaces it.
+    pub fn in_place_of(&self, fact: Fact) -> (Fact, bool) {
         match fact {
             Fact::PropertiesOnGet(_) => {
                 let known = &self.properties_on_get;
-                (Fact::PropertiesOnGet(known.value), known.by.as_ref())
+                (Fact::PropertiesOnGet(known.value), known.may_be_announced())
             }
             Fact::OmittedField(field, _) => {
                 let known = self.absent(field);
-                (Fact::OmittedField(field, known.value), known.by.as_ref())
+                let fact = Fact::OmittedField(field, known.value);
+                (fact, known.may_be_announced())
             }
-            Fact::SoleWriter(_) => {
-                let known = &self.sole_writer;
-                (Fact::SoleWriter(known.value), known.by.as_ref())
-            }
+            Fact::SoleWriter(_) => (Fact::SoleWriter(self.sole_writer.value), false),
         }
     }
 

@@ -15,6 +15,26 @@ pub fn changed(field: &str, text: &str) -> Option<&'static str> {
     odd.or_else(|| overlooked(field, text))
 }
 
+/// Whether a key that is new is a known one in another spelling: `07` or `7.0` beside `7`, `Tier` beside `tier`.
+pub fn is_spelled_otherwise<'k>(
+    key: &str,
+    known: impl IntoIterator<Item = &'k String> + Clone,
+) -> bool {
+    // A number of more digits is not exact.
+    let number = |text: &str| {
+        let is_short = text.len() <= 15 && text.starts_with(|c: char| c.is_ascii_digit());
+        text.parse::<f64>().ok().filter(|_| is_short)
+    };
+    let plain = |text: &str| text.trim().trim_start_matches('0').to_lowercase();
+    let is_same = |other: &String| {
+        plain(other) == plain(key) || number(key).is_some_and(|value| number(other) == Some(value))
+    };
+    !known.clone().into_iter().any(|other| other == key) && known.into_iter().any(is_same)
+}
+
+/// What such a key is.
+pub const SPELLED_OTHERWISE: &str = "a known key in another spelling";
+
 /// What came along with an ID or a data source when it was copied: from a program, a list, a table or a page. No system gives
 /// such IDs; dots, slashes and `@` are in those of some.
 fn brought(field: &str, text: &str) -> Option<&'static str> {
@@ -437,6 +457,25 @@ mod tests {
         ] {
             let named = changed(field, text).unwrap_or_default();
             assert!(named.contains(odd), "{field} {text:?}: {named:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_key_that_spells_a_known_one_otherwise_is_found() {
+        let known = ["7", "40", "tier", "1234567890123456789"].map(str::to_owned);
+        for (key, expected) in [
+            ("07", true),
+            ("7.0", true),
+            ("7e0", true),
+            (" 40", true),
+            ("Tier", true),
+            ("7", false),
+            ("70", false),
+            ("tiers", false),
+            ("1234567890123456788", false),
+            ("new", false),
+        ] {
+            assert_eq!(is_spelled_otherwise(key, &known), expected, "{key}");
         }
     }
 

@@ -40,7 +40,7 @@ pub fn minute(at: Timestamp) -> String {
 /// How long ago, in a sentence: `just now`, `3m ago`. A time in the future is that of a clock that was wrong.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     match age::of(then, now).map(|age| age.as_secs()) {
-        None => format!("in the future: {}", second(then)),
+        None => format!("{}: {}", age::AHEAD, second(then)),
         Some(0) => "just now".into(),
         Some(_) => format!("{} ago", age::in_words(then, now)),
     }

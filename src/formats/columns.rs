@@ -54,12 +54,8 @@ impl Columns {
         Self(Column::ALL.to_vec())
     }
 
-    /// `name,note` selects these and the id; `+note,+labels` adds to the default ones; an empty text is the default
-    /// ones.
+    /// `name,note` selects these and the id; `+note,+labels` adds to the default ones.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
         let columns = chosen(words, vec![Column::Id], Self::default().0, |name| {
             let none = || no_such_columns(&[name.to_owned()], "").unwrap_or_default();

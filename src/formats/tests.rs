@@ -322,13 +322,16 @@ fn columns_are_chosen_or_added() {
     };
     let usual = "user_group_id,name,mapping,properties";
     for (text, columns) in [
-        ("", usual.to_owned()),
         ("note,name", "user_group_id,note,name".into()),
         ("+note +labels,+name", format!("{usual},note,labels")),
     ] {
         assert_eq!(names(text), Ok(columns));
     }
-    for (text, words) in [("+note,name", "prefix all"), ("labls", "mean labels?")] {
+    for (text, words) in [
+        ("", "no column is named"),
+        ("+note,name", "prefix all"),
+        ("labls", "mean labels?"),
+    ] {
         let wrong = names(text).expect_err(text);
         assert!(wrong.contains(words), "{wrong}");
     }

@@ -43,7 +43,49 @@ impl Operations {
         id: &UserGroupId,
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
-        Ok(Box::pin(self.look_up_in_detail(id, assurance)).await?.done)
+        let before = self.snapshot_before_get(id).await;
+        let before = before.map_err(Failure::NothingSent)?;
+        let known = before.known.as_ref().and_then(KnownGroup::token);
+        let found = self.look_up_with_snapshot(before, id, assurance, None);
+        let mut done = Box::pin(found).await?.done;
+        let token = done.group.token().filter(|token| Some(*token) != known);
+        if let Some(token) = token.filter(|_| !done.has_alarm()) {
+            done.warnings.extend(self.other_environment(token).await);
+        }
+        Ok(done)
+    }
+
+    /// Another environment of the directory that knows this token.
+    async fn other_environment(&self, token: Fingerprint) -> Option<Warning> {
+        let owners = self.directory().owners(token).await.ok()?;
+        let mut owners = owners.into_iter();
+        let other = owners.find(|owner| owner.place != self.here())?;
+        let profile = self.profile();
+        let named = if profile.from_variables {
+            "--variables".into()
+        } else {
+            quoted(&visible(&profile.name)).into_owned()
+        };
+        Some(Warning::OfAnotherEnvironment {
+            environment: other.environment,
+            profile: named,
+        })
+    }
+
+    /// Refuses what [`Operations::look_up`] refuses before it sends anything.
+    pub async fn would_look_up(
+        &self,
+        id: &UserGroupId,
+        assurance: UnknownIdPolicy,
+    ) -> Result<(), Failure> {
+        self.may(NextStep::Record)?;
+        let before = self.snapshot_before_get(id).await;
+        let known = before.map_err(Failure::NothingSent)?.known;
+        self.may_read(id, known.as_ref(), assurance).await?;
+        if known.as_ref().is_some_and(KnownGroup::is_seen) {
+            return Ok(());
+        }
+        self.not_locked(id, (Operation::Get, None), false).await
     }
 
     /// As [`Operations::look_up`], also returning what became of the rotations of the group.

@@ -14,6 +14,7 @@ use crate::{
         history::{Ending, Operation},
         known::{Drift, KnownGroup},
         mutation::{self, fields_of},
+        proposal::quoted,
         rotation::State,
         text::visible,
         token::{Fingerprint, Token},
@@ -147,6 +148,12 @@ pub enum Warning {
     NameChangedElsewhere {
         was: String,
     },
+    /// The token that a first read returned is known in another environment of the directory: both may be one.
+    OfAnotherEnvironment {
+        environment: String,
+        /// The profile as the command names it.
+        profile: String,
+    },
     /// Hazard 2: the service kept its own value.
     Differs(Difference),
     /// The answer does not say whether this call created the group.
@@ -269,6 +276,16 @@ impl fmt::Display for Warning {
             Self::NameChangedElsewhere { was } => {
                 write!(f, "the name was changed elsewhere; it was \"{}\" here", visible(was))
             }
+            Self::OfAnotherEnvironment {
+                environment,
+                profile,
+            } => write!(
+                f,
+                "its token is known in environment {}. If that is the same environment: groupdesk profile bind {profile} \
+                 --same-environment {}",
+                visible(environment),
+                quoted(&visible(environment))
+            ),
             Self::Differs(difference) => write!(
                 f,
                 "the {} at the service differs from what was asked for; send an update if it should change",

@@ -4,17 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::{groups::claims::Claim, prelude::*};
 use crate::{
-    directory::{Recorded, SnapshotExtras},
+    directory::{ChangeId, Recorded, SnapshotExtras},
     domain::{
         change::{FieldChange, Mark},
         history::{Entry, NOT_KNOWN_BEFORE},
         mutation::fields_of,
-        operation_record::SETTLED,
     },
 };
-
-/// How many history entries of a group are searched for what became of a change.
-const SETTLED_HISTORY: usize = 100;
 
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
@@ -112,21 +108,13 @@ impl Operations {
         let is_settled =
             matches!(&written, Err(Failure::NotWritten(error)) if error.is_of_others());
         if is_settled && ending == Ending::Unknown {
-            if !self.has_ended(mutation).await {
-                return failure;
-            }
-            return self.settled_meanwhile(operation, id, failure).await;
+            let change = ChangeId::Mutation(mutation);
+            return self.settled_meanwhile(operation, id, change, failure).await;
         }
         if written.is_ok() && !repeated.is_empty() {
             drop(self.take_steps(repeated).await);
         }
         failure
-    }
-
-    /// Whether the journal knows how a change ended: then the newest such entry of the history is about it.
-    pub(super) async fn has_ended(&self, id: MutationId) -> bool {
-        let row = self.directory().mutation(self.here(), id).await;
-        matches!(row, Ok(Some(row)) if !row.state.is_open())
     }
 
     /// The failure of a change of ours whose outcome somebody else has recorded while this process was held up: how it ended,
@@ -135,25 +123,17 @@ impl Operations {
         &self,
         operation: Operation,
         id: &UserGroupId,
+        change: ChangeId,
         mut failure: Failure,
     ) -> Failure {
         const NEXT: &str = "Read the group before you decide anything";
-        let history = self.history(Some(id.clone()), Some(SETTLED_HISTORY)).await;
-        let history = history.unwrap_or_default();
-        let begins = format!("{SETTLED} {}", self.operator());
-        let is_of_ours = |note: &String| {
-            let rest = note.strip_prefix(&begins);
-            rest.is_some_and(|rest| rest.starts_with([' ', ',', ';']))
-        };
-        let mut entries = history.iter().map(|numbered| &numbered.value);
-        let settled = entries.position(|entry| {
-            entry.operation == operation && entry.note.as_ref().is_some_and(is_of_ours)
-        });
-        let Some((settled, since)) = settled.map(|at| (&history[at].value, &history[..at])) else {
+        let found = self.directory();
+        let found = found.since_last_about(self.here(), id, change).await;
+        let found = found.unwrap_or_default();
+        let Some((settled, since)) = found.split_first() else {
             return failure;
         };
-        let since = since.iter().rev().map(|numbered| &numbered.value);
-        let since: Vec<_> = since.filter_map(changed_by).collect();
+        let since: Vec<_> = since.iter().filter_map(changed_by).collect();
         let since = match &since[..] {
             [] => String::new(),
             some => format!("; since then, {}", some.join(", ")),

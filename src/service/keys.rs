@@ -46,14 +46,8 @@ pub struct KeyInfo {
     pub expires_at: Option<Timestamp>,
     /// To the minute; only of requests that got as far as the groups.
     pub last_used_at: Option<Timestamp>,
-}
-
-impl KeyInfo {
-    /// Whether it is neither revoked nor expired.
-    pub fn is_valid(&self) -> bool {
-        let is_over = |at| at <= Timestamp::now();
-        self.revoked_at.is_none() && !self.expires_at.is_some_and(is_over)
-    }
+    /// Whether it is neither revoked nor expired, by the clock of the storage.
+    pub is_valid: bool,
 }
 
 /// When a key expires: at a time, or so long after its creation.
@@ -119,7 +113,7 @@ impl Caller {
     }
 }
 
-/// Returns when a new key ends, or why there can be no such key. Needs no database.
+/// Returns when a new key ends, or why there can be no such key. Needs no database, if `now` is that of its clock.
 pub(crate) fn check_new(new: &NewKey, now: Timestamp) -> Result<Option<Timestamp>> {
     let is_name = |text: &str| {
         (1..=MAX_NAME).contains(&text.chars().count()) && !text.contains(char::is_control)
@@ -155,20 +149,16 @@ impl Store {
 
     /// As [`Store::create_key`], for a key that may have a name and may expire.
     pub fn create_new_key(&self, new: NewKey) -> Result<(KeyInfo, SecretString)> {
-        let now = Timestamp::now();
-        let expires = check_new(&new, now)?;
         let key = secret::random()?;
         let hash = secret::hash(key.expose_secret().as_bytes());
-        let info = self.execute_blocking(Access::Write, move |tx| {
-            create(tx, &new, &hash, (now, expires))
-        })?;
+        let info = self.execute_blocking(Access::Write, move |tx| create(tx, &new, &hash))?;
         Ok((info, key))
     }
 
     /// Returns all keys, including revoked ones, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>> {
         self.execute_blocking(Access::Short, |tx| {
-            Ok(tx.all(format!("{SELECT} ORDER BY k.id"), values![])?)
+            Ok(tx.all(timed(tx, SELECT) + " ORDER BY k.id", values![])?)
         })
     }
 
@@ -189,11 +179,22 @@ impl Store {
 /// Waits for the changes that hold a key, and lets no further one begin before: otherwise they could go on forever.
 const ALONE: &str = "LOCK TABLE keys IN EXCLUSIVE MODE";
 
-const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at, k.name
+/// With the time of the storage: of several machines that serve it, each may have another clock, and none of them decides when
+/// a key ends.
+fn timed(tx: &Tx<'_>, text: &str) -> String {
+    let now = match tx.sqlite() {
+        Some(_) => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+        None => "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    };
+    text.replace("NOW", now)
+}
+
+const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at, k.name, \
+    k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > NOW) \
     FROM keys k JOIN environments e ON e.id = k.environment";
 
 fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>> {
-    Ok(tx.one(format!("{SELECT} WHERE k.id = $1"), values![id])?)
+    Ok(tx.one(timed(tx, SELECT) + " WHERE k.id = $1", values![id])?)
 }
 
 impl Read for KeyInfo {
@@ -212,6 +213,7 @@ impl Read for KeyInfo {
             expires_at: perhaps(row.next()?)?,
             last_used_at: perhaps(row.next()?)?,
             name: row.next()?,
+            is_valid: row.next()?,
         })
     }
 }
@@ -238,13 +240,12 @@ fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<
 const CREATE: &str = "\
 INSERT INTO keys (environment, hash, read_only, created_at, expires_at, name) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
 
-fn create(
-    tx: &Tx<'_>,
-    new: &NewKey,
-    hash: &Hash,
-    (now, expires): (Timestamp, Option<Timestamp>),
-) -> Result<KeyInfo> {
-    let (now, expires) = (now.as_millisecond(), expires.map(Timestamp::as_millisecond));
+fn create(tx: &Tx<'_>, new: &NewKey, hash: &Hash) -> Result<KeyInfo> {
+    let now: i64 = tx
+        .one(timed(tx, "SELECT NOW"), values![])?
+        .ok_or(Fault::Column)?;
+    let at = Timestamp::from_millisecond(now).map_err(|_| Fault::Column)?;
+    let expires = check_new(new, at)?.map(Timestamp::as_millisecond);
     let environment = environment_for(tx, &new.environment, new.tag.as_deref())?;
     let values = values![
         environment,
@@ -262,7 +263,7 @@ fn create(
 /// The holders of keys that are valid at this time.
 const VALID: &str = "\
 SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
-WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
+WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > NOW)";
 
 /// A key as the access log and the metrics name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -279,8 +280,8 @@ record!(Caller, "keys" {
 /// Returns label and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
 /// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
 pub(super) fn recognise(tx: &Tx<'_>, presented: &Hash) -> Result<Option<(KeyLabel, Caller)>> {
-    let sql = format!("{VALID} AND k.hash = $1");
-    Ok(tx.one(sql, values![presented, now()])?)
+    let sql = timed(tx, VALID) + " AND k.hash = $1";
+    Ok(tx.one(sql, values![presented])?)
 }
 
 /// Asks for the holder of the key, if it is still valid; `lock` is how its row is held.
@@ -289,7 +290,8 @@ pub(super) fn ask_caller<'t, 'c>(
     key: i64,
     lock: &str,
 ) -> Result<Asked<'t, 'c, Caller>> {
-    Ok(tx.ask(format!("{VALID} AND k.id = $1{lock}"), values![key, now()])?)
+    let sql = format!("{} AND k.id = $1{lock}", timed(tx, VALID));
+    Ok(tx.ask(sql, values![key])?)
 }
 
 /// A key whose holder is about to change something.

@@ -144,6 +144,15 @@ CREATE TABLE last_changes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX last_changes_by_number ON last_changes (number);
 
+-- The change that an entry is about: what became of one is found by its number. NULL: written with 0.2.0, or about none.
+DROP TRIGGER history_no_update;
+ALTER TABLE history ADD COLUMN mutation INTEGER;
+ALTER TABLE history ADD COLUMN rotation INTEGER;
+CREATE TRIGGER history_no_update
+BEFORE UPDATE OF number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason,
+ changes, note, key, mutation, rotation ON history
+BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+
 -- What the request of an open create or update contained, and no later request of the group has replaced.
 ALTER TABLE mutations ADD COLUMN sent TEXT CHECK (json_valid(sent));
 DROP INDEX mutations_recorded;

@@ -56,9 +56,9 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// `--yes` alone changes nothing: one group is read without a question.
+    /// `--yes` and `--dry-run` alone change nothing: the same as for one group is asked, or would be read.
     fn is_given(&self) -> bool {
-        self.refresh_all || self.keep_going || self.pace.is_given() || self.dry_run
+        self.refresh_all || self.keep_going || self.pace.is_given()
     }
 }
 

@@ -275,7 +275,7 @@ pub(crate) async fn begin(
         () = end => Err(CliError::Interrupted { in_flight: false }),
     };
     if let Some(progress) = progress {
-        progress.end(Exit::Done).await?;
+        progress.end(Exit::Done, None).await?;
     }
     made
 }

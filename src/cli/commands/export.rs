@@ -53,8 +53,8 @@ pub(crate) struct Export {
     #[arg(long, value_enum)]
     format: Option<FileFormat>,
     /// Export the ID and only these columns; prefix each with + to add it to the four default columns
-    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
-    columns: Columns,
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse)]
+    columns: Option<Columns>,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
@@ -125,7 +125,8 @@ impl Run for Export {
         };
         let mut listing =
             Listing::of(&session, sends, filter, order, None, "nothing was written").await?;
-        listing.with_annotations = self.columns.has_annotations();
+        let columns = self.columns.unwrap_or_default();
+        listing.with_annotations = columns.has_annotations();
         let exit = match &self.token_out {
             Some(out) => {
                 let pace = self.speed.pace();
@@ -137,7 +138,7 @@ impl Run for Export {
         if !matches!(exit, Exit::Done | Exit::Partly) {
             return Ok(exit);
         }
-        let form = (format, self.columns);
+        let form = (format, columns);
         let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
         if count == 0 {
             session.say_elsewhere().await?;

@@ -33,8 +33,8 @@ pub(crate) struct List {
     #[command(flatten)]
     order: Order,
     /// Columns to show; prefix each with + to add it to the default columns
-    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
-    columns: Columns,
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse)]
+    columns: Option<Columns>,
     /// Keep watching, and print each group that changes, until Ctrl-C
     #[arg(long, conflicts_with = "json")]
     watch: bool,
@@ -64,7 +64,7 @@ impl Run for List {
 
 /// Prints the groups while they are read, so that a long list is never held in memory as a whole.
 async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
-    let mut lines = Lines::of(session, arguments.columns).await?;
+    let mut lines = Lines::of(session, arguments.columns.unwrap_or_default()).await?;
     let filter = arguments.filter.filter.as_deref();
     let mut listing = Listing::of(
         session,
@@ -85,7 +85,7 @@ async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
 async fn keep_watching(session: &Session, arguments: List) -> Result<Exit, CliError> {
     let from = session.operations.cursor().await?;
     let mut feed = session.operations.feed(from);
-    let mut lines = Lines::of(session, arguments.columns).await?;
+    let mut lines = Lines::of(session, arguments.columns.unwrap_or_default()).await?;
     let filter = arguments.filter.filter.as_deref();
     let has_annotations = lines.has_annotations;
     let listing = async |order: &Order| {
@@ -348,7 +348,7 @@ impl Run for Get {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        token_file::prepare_for(&self.token)?;
         match self.single().cloned() {
             Some(id) => in_session(global, async |session| get(session, id, self).await).await,
             None => refresh::run(global, self).await,
@@ -364,7 +364,12 @@ async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit,
         // This read could create the group (hazard 1).
         session.say_where();
         let yes = arguments.reading.yes;
+        let yes = yes || arguments.reading.dry_run;
         mutations::ask_before_reading(session, &id, known.as_ref(), yes).await?;
+    }
+    if arguments.reading.dry_run {
+        session.operations.would_look_up(&id, assurance).await?;
+        return refresh::dry_run_of_one(session, &id, known.as_ref());
     }
     let mut file = mutations::token_file(&token)?;
     let read = Box::pin(session.operations.look_up(&id, assurance));

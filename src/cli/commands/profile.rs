@@ -13,6 +13,7 @@ use crate::{
         edit, keyring,
         profile::{self, KeySource},
     },
+    directory::{Directory, Role},
     operations::{Connector, NotAdded, PlaceProblem, Probe, hand_off_cannot_start},
 };
 
@@ -179,6 +180,12 @@ impl Setup<'_> {
             profile.name,
             profile.url()
         ));
+        let operations = session::has_directory(&self.overrides)
+            .then(|| self.operations(&settings, profile).ok())
+            .flatten();
+        if let Some(operations) = &operations {
+            not_as_viewer(operations.directory())?;
+        }
         let probe = self.connector().probe(profile, None).await?;
         let value = || checked(&probe, &profile.name);
         output::either(self.json, value, || show::probe_text(&probe))?;
@@ -187,34 +194,11 @@ impl Setup<'_> {
         if let Some(why) = handoff.and_then(|command| hand_off_cannot_start(command, &variables)) {
             output::alarm(&format!("! {why}"));
         }
-        self.say_contradiction(&settings, profile).await;
-        Ok(Exit::from_probe(&probe))
-    }
-
-    /// Says that nothing is sent for this profile, although its key is accepted: a response, or another profile, named another
-    /// environment.
-    async fn say_contradiction(&self, settings: &Settings, profile: &profile::Profile) {
-        if !session::has_directory(&self.overrides) {
-            return;
-        }
         // The connection is what was tested; `doctor` says what is wrong with the directory.
-        let Ok(operations) = self.operations(settings, profile) else {
-            return;
-        };
-        operations.directory().set_is_of_command(true);
-        if !operations.key_is_at_hand() {
-            return;
+        if let Some(operations) = &operations {
+            say_contradiction(operations).await;
         }
-        let problem = operations.place_problem().await;
-        let is_contradiction = |problem: &PlaceProblem| {
-            matches!(
-                problem,
-                PlaceProblem::Alarmed { .. } | PlaceProblem::TagConflict { .. }
-            )
-        };
-        if let Some(problem) = problem.filter(is_contradiction) {
-            output::alarm(&format!("! {problem}"));
-        }
+        Ok(Exit::from_probe(&probe))
     }
 
     /// The operations of a profile, on the configured directory.
@@ -329,6 +313,33 @@ impl Setup<'_> {
             output::json(&key(name, !forget))?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// A viewer changes nothing and sends nothing, so no API key is read.
+fn not_as_viewer(directory: &Directory) -> Result<(), CliError> {
+    if directory.role() == Some(Role::Viewer) {
+        directory.may(Role::Operator)?;
+    }
+    Ok(())
+}
+
+/// Says that nothing is sent for this profile, although its key is accepted: a response, or another profile, named another
+/// environment.
+async fn say_contradiction(operations: &Operations) {
+    operations.directory().set_is_of_command(true);
+    if !operations.key_is_at_hand() {
+        return;
+    }
+    let problem = operations.place_problem().await;
+    let is_contradiction = |problem: &PlaceProblem| {
+        matches!(
+            problem,
+            PlaceProblem::Alarmed { .. } | PlaceProblem::TagConflict { .. }
+        )
+    };
+    if let Some(problem) = problem.filter(is_contradiction) {
+        output::alarm(&format!("! {problem}"));
     }
 }
 

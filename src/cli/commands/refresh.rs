@@ -242,6 +242,31 @@ fn in_words(plan: &Refresh) -> String {
     text
 }
 
+/// The plan for one group, which the directory may not know.
+pub(super) fn dry_run_of_one(
+    session: &Session,
+    id: &UserGroupId,
+    known: Option<&KnownGroup>,
+) -> Result<Exit, CliError> {
+    let never_seen = usize::from(!known.is_some_and(KnownGroup::is_seen));
+    let plan = Refresh {
+        ids: vec![id.clone()],
+        never_seen,
+        with_never_seen: true,
+        ..Refresh::default()
+    };
+    let report = Report {
+        known: 1 - never_seen,
+        never_seen: 0,
+        is_whole: true,
+        filter: None,
+        first_failure: None,
+    };
+    output::context(&in_words(&plan));
+    dry_run(session, &plan, &report)?;
+    Ok(Exit::Done)
+}
+
 fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), CliError> {
     let url = session.operations.profile().url();
     if session.json {

@@ -114,6 +114,7 @@ pub(crate) async fn follow_until<R: RunReport>(
 ) -> Result<Exit, CliError> {
     let progress = Progress::start(run.counts.planned());
     progress.counts(run.counts.done(), &run.counts);
+    let mut last = None;
     let mut steps = 0;
     let mut shutdown = Shutdown::of(signals);
     let mut stopped = std::pin::pin!(stopped);
@@ -152,6 +153,7 @@ pub(crate) async fn follow_until<R: RunReport>(
                     steps = step;
                     progress.say(format!("{} of {}", counts.done(), counts.planned()));
                 }
+                last = Some(counts);
             }
             Some(Event::Throttled(wait)) => progress.held(wait),
             // Each item in flight reports it, every two seconds.
@@ -168,7 +170,7 @@ pub(crate) async fn follow_until<R: RunReport>(
     };
     let again = report.again();
     let Some(sum) = sum else {
-        let _ = progress.end(Exit::Interrupted).await;
+        let _ = progress.end(Exit::Interrupted, None).await;
         if let Some(again) = again {
             output::alarm(&format!("progress is saved. To resume: {again}"));
         }
@@ -191,7 +193,8 @@ pub(crate) async fn follow_until<R: RunReport>(
     for line in summary.next.into_iter().chain(again) {
         progress.say(line);
     }
-    progress.end(summary.exit).await
+    let done = last.map(|counts| counts.to_string());
+    progress.end(summary.exit, done).await
 }
 
 /// How long requests in flight may take after a signal; shorter in tests.

@@ -23,7 +23,6 @@ use crate::{
     },
     service::{
         AccessLog, Limits, Listening, Service, Setup, Tls, is_host_name,
-        keys::KeyInfo,
         store::{Options, Store},
     },
 };
@@ -277,7 +276,7 @@ fn open(storage: &Storage) -> Result<Store, CliError> {
     let store = storage.open(options)?;
     let keys = store.list_keys()?;
     is_open.store(true, Ordering::SeqCst);
-    if !keys.iter().any(KeyInfo::is_valid) {
+    if !keys.iter().any(|key| key.is_valid) {
         output::say(&format!(
             "no valid API key. To create one: groupdesk serve keys create --environment NAME{}",
             storage.as_options()

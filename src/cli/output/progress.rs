@@ -155,8 +155,8 @@ impl Progress {
     }
 
     /// Waits until everything is written, but after an interrupt not for a slow reader. The exit code is that of the
-    /// run, unless the run succeeded and its result could not be written.
-    pub(crate) async fn end(self, exit: Exit) -> Result<Exit, CliError> {
+    /// run, unless the run succeeded and its result could not be written. `done`: what was done, if anything.
+    pub(crate) async fn end(self, exit: Exit, done: Option<String>) -> Result<Exit, CliError> {
         // With a bar, standard error carries the result too.
         let told = self.err.end(!self.beside_bar).await;
         let written = match (self.out.end(false).await, told) {
@@ -168,8 +168,12 @@ impl Progress {
                 Err(CliError::Interrupted { in_flight: false })
             }
             Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-                output::alarm(&format!("error: {}", CliError::Output(error)));
+                let error = CliError::Output(error);
+                let Some(done) = done else {
+                    return Err(error);
+                };
                 // What was done is done; only its report is not complete.
+                output::alarm(&format!("error: {error}; done: {done}"));
                 Ok(match exit {
                     Exit::Done => Exit::Partly,
                     other => other,

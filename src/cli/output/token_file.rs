@@ -10,7 +10,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{output, prelude::*, process::stdio},
+    cli::{args::TokenArgs, output, prelude::*, process::stdio},
     domain::token::{Fingerprinter, Token},
     operations::batch::TokenSink,
     platform::private_files,
@@ -19,6 +19,24 @@ use crate::{
 /// Whether the path means standard output, which then carries only the token.
 pub(crate) fn is_output(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// As [`prepare`] for one group; a token that is printed needs an output as well.
+pub(crate) fn prepare_for(token: &TokenArgs) -> Result<(), CliError> {
+    if token.reveal {
+        needs_output("--reveal")?;
+    }
+    prepare(token.token_out.as_deref(), false)
+}
+
+/// Refuses to lose what is printed once.
+pub(crate) fn needs_output(option: &str) -> Result<(), CliError> {
+    if !stdio::out_was_closed() {
+        return Ok(());
+    }
+    Err(CliError::Usage(format!(
+        "{option} needs standard output, which is closed or discarded. Nothing was sent"
+    )))
 }
 
 /// Reserves standard output for tokens if they go there. Fails if a person would see them, or if the result, which
@@ -36,12 +54,7 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
                 .into(),
         ));
     }
-    if stdio::out_was_closed() {
-        return Err(CliError::Usage(
-            "--token-out - needs standard output, which is closed or discarded. Nothing was sent"
-                .into(),
-        ));
-    }
+    needs_output("--token-out -")?;
     if is_shared {
         return Err(CliError::Usage(
             "groups and tokens cannot both go to standard output: pass a file with --file. Nothing was sent"

@@ -5,7 +5,7 @@ use crate::{
     db::{Access, TimelineCheck, Tx, row, values},
     directory::{Directory, PlaceId, Result, Statement, columns::timestamp},
     domain::{
-        facts::{Basis, Fact, Facts, Field, Stated},
+        facts::{Basis, Fact, Facts, Field, Stated, THE_SERVICE},
         group::EnvironmentTag,
     },
     platform::clock::Clock,
@@ -87,6 +87,13 @@ pub(super) fn of(rows: Vec<Row>) -> Facts {
         // A fact that a later version wrote counts as unknown.
         let (Some(fact), Some(basis)) = (Fact::parse(&fact, &value), Basis::parse(&basis)) else {
             continue;
+        };
+        // As 0.2.0 wrote it.
+        let is_announced = basis == Basis::Told && by == THE_SERVICE;
+        let basis = if is_announced {
+            Basis::Announced
+        } else {
+            basis
         };
         match fact {
             Fact::PropertiesOnGet(value) => facts.properties_on_get = stated(value, basis, at, by),

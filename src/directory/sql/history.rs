@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::fault::Fault;
 use crate::{
     db::{Access, Select, Tx, Value, row, values},
-    directory::{Directory, HistoryFilter, KeyId, Numbered, Owner, PlaceId, Result},
+    directory::{ChangeId, Directory, HistoryFilter, KeyId, Numbered, Owner, PlaceId, Result},
     domain::{group::UserGroupId, history::Entry, token::Fingerprint},
 };
 
@@ -15,6 +15,21 @@ impl Directory {
     pub async fn history(&self, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>> {
         let (text, values) = selected(filter);
         self.all(Access::Long, text, values).await
+    }
+
+    /// Returns the last entry about a change of this group, and those written after it, oldest first.
+    pub async fn since_last_about(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        change: ChangeId,
+    ) -> Result<Vec<Entry>> {
+        let (text, number) = match change {
+            ChangeId::Mutation(id) => (SINCE_LAST.replace("change", "mutation"), id.0),
+            ChangeId::Rotation(id) => (SINCE_LAST.replace("change", "rotation"), id.0),
+        };
+        self.all(Access::Long, text, values![place, id, number])
+            .await
     }
 
     /// Returns every group of every place that has or had the token, current owners first.
@@ -35,7 +50,13 @@ pub(super) fn add(
     place: PlaceId,
     key: Option<KeyId>,
     entry: &Entry,
+    change: Option<ChangeId>,
 ) -> Result<(), Fault> {
+    let (mutation, rotation) = match change {
+        Some(ChangeId::Mutation(id)) => (Some(id), None),
+        Some(ChangeId::Rotation(id)) => (None, Some(id)),
+        None => (None, None),
+    };
     let row = row! {
         at: entry.at,
         by: &entry.by,
@@ -50,6 +71,8 @@ pub(super) fn add(
         note: entry.note.as_ref(),
         place,
         key,
+        mutation,
+        rotation,
     };
     Ok(tx.insert("history", row)?)
 }
@@ -78,6 +101,11 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     }
     select.newest_first("number", filter.limit)
 }
+
+/// `change` is one of the columns.
+const SINCE_LAST: &str = "\
+SELECT * FROM history WHERE place = $1 AND user_group_id = $2 AND number >= \
+ (SELECT MAX(number) FROM history WHERE place = $1 AND user_group_id = $2 AND change = $3) ORDER BY number";
 
 /// The number of the last entry.
 pub(super) const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM history";

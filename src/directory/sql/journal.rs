@@ -14,9 +14,9 @@ use super::{
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
-        BeginResult, Directory, DirectoryError, EventKind, Gate, HandOffStep, HandOffTaker,
-        JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent, RotationRow,
-        RotationStep, RunId,
+        BeginResult, ChangeId, Directory, DirectoryError, EventKind, Gate, HandOffStep,
+        HandOffTaker, JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent,
+        RotationRow, RotationStep, RunId,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
@@ -171,7 +171,7 @@ impl Directory {
             let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
             let ended = row.handoff.state != HandOffState::None;
             let entry = if ended { &entry } else { &overtaken };
-            history::add(tx, row.place, None, entry)?;
+            history::add(tx, row.place, None, entry, Some(ChangeId::Rotation(id)))?;
             if !ended {
                 let again = "an older token may have been delivered after it";
                 tx.put(HAND_OFF_LATER, values![again, id])?;

@@ -262,7 +262,7 @@ fn write(
         journal::set_hand_off(tx, row, place, step)?;
     }
     if let Some(entry) = entry {
-        history::add(tx, place, record.key, entry)?;
+        history::add(tx, place, record.key, entry, record.change())?;
     }
     if let (Some(what), Some(entry)) = (&record.alarm, entry) {
         let values = values![place, &entry.user_group_id, what, entry.at, &entry.by];

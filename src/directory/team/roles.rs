@@ -55,7 +55,7 @@ pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>> {
     })
 }
 
-const EXISTS: &str = "SELECT 1 FROM pg_roles WHERE rolname = $1::text::name";
+const CAN_LOG_IN: &str = "SELECT rolcanlogin FROM pg_roles WHERE rolname = $1::text::name";
 
 /// PostgreSQL only warns if the caller may not change a membership, so the result is checked: whether it is a member, and
 /// whether it has the rights without asking for them.
@@ -73,12 +73,6 @@ WHERE r.rolname <> ALL (ARRAY[$1::text::name, $2::text::name, $3::text::name, $4
   AND p.rolname = $1::text::name) \
 ORDER BY 1 LIMIT 1";
 
-/// Whether it is a role of another directory: who gets that one would get this one as well.
-const OF_ANOTHER: &str = "\
-SELECT 1 FROM pg_roles r, regexp_replace(r.rolname, '_(owner|viewer|operator|admin)$', '') base \
-WHERE r.rolname = $1::text::name AND NOT r.rolcanlogin AND base <> r.rolname AND 4 = (SELECT count(*) FROM pg_roles \
- WHERE rolname IN (base || '_owner', base || '_viewer', base || '_operator', base || '_admin'))";
-
 const AUDIT: &str =
     "INSERT INTO audit (who, what, before, after) VALUES (session_user, 'role', $1, $2)";
 
@@ -92,8 +86,8 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<bool> {
             return Err(TeamFault::OwnRole.into());
         }
         // "public" would mean every user.
-        let is_there = tx.one::<()>(EXISTS, values![&name])?;
-        if name == "public" || is_there.is_none() {
+        let can_log_in = tx.one::<bool>(CAN_LOG_IN, values![&name])?;
+        if name == "public" || can_log_in.is_none() {
             let role = match &*name {
                 "public" => "NAME".to_owned(),
                 name => quoted(name),
@@ -104,12 +98,13 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<bool> {
             }
             .into());
         }
-        // Without its memberships in the others, the owner's role could grant nothing any more.
+        // Without its memberships in the others, the owner's role could grant nothing any more. Who gets a role that cannot log
+        // in, such as one of another directory, would get this one as well.
         let mut own_roles = Role::GRANTED.iter().chain([&Role::Owner]);
         if own_roles.any(|role| role.of(&schema) == quoted(&name))
-            || to.is_some() && tx.one::<()>(OF_ANOTHER, values![&name])?.is_some()
+            || to.is_some() && can_log_in == Some(false)
         {
-            return Err(TeamFault::RoleOfDirectory(visible(&name).into_owned()).into());
+            return Err(TeamFault::NoLogin(visible(&name).into_owned()).into());
         }
         let who = quoted(&name);
         let own = |role: Role| role.of(&schema).trim_matches('"').to_owned();

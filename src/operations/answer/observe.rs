@@ -8,7 +8,7 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::{MutationStep, Noted},
+    directory::{ChangeId, MutationStep, Noted},
     domain::{
         facts::Fact,
         group::Properties,
@@ -299,10 +299,11 @@ impl Operations {
             Err(error) if error.is_of_others() && ending != Ending::Found => {
                 let failure = not_recorded(error);
                 return Err(match mutation {
-                    Some(mutation) if self.has_ended(mutation).await => {
-                        self.settled_meanwhile(operation, id, failure).await
+                    Some(mutation) => {
+                        let change = ChangeId::Mutation(mutation);
+                        self.settled_meanwhile(operation, id, change, failure).await
                     }
-                    _ => failure,
+                    None => failure,
                 });
             }
             decided => decided.map_err(not_recorded)?,

@@ -11,7 +11,7 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::Recorded,
+    directory::{ChangeId, Recorded},
     domain::{
         known::{Observation, Returned},
         operation_record::followed_by,
@@ -126,11 +126,8 @@ impl Operations {
         if !error.is_of_others() {
             return failure;
         }
-        let row = self.directory().rotation(under_way.row).await;
-        if !matches!(row, Ok(Some(row)) if !row.rotation.state.is_open()) {
-            return failure;
-        }
-        self.settled_meanwhile(Operation::Rotate, under_way.id, failure)
+        let change = ChangeId::Rotation(under_way.row);
+        self.settled_meanwhile(Operation::Rotate, under_way.id, change, failure)
             .await
     }
 

@@ -79,7 +79,7 @@ impl Queue {
     pub(super) async fn run(mut self, context: Context<Bulk>, caller: Operations) {
         let (operations, batch, pace) = (self.operations.clone(), self.batch, self.pace);
         let work = run::drive(&mut self, pace, &context);
-        let halt = RunRecord::run_with_heartbeat(&caller, batch, &context.control, work).await;
+        let halt = RunRecord::run_with_heartbeat(&caller, batch, &context, work).await;
         let items = operations.batch_items(batch).await;
         context.tell(BatchEvent::Finished(Report {
             batch,

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 
 use tokio::{sync::watch, time::MissedTickBehavior};
 
-use super::{Control, RunCommand};
+use super::{Bulk, Context, Hold, RunCommand};
 use crate::{
     directory::{BatchRun, Heartbeat, RunId},
     domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState},
@@ -23,11 +23,12 @@ pub(super) struct RunRecord {
 
 impl RunRecord {
     /// Does the work of the run with heartbeats meanwhile, and records how it ended. A panic in the work is recorded as
-    /// the end as well.
+    /// the end as well. Nothing is done before its begin is recorded: what becomes of the groups of a colleague's batch may
+    /// be recorded only by whoever has a run of it.
     pub(super) async fn run_with_heartbeat(
         operations: &Operations,
         batch: BatchId,
-        control: &Control,
+        context: &Context<Bulk>,
         work: impl Future<Output = Option<Halt>>,
     ) -> Option<Halt> {
         let row = new_run(operations);
@@ -36,12 +37,19 @@ impl RunRecord {
             batch,
             row: row.clone(),
         };
-        // If this cannot be written, the heartbeats try it again.
-        drop(operations.directory().begin_run(batch, row).await);
+        while let Err(error) = operations.directory().begin_run(batch, row.clone()).await {
+            if !error.may_be_repeated() {
+                return Some(context.halted(Halt::Cannot(error.to_string())));
+            }
+            context.is_held(Some(Hold::Directory));
+            if !context.control.may_send().await {
+                break;
+            }
+        }
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
             done = work => done.unwrap_or(Some(Halt::Internal)),
-            () = run.beat(control.commands()) => None,
+            () = run.beat(context.control.commands()) => None,
         };
         let ended = run.end(halt.clone()).await;
         halt.or_else(|| Some(Halt::Cannot(ended.err()?.to_string())))

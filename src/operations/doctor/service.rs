@@ -35,12 +35,13 @@ pub(super) async fn check(
     directory: Option<&UsableDirectory>,
     report: &mut Report,
 ) {
-    let needs_no_key = directory.is_some_and(|directory| directory.is_viewer);
-    if needs_no_key && profile.api_key == KeySource::Unset {
-        report.about(Area::Key).note(
-            "there is none, and a viewer of the directory needs none",
-            "The service was not contacted.",
-        );
+    if directory.is_some_and(|directory| directory.is_viewer) {
+        let found = match profile.api_key {
+            KeySource::Unset => "there is none, and a viewer of the directory needs none",
+            _ => "not read: you are a viewer of the directory, and a viewer needs none",
+        };
+        let key = report.about(Area::Key);
+        key.note(found, "The service was not contacted.");
         return;
     }
     let Some((client, key, mut exchanges)) = client(request, profile, report).await else {

@@ -46,7 +46,10 @@ pub fn path_and_columns(path: &Path) -> Result<(PathBuf, Columns), String> {
     {
         name = before.trim_end();
     }
-    let columns = Columns::parse(&text[name.len()..])?;
+    let columns = match text[name.len()..].trim() {
+        "" => Columns::default(),
+        columns => Columns::parse(columns)?,
+    };
     Ok((name.into(), columns))
 }
 

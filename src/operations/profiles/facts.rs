@@ -7,9 +7,6 @@ use crate::{
     operations::prelude::*,
 };
 
-/// Recorded as the source of facts that the service states in a header.
-pub const THE_SERVICE: &str = "the service";
-
 /// The last stated facts: the service repeats them with every answer.
 #[derive(Debug, Default)]
 pub(crate) struct LastStated(Mutex<Vec<Fact>>);
@@ -96,14 +93,12 @@ impl Operations {
     /// What of the stated facts is to be recorded.
     fn not_recorded(&self, stated: &[Fact], known: &Facts) -> Vec<Statement> {
         let is_new = |fact: &&Fact| {
-            let (before, by) = known.in_place_of(**fact);
-            by.is_none_or(|by| by == THE_SERVICE) && before != **fact
+            let (before, is_open) = known.in_place_of(**fact);
+            is_open && before != **fact
         };
-        let new = stated.iter().filter(is_new).map(|fact| Statement {
-            by: THE_SERVICE.to_owned(),
-            ..self.statement(*fact, Basis::Told)
-        });
-        new.collect()
+        let new = stated.iter().filter(is_new);
+        new.map(|fact| self.statement(*fact, Basis::Announced))
+            .collect()
     }
 
     /// What is to be recorded of a reading which shows that somebody else writes to this environment: from then on no

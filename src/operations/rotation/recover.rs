@@ -140,7 +140,7 @@ impl Operations {
     /// Closes an open rotation without settling it; the operator says why. Nothing is sent, and its token may be
     /// rotated again.
     ///
-    /// Refused while its process may still be working on it.
+    /// Refused while its process may still be working on it, or its request may still take effect.
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<RotationRow, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.checked_reason(reason).await?;
@@ -156,11 +156,14 @@ impl Operations {
                     before.state.as_str().replace('_', " ")
                 ))
             })?;
-        if let (State::Intended | State::Sent, Some(wait)) =
-            (before.state, self.settle_window_left(&row))
-        {
+        let may_take_effect = match before.state {
+            State::Intended | State::Sent => true,
+            State::Unknown => !before.refused,
+            _ => false,
+        };
+        if let Some(wait) = self.settle_window_left(&row).filter(|_| may_take_effect) {
             return Err(Failure::guarded(format!(
-                "rotation {} was started by {} a moment ago and may still be running; nothing was changed. Try again in {} s",
+                "rotation {} was started by {} a moment ago and may still take effect; nothing was changed. Try again in {} s",
                 id.0,
                 row.by,
                 wait.as_secs() + 1

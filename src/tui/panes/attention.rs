@@ -117,7 +117,7 @@ impl Rows for Concerns {
             })
             .spread(),
             col("WHERE", (8, 56), 0, |row, _| Cell::new(place(row))).kept(24),
-            col("SINCE", (6, 12), 2, |row, context| {
+            col("SINCE", (6, 13), 2, |row, context| {
                 Cell::new(since(row, context))
             })
             .kept(12)

@@ -181,7 +181,7 @@ impl Rows for Batches {
             .spread()
             .right(),
             col("WHAT", (6, 24), 2, |(_, batch), _| Cell::new(what(batch))),
-            col("STARTED", (8, 12), 1, |(_, batch), context| {
+            col("STARTED", (8, 13), 1, |(_, batch), context| {
                 Cell::new(context.stamp(batch.started_at))
             })
             .kept(12),

@@ -127,7 +127,7 @@ impl Rows for History {
     fn columns(&self) -> Vec<Col<Row>> {
         let col = col::<Row>;
         vec![
-            col("WHEN", (5, 12), 1, |row, context| {
+            col("WHEN", (5, 13), 1, |row, context| {
                 Cell::new(context.stamp(row.entry.at))
             })
             .kept(12)

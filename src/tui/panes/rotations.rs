@@ -84,7 +84,7 @@ impl Rows for Rotations {
     fn columns(&self) -> Vec<Col<RotationRow>> {
         let col = col::<RotationRow>;
         vec![
-            col("WHEN", (5, 12), 1, |row, context| {
+            col("WHEN", (5, 13), 1, |row, context| {
                 Cell::new(context.stamp(row.started_at))
             })
             .kept(12)

@@ -53,8 +53,11 @@ impl Context {
     }
 
     /// For a column of a list of what was done: `14:05` today, `21 Nov 14:05` on another day of this year, otherwise
-    /// `2025-11-21`.
+    /// `2025-11-21`. A time in the future, which is that of another clock, is not taken for one of today.
     pub fn stamp(&self, at: Timestamp) -> String {
+        if age::of(at, self.now).is_none() {
+            return age::AHEAD.into();
+        }
         let (at, now) = (self.zoned(at), self.zoned(self.now));
         let format = if at.date() == now.date() {
             "%H:%M"
@@ -133,6 +136,7 @@ mod tests {
         assert_eq!(stamp(&context, "2026-11-19T23:45:00Z"), "19 Nov 23:45");
         assert_eq!(stamp(&context, "2026-02-03T04:05:00Z"), "3 Feb 04:05");
         assert_eq!(stamp(&context, "2025-12-31T04:05:00Z"), "2025-12-31");
+        assert_eq!(stamp(&context, "2026-11-20T23:59:00Z"), "in the future");
         let second = |at: &str| context.second(at.parse().expect("a time"));
         assert_eq!(second("2026-11-20T00:05:59Z"), "00:05:59");
         assert_eq!(second("2026-11-09T00:05:59Z"), "9 Nov 00:05:59");

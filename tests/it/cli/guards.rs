@@ -97,6 +97,39 @@ async fn a_dry_run_changes_nothing() {
     assert!(methods(&service).iter().all(|method| method == "GET"));
 }
 
+/// The dry run of a read is refused as the read is, and accepts what it accepts.
+#[tokio::test]
+async fn a_dry_run_of_a_read_ends_as_the_read() {
+    let zeta = group("token-1", &json!({"provided_id": "zeta"}));
+    let acme = || group("token-0", &Value::Null);
+    let (home, service) = knowing_acme(vec![acme(), acme(), zeta]).await;
+    home.write("there", "");
+    for (code, command, why) in [
+        (3, "get acmee", "\"acmee\" is not in the directory"),
+        (
+            2,
+            "get acme --token-out there",
+            "cannot create the token file",
+        ),
+        (3, "get zeta --exists --read-only", "read-only"),
+        (2, "get zeta --exists --all", "--all"),
+        (0, "get acme", ""),
+        (0, "get acme --reveal", ""),
+        (0, "get zeta --exists", ""),
+    ] {
+        let before = service.connections();
+        home.exits(code, &format!("{command} --dry-run"))
+            .await
+            .says(why);
+        assert_eq!(service.connections(), before, "{command}: nothing was sent");
+        home.exits(code, command).await.says(why);
+    }
+    assert_eq!(
+        home.json(0, "get yota --exists --dry-run").await["to_read"],
+        1
+    );
+}
+
 /// What the run refuses before it asks, its dry run refuses too.
 #[tokio::test]
 async fn a_dry_run_of_a_file_is_refused_where_the_run_is() {

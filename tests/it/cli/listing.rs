@@ -52,6 +52,8 @@ async fn a_wrong_filter_or_column_is_a_usage_error() {
         (2, "list --sort size", "prop:KEY"),
         (2, "list --columns size", "unknown column \"size\""),
         (2, "list --columns +id,name", "prefix all of them"),
+        (2, "list --columns ''", "no column is named"),
+        (2, "export --columns ''", "no column is named"),
         (2, "list --limit 0", "limit"),
         (2, "rotate acme-eu --limit 1 --yes", "need --filter"),
     ]).await;

@@ -105,6 +105,26 @@ async fn a_full_disk_is_reported_as_a_failure() {
     }
 }
 
+/// A run says what it did, also where its report is lost.
+#[tokio::test]
+async fn a_run_whose_report_is_lost_says_what_it_did() {
+    let (home, _serving) = Home::served().await;
+    home.write("rows.csv", "user_group_id,name\none,One\ntwo,Two\n");
+    for json in ["", " --json"] {
+        let command = format!("import rows.csv --create --yes{json}");
+        let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
+        // The second time there is nothing to do.
+        let said = if json.is_empty() {
+            "; done: 2 created"
+        } else {
+            "; done: 2 existed"
+        };
+        assert_eq!(ran.code, 6, "{command}: {}", ran.err);
+        ran.says(said);
+    }
+    home.exits(0, "show two").await;
+}
+
 /// An API key and a token are printed once: if nobody gets them, the command fails, and the key is revoked.
 #[tokio::test]
 async fn a_key_or_token_that_cannot_be_printed_is_a_failure() {
@@ -137,6 +157,12 @@ async fn a_key_or_token_that_cannot_be_printed_is_a_failure() {
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
         ran.says("standard output, which is closed or discarded. Nothing was sent");
     }
+    for command in ["get acme", "rotate acme --yes", "create new --yes"] {
+        let ran = shell(&home, &format!("groupdesk {command} --reveal >&-")).await;
+        assert_eq!(ran.code, 2, "{command}: {}", ran.err);
+        ran.says("--reveal needs standard output, which is closed or discarded. Nothing was sent");
+    }
+    home.exits(3, "get new").await;
     let after = home.json(0, "get acme").await;
     assert_eq!(after["fingerprint"], fingerprint, "not rotated");
 }

@@ -140,7 +140,7 @@ async fn abandoning_asks_and_frees_the_token() {
     let with_yes = format!("{abandon} --yes");
     // Nobody can be asked; and its process may still live.
     home.exits(3, abandon).await;
-    home.exits(3, &with_yes).await.says("may still be running");
+    home.exits(3, &with_yes).await.says("may still take effect");
     scene.an_hour_later();
     let (shown, code) = answer_with_line(home, abandon, "n\n");
     assert_eq!(code, Some(3), "{shown}");

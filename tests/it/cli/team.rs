@@ -312,6 +312,22 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     vera.exits(0, "history acme").await;
     let doctor = vera.run("doctor").await;
     doctor.shows("a viewer of the directory needs none");
+    // One that is configured all the same is not read.
+    let without = vera.config();
+    let ran = vera.path("ran").display().to_string();
+    let command = format!("api_key = {{ command = [\"touch\", \"{ran}\"] }}");
+    let config = without.replace("[profiles.live]", &format!("[profiles.live]\n{command}"));
+    vera.write("config.toml", &config);
+    vera.run("doctor").await.shows("not read: you are a viewer");
+    for command in [
+        "profile check live",
+        "profile bind live --same-environment",
+        "profile unbind live",
+    ] {
+        vera.exits(8, command).await.says("operator");
+    }
+    assert!(!vera.path("ran").exists());
+    vera.write("config.toml", &without);
     for change in [
         create,
         "rotate acme --yes",

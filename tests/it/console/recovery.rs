@@ -40,7 +40,13 @@ async fn an_open_rotation_is_shown_settled_and_abandoned_in_its_pane() {
     lose_an_answer(&proxy, &operations, false).await;
     // The service is unreachable at the start.
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    let mut console = open_with(vec![operations]).await;
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    // Its request can no longer arrive.
+    let late = world
+        .installation(Side::Testing)
+        .at(NOW + Duration::from_mins(1));
+    let late = late.through(proxy.base_url()).operations();
+    let mut console = open_with(vec![late]).await;
     console.shows("UNKNOWN: 1 rotation, acme-eu");
     console.keys("3").await;
     console.shows_all(["1 open", "unknown"]);

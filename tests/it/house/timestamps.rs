@@ -63,7 +63,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/operations/run/control.rs", 2, "one clock, that of the run: until when it pauses"),
     ("src/platform/clock.rs", 5, "the wall clock stands in only where a machine has no clock that nobody sets"),
     ("src/search/query/rows.rs", 1, FILTER),
-    ("src/service/keys.rs", 1, "one clock, that of the service: when its own keys end"),
+    ("src/service/keys.rs", 2, "one clock, that of the storage: when its keys end"),
     ("src/tui/app/drafts.rs", 2, OWN),
     ("src/tui/panes/batch/run.rs", 4, OWN),
     ("src/tui/panes/edit/draft.rs", 1, OWN),

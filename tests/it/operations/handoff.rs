@@ -400,7 +400,9 @@ async fn the_old_token_of_a_rotation_is_never_handed_off() {
     scene.proxy.next("POST", lost());
     rotate(&scene.ana).await.expect_err("unknown");
     let row = scene.journal().await[0].id;
-    let closed = scene.ana.abandon(row, "the request was lost").await;
+    let later = Timestamp::now() + Duration::from_secs(HORIZON.unsigned_abs());
+    let late = scene.installation().at(later).operations();
+    let closed = late.abandon(row, "the request was lost").await;
     closed.expect("abandoned");
     let refused = scene.ana.hand_off_again(row).await;
     let refused = refused.expect_err("no new token").to_string();

@@ -170,7 +170,11 @@ async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each
 async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
     let scene = unknown_at_noon().await;
     let row = scene.journal().await[0].id;
-    let li = scene.installation().by(LI).at(noon()).operations();
+    // Its request may still arrive.
+    let early = after(&scene, HORIZON - 1).abandon(row, "gone").await;
+    let early = early.expect_err("too early").to_string();
+    assert_has(&early, "may still take effect");
+    let li = after(&scene, HORIZON);
     let failure = li.abandon(row, "  ").await.expect_err("no reason");
     assert_has(&failure.to_string(), "a reason is required");
     let read_only = scene.installation();
@@ -202,7 +206,7 @@ async fn a_rotation_that_may_be_under_way_cannot_be_abandoned() {
     let early = after(&scene, HORIZON - 1).abandon(row, "gone").await;
     let early = early.expect_err("too early");
     assert_eq!(early.class(), Class::Guarded);
-    assert_has(&early.to_string(), "may still be running");
+    assert_has(&early.to_string(), "may still take effect");
     let late = after(&scene, HORIZON).abandon(row, "gone").await;
     late.expect("done");
     assert_eq!(scene.states().await, [State::Abandoned]);

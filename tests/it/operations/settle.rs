@@ -136,7 +136,8 @@ pub(super) async fn leave_behind(
     let (directory, profile) = (ana.directory(), &ana.profile().name);
     let place = place(directory, profile);
     let intent = fields::intent(group, previous, (by, profile), noon());
-    let begun = opened_by(directory, by).begin_rotation(place, intent).await;
+    let sender = opened_by(directory, by);
+    let begun = sender.begin_rotation(place, intent).await;
     let groupdesk::directory::BeginResult::Started(row) = begun.expect("begun") else {
         panic!("the token is held");
     };
@@ -145,7 +146,7 @@ pub(super) async fn leave_behind(
         let step = fields::step(row, rotation, *event, MODEL_HORIZON, noon());
         rotation = step.after;
         let record = fields::step_record(step);
-        directory.record(place, record).await.expect("written");
+        sender.record(place, record).await.expect("written");
     }
     row
 }
@@ -271,6 +272,19 @@ async fn an_update_that_others_settled_is_not_sent_again_over_what_they_changed(
     let (gate, updating) = held_up(&scene, "PUT", updating).await;
     let li = after(&scene, HORIZON);
     update(&li, &first, &second).await.expect("updated");
+    // An older change of the same person is closed: that is not how this one ended.
+    let mut history = li.history(None, Some(1)).await.expect("readable");
+    let record = groupdesk::directory::Record {
+        entry: Some(Entry {
+            ending: Ending::Abandoned,
+            changes: None,
+            note: Some(format!("started by {}; it was open", scene.ana.operator())),
+            ..history.remove(0).value
+        }),
+        ..Default::default()
+    };
+    let (directory, place) = (scene.world.directory(), scene.world.place(Side::Testing));
+    directory.record(place, record).await.expect("recorded");
     gate.open();
     let failure = updating.await.expect("it ends").expect_err("no response");
     assert_eq!(failure.class(), Class::Unknown, "{failure}");

@@ -84,3 +84,25 @@ async fn a_key_is_missed_only_where_it_can_be_looked_for() {
     assert!(!lacks(KeySource::Command(touch.into())).await);
     assert!(!ran.exists());
 }
+
+/// A key of a known environment that was taken for that of a new one.
+#[tokio::test]
+async fn a_token_of_another_environment_says_which_and_what_to_do() {
+    let scene = Scene::new().await;
+    let renewed = scene.world.new_key("testing", Some("Testing"));
+    let li = || scene.installation().key(&renewed).unbound();
+    li().answer_binding(BindingAnswer::New)
+        .await
+        .expect("bound");
+    for is_first in [true, false] {
+        let done = li().look_up(&id(ACME), EXISTS).await.expect("found");
+        let said: Vec<_> = done.warnings.iter().map(ToString::to_string).collect();
+        let said = said.join("\n");
+        if is_first {
+            assert_has(&said, "its token is known in environment testing.");
+            assert_has(&said, "profile bind testing --same-environment testing");
+        } else {
+            assert_lacks(&said, "--same-environment");
+        }
+    }
+}

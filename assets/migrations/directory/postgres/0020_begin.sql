@@ -104,7 +104,7 @@ CREATE TABLE alarms (
 );
 CREATE INDEX alarms_open ON alarms (place) WHERE acknowledged_at IS NULL;
 
--- `by` is "the service" if the service told it about itself in an answer; `db_user` is always who recorded it.
+-- `source` is 'announced' if the service told it about itself in an answer, which `by` got.
 CREATE TABLE facts (
     place   BIGINT NOT NULL REFERENCES places (number) ON DELETE CASCADE,
     fact    TEXT COLLATE "C" NOT NULL,
@@ -168,6 +168,9 @@ CREATE TABLE history (
     note                 TEXT,
     place                BIGINT NOT NULL REFERENCES places (number),
     key                  BIGINT,
+    -- The change that it is about.
+    mutation             BIGINT,
+    rotation             BIGINT,
     db_user              NAME        NOT NULL DEFAULT session_user,
     db_at                TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
     written_in           XID8        NOT NULL DEFAULT pg_current_xact_id()
@@ -433,7 +436,7 @@ DECLARE
 BEGIN
     FOREACH named IN ARRAY ARRAY[
         'place_keys state trusted trial withdrawn',
-        'facts source proven told unknown',
+        'facts source proven told announced unknown',
         'history operation get create update rotate handoff',
         'history ending found created existed updated rotated confirmed recovered not_applied superseded conflict refused '
             'unknown unreachable created_by_get abandoned handed_off not_handed_off',
@@ -480,7 +483,7 @@ BEGIN
 END $$;
 -- Only the place of a line may ever change, when two places are merged.
 CREATE TRIGGER history_no_update BEFORE UPDATE OF number, at, by, profile, user_group_id, operation, ending,
-    previous_fingerprint, fingerprint, reason, changes, note, key ON history FOR EACH ROW EXECUTE FUNCTION refused();
+    previous_fingerprint, fingerprint, reason, changes, note, key, mutation, rotation ON history FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER history_no_delete BEFORE DELETE ON history FOR EACH ROW EXECUTE FUNCTION refused();
 -- The next number is always theirs: a number that somebody else names would leave no next one.
 CREATE FUNCTION in_order() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -569,7 +572,8 @@ END $$;
 CREATE TRIGGER last_changes_numbered BEFORE INSERT OR UPDATE OF number ON last_changes FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER scheduled_runs_heard_of BEFORE INSERT OR UPDATE ON scheduled_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
--- Of what has ended only the hand-off and the place may change, and a conflict may be closed.
+-- Of what has ended only the hand-off and the place may change, and a conflict may be closed. That it was sent, and what was
+-- answered, is said by its sender alone, and how a hand-off ended by whoever took it.
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF OLD.state NOT IN ('intended', 'sent', 'rotated', 'unknown')
@@ -577,6 +581,12 @@ BEGIN
         AND (NEW.state, NEW.fingerprint, NEW.refused, NEW.read_unchanged, NEW.sent_at, NEW.note)
             IS DISTINCT FROM (OLD.state, OLD.fingerprint, OLD.refused, OLD.read_unchanged, OLD.sent_at, OLD.note) THEN
         RAISE EXCEPTION 'a rotation that has ended stays so';
+    ELSIF (NOT is_oneself(OLD."by") AND (NEW.sent_at IS DISTINCT FROM OLD.sent_at OR NEW.refused > OLD.refused
+            OR NEW.state IN ('sent', 'rotated') AND NEW.state <> OLD.state)
+        OR is_oneself(NEW.handoff_by) IS NOT TRUE AND NEW.handoff IN ('done', 'failed')
+            AND (NEW.handoff, NEW.handoff_exit, NEW.handoff_note) IS DISTINCT FROM (OLD.handoff, OLD.handoff_exit, OLD.handoff_note))
+        AND NOT is_owner(TG_RELID) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
     END IF;
     RETURN NEW;
 END $$;
@@ -595,7 +605,8 @@ BEGIN
     IF NEW.state = 'ended' THEN
         NEW.sent := OLD.sent;
     END IF;
-    IF (NEW.changes IS NOT DISTINCT FROM OLD.changes AND (NEW.sent IS NOT DISTINCT FROM OLD.sent
+    IF (NEW.changes IS NOT DISTINCT FROM OLD.changes AND NEW.sent_at IS NOT DISTINCT FROM OLD.sent_at
+            AND (NEW.state <> 'sent' OR OLD.state = 'sent') AND (NEW.sent IS NOT DISTINCT FROM OLD.sent
             OR OLD.sent::jsonb @> NEW.sent::jsonb)) OR is_oneself(OLD."by") OR is_owner(TG_RELID) THEN
         RETURN NEW;
     END IF;
@@ -791,9 +802,6 @@ BEGIN
     IF is_oneself(said) OR TG_OP = 'UPDATE' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
             WHERE new_row -> one IS DISTINCT FROM old_row -> one) OR is_owner(TG_RELID) THEN
         RETURN NULL;
-    ELSIF TG_TABLE_NAME = 'facts' AND said = 'the service' AND new_row ->> 'source' = 'told'
-        AND new_row ->> 'fact' <> 'sole_writer' THEN
-        RETURN NULL;
     -- Nothing was said yet, or a hand-off is free again.
     ELSIF said IS NULL AND (TG_OP = 'INSERT' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
             WHERE COALESCE(new_row ->> one, '[]') <> '[]') OR TG_ARGV[0] = 'handoff_by' AND new_row ->> 'handoff_run' IS NULL) THEN
@@ -879,6 +887,34 @@ END $$;
 CREATE TRIGGER batches_of_batch AFTER UPDATE ON batches FOR EACH ROW EXECUTE FUNCTION of_batch(id);
 CREATE TRIGGER batch_items_of_batch AFTER INSERT OR UPDATE ON batch_items FOR EACH ROW EXECUTE FUNCTION of_batch(batch_id);
 CREATE TRIGGER batch_runs_of_batch AFTER UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION of_batch(batch_id);
+
+-- Others than the sender of a rotation say what they have read of it while it is open, and nothing of its request.
+CREATE FUNCTION of_rotation() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    before TEXT := COALESCE((SELECT state FROM rotation_events WHERE rotation_id = NEW.rotation_id AND seq < NEW.seq
+        ORDER BY seq DESC LIMIT 1), 'intended');
+BEGIN
+    IF EXISTS (SELECT FROM rotations WHERE id = NEW.rotation_id AND state = NEW.state
+            AND (is_oneself("by") OR NEW.event IN ('read', 'read_contradicts', 'found_at_start', 'abandon')))
+        AND (before IN ('intended', 'sent', 'rotated', 'unknown') OR before = 'conflict' AND NEW.event = 'abandon')
+        OR is_owner(TG_RELID) THEN
+        RETURN NULL;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in a rotation of somebody else';
+END $$;
+CREATE TRIGGER rotation_events_of_rotation AFTER INSERT ON rotation_events FOR EACH ROW EXECUTE FUNCTION of_rotation();
+
+-- The token of a group came from a rotation of that group that was sent.
+CREATE FUNCTION from_rotation() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NEW.rotation IS NULL OR is_owner(TG_RELID) OR EXISTS (SELECT FROM rotations WHERE id = NEW.rotation
+            AND place = NEW.place AND user_group_id = NEW.user_group_id AND state NOT IN ('intended', 'sent', 'not_applied')) THEN
+        RETURN NULL;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'from a rotation of somebody else';
+END $$;
+CREATE TRIGGER last_changes_from_rotation AFTER INSERT OR UPDATE OF rotation ON last_changes
+    FOR EACH ROW EXECUTE FUNCTION from_rotation();
 
 CREATE FUNCTION recorded() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN

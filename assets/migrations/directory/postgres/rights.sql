@@ -26,7 +26,7 @@ GRANT INSERT, UPDATE (name, team_id, mapping, properties, environment_tag, finge
 GRANT INSERT, UPDATE (first_seen, last_seen)
     ON fingerprints TO ":schema_operator";
 GRANT INSERT (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes, note, place,
-    key)
+    key, mutation, rotation)
     ON history TO ":schema_operator";
 GRANT INSERT (place, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, started_at, boot_clock,
     key, hands_off, process, settles_in, unwritten), UPDATE (state, fingerprint, refused, read_unchanged, sent_at, note, boot_clock, handoff, handoff_exit, handoff_note, profile,

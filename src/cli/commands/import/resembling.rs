@@ -181,7 +181,24 @@ impl SpreadsheetCells {
             let what = what.or_else(|| changed_type(values, cell));
             ("property", &**cell, what)
         });
-        for (field, text, what) in texts.chain(properties) {
+        let rows = known
+            .iter()
+            .flat_map(|known| known.mapping.iter().flatten());
+        let rows = rows.map(|(key, _)| key);
+        let all = known
+            .iter()
+            .flat_map(|known| known.properties.iter().flatten());
+        let all = all.map(|(key, _)| key);
+        let others = (row.fields.mapping.iter().flatten())
+            .filter(|(key, _)| spreadsheet::is_spelled_otherwise(key, rows.clone()))
+            .map(|(key, _)| ("mapping", &**key));
+        let others = others.chain(
+            (row.fields.properties.iter().flatten())
+                .filter(|(key, _)| spreadsheet::is_spelled_otherwise(key, all.clone()))
+                .map(|(key, _)| ("property", &**key)),
+        );
+        let others = others.map(|(field, key)| (field, key, Some(spreadsheet::SPELLED_OTHERWISE)));
+        for (field, text, what) in texts.chain(properties).chain(others) {
             let Some(what) = what else {
                 continue;
             };

@@ -47,7 +47,7 @@ impl Run for Create {
             mutation,
             token,
         } = self;
-        token_file::prepare(token.token_out.as_deref(), false)?;
+        token_file::prepare_for(&token)?;
         let wanted = async {
             let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
             edits.apply(&DesiredFields::default())
@@ -151,7 +151,7 @@ impl Run for Copy {
     ];
 
     async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
-        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        token_file::prepare_for(&self.token)?;
         let fields = mem::take(&mut self.fields);
         let [unmap, remove] = [&mut self.unmap, &mut self.remove_property].map(mem::take);
         let edits = Edits::read(fields, unmap, remove);

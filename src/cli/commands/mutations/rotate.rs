@@ -31,7 +31,7 @@ impl Run for Rotate {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        token_file::prepare_for(&self.token)?;
         match self.single().cloned() {
             _ if self.token_stdin => {
                 let pasted = whose::ask(global.no_input);

@@ -57,7 +57,7 @@ impl Run for Update {
     ];
 
     async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
-        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        token_file::prepare_for(&self.token)?;
         let Some(id) = self.single().cloned() else {
             return batch::update(global, self).await;
         };

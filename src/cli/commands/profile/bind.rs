@@ -73,6 +73,7 @@ impl From<Unbind> for Bind {
 pub(super) async fn bind(context: &Setup<'_>, arguments: Bind) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let directory = session::open_named(&settings.directory, &context.overrides)?;
+    super::not_as_viewer(&directory)?;
     let profiles = chosen(&settings, &arguments)?;
     let mut bound = Vec::new();
     let mut failed = None;

@@ -9,10 +9,10 @@ use crate::{
         profile::Profile,
     },
     domain::{
-        facts::{self, Basis, Fact, GetBehaviour, OmittedField, Stated},
+        facts::{self, Basis, Fact, GetBehaviour, OmittedField, Stated, THE_SERVICE},
         group::EnvironmentTag,
     },
-    operations::{Probe, Step, THE_SERVICE},
+    operations::{Probe, Step},
 };
 
 pub(super) fn list(context: &Setup<'_>) -> Result<Exit, CliError> {
@@ -233,6 +233,10 @@ impl FactLine {
             by: stated.by.clone(),
         }
     }
+
+    fn is_announced(&self) -> bool {
+        self.basis == Basis::Announced
+    }
 }
 
 shape! {
@@ -240,9 +244,11 @@ shape! {
     fn fact(line: &FactLine) {
         "fact": text = line.fact, "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer";
         "value": text = line.value, "for properties_on_get: returned, echoed or unknown; for absent_*: keep, clear or unknown; for sole_writer: yes or no";
-        "source": text = line.basis.as_str(), "proven, told (set by you or announced by the service) or unknown";
+        // Words of 0.2.0.
+        "source": text = if line.is_announced() { Basis::Told } else { line.basis }.as_str(), "proven, told (set by you or announced by the service) or unknown";
         "at": time or "it was never set" = line.at, "since when";
-        "by": text or "it was never set" = line.by.as_ref(), "by whom";
+        "by": text or "it was never set" = if line.is_announced() { Some(THE_SERVICE) } else { line.by.as_deref() }, "by whom";
+        "recorded_by": text or "the service did not announce it" = line.by.as_ref().filter(|_| line.is_announced()), "who got the response with it";
     }
 }
 
@@ -284,7 +290,7 @@ fn facts_text(lines: &[FactLine], now: jiff::Timestamp) -> String {
 
 fn source(line: &FactLine) -> &'static str {
     match line.basis {
-        Basis::Told if line.by.as_deref() == Some(THE_SERVICE) => "announced",
+        Basis::Announced => "announced",
         Basis::Told => "set",
         Basis::Proven => "observed",
         Basis::Unknown => "-",

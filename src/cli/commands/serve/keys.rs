@@ -60,7 +60,10 @@ pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exi
             if let Some(why) = objection(&create.environment) {
                 return Err(CliError::Usage(format!("--environment {why}")));
             }
-            check_new(&new_key(create, global), Clock::System.now())?;
+            // In a storage that is there, its own clock decides whether a key has ended.
+            if !storage.is_there() {
+                check_new(&new_key(create, global), Clock::System.now())?;
+            }
         }
         Command::List if !storage.is_there() => return print(&[], global),
         Command::Revoke { id } if !storage.is_there() => {

@@ -207,18 +207,24 @@ pub(crate) struct Columns {
     is_chosen: bool,
 }
 
-impl Columns {
-    /// `id,prop:tier` selects these; `+prop:tier,+map:40` adds to the default ones; an empty text is the default ones.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+impl Default for Columns {
+    fn default() -> Self {
         let usual = NAMED[..USUAL].iter().map(|(column, ..)| column.clone());
-        let usual = usual.collect();
-        let is_chosen = !text.is_empty();
-        let shown = if is_chosen {
-            chosen(column_words(text), Vec::new(), usual, Column::parse)?
-        } else {
-            usual
-        };
-        Ok(Self { shown, is_chosen })
+        Self {
+            shown: usual.collect(),
+            is_chosen: false,
+        }
+    }
+}
+
+impl Columns {
+    /// `id,prop:tier` selects these; `+prop:tier,+map:40` adds to the default ones.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let usual = Self::default().shown;
+        Ok(Self {
+            shown: chosen(column_words(text), Vec::new(), usual, Column::parse)?,
+            is_chosen: true,
+        })
     }
 
     /// The words that select columns; for keys and rows, the prefix.

@@ -282,6 +282,13 @@ async fn rotations(c: &mut Contract) {
     c.cases(&home, &[
         (7, FAILS, "rotate acme --yes"),
         (7, "rotations check [ID]", "rotations check"),
+    ]).await;
+    // Its request can no longer take effect.
+    let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));
+    let later = "UPDATE rotations SET boot_clock = NULL, sent_at = sent_at - 3600000000";
+    assert_eq!(raw.expect("a directory").execute(later, []), Ok(1));
+    #[rustfmt::skip] // A table: one case per line.
+    c.cases(&home, &[
         (0, "rotations abandon ID", "rotations abandon 1 --reason gone --yes"),
     ]).await;
 }

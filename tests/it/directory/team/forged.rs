@@ -65,6 +65,8 @@ const FORGED: &[&str] = &[
     "UPDATE forging.alarms SET reason = 'another' WHERE acknowledged_by = 'ana'",
     "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'told', 1, 'ana')",
     "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'proven', 1, 'the service')",
+    "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'told', 1, 'the service')",
+    "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'announced', 1, 'ana')",
     "UPDATE forging.facts SET value = 'no'",
     "UPDATE forging.facts SET at = 2",
     "INSERT INTO forging.annotations (place, user_group_id, note, noted_at, noted_by, labels, favourite) VALUES (1, 'globex', 'n', 1, 'ana', '[]', FALSE)",
@@ -103,6 +105,18 @@ const FORGED: &[&str] = &[
     "UPDATE forging.user_groups SET mapping = '{\"7\": \"50\"}', origin = '{\"mapping\": [\"sent\", 9, \"ana\"]}' WHERE user_group_id = 'changed'",
     "UPDATE forging.mutations SET sent = '{\"mapping\": {\"7\": \"666\"}}' WHERE state = 'sent' AND by = 'ana'",
     "UPDATE forging.mutations SET changes = '{\"mapping\": {\"7\": [null, \"666\"]}}' WHERE state = 'sent' AND by = 'ana'",
+    // What only the sender of a request can say of it, and what only whoever took a hand-off. Rotation 2 is hers, 3 has ended.
+    "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (2, 2, 1, 'answered_refused', FALSE, 'rotated')",
+    "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (2, 2, 1, 'sending', FALSE, 'sent')",
+    "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (2, 2, 1, 'abandon', FALSE, 'abandoned')",
+    "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (3, 2, 1, 'read_contradicts', FALSE, 'confirmed')",
+    "UPDATE forging.rotations SET state = 'sent' WHERE id = 1",
+    "UPDATE forging.rotations SET state = 'rotated', fingerprint = sha256('z') WHERE id = 1",
+    "UPDATE forging.rotations SET sent_at = 5 WHERE id = 2",
+    "UPDATE forging.rotations SET refused = TRUE WHERE id = 2",
+    "UPDATE forging.rotations SET handoff = 'done', handoff_exit = 0 WHERE id = 2",
+    "UPDATE forging.mutations SET sent_at = 5 WHERE user_group_id = 'changed'",
+    "INSERT INTO forging.last_changes (place, user_group_id, part, number, rotation) VALUES (1, 'globex', 'token', 1, 2)",
     // Of a batch of hers, with one item that was rotated.
     "INSERT INTO forging.batch_items (batch_id, position, user_group_id) VALUES (1, 999, 'other')",
     "WITH mine AS (INSERT INTO forging.batch_runs (batch_id, run, by, paused, stands_since, seen) VALUES (1, 2, session_user, FALSE, 1, 1)) \
@@ -116,7 +130,11 @@ const FORGED: &[&str] = &[
 /// Allowed: the same in the own name, or where the other's own rows prove the name.
 #[rustfmt::skip] // A table: one case per line.
 const TRUE_NAMES: &[&str] = &[
-    "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'told', 1, 'the service')",
+    "INSERT INTO forging.facts (place, fact, value, source, at, by) VALUES (1, 'absent_name', 'keep', 'announced', 1, session_user)",
+    "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (2, 2, 1, 'read_contradicts', FALSE, 'rotated')",
+    "UPDATE forging.rotations SET state = 'confirmed' WHERE id = 2; \
+     INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (2, 2, 1, 'read', FALSE, 'confirmed')",
+    "INSERT INTO forging.last_changes (place, user_group_id, part, number, rotation) VALUES (1, 'acme', 'token', 1, 2)",
     "UPDATE forging.facts SET value = 'no', by = session_user",
     "UPDATE forging.annotations SET note = 'another', noted_by = session_user || '@desk'",
     "UPDATE forging.annotations SET favourite = TRUE",
@@ -204,7 +222,7 @@ fn no_number_that_an_operator_names_is_in_the_way_of_the_next_one() {
     let event = |number: &str| {
         format!(
             "INSERT INTO rotation_events (rotation_id, seq, at, event, horizon_passed, state) \
-             SELECT 1, {number}, 1, 'sending', FALSE, 'sent' FROM rotation_events WHERE rotation_id = 1 HAVING count(*) > 0"
+             SELECT 1, {number}, 1, 'read', FALSE, 'intended' FROM rotation_events WHERE rotation_id = 1 HAVING count(*) > 0"
         )
     };
     let group = |number: &str| {
@@ -242,6 +260,28 @@ fn every_table_of_a_batch_is_of_its_people() {
          OR oid IN (SELECT conrelid FROM pg_constraint WHERE confrelid = 'batches'::regclass) ORDER BY 1",
     );
     assert_eq!(tables, "batch_items 1\nbatch_runs 1\nbatches 1");
+}
+
+/// Also for tables that are added later: a row of a colleague's rotation, change, batch or import says something in that name.
+#[test]
+fn what_is_written_about_a_row_with_a_name_is_guarded() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let found = server.execute(
+        SHARED,
+        "SELECT conrelid::regclass || '.' || attname || ': ' || COALESCE((SELECT string_agg(proname, ' ' ORDER BY proname) \
+          FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgrelid = conrelid \
+          AND proname IN ('of_batch', 'of_rotation', 'from_rotation', 'by_oneself')), 'open') \
+         FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1] \
+         WHERE contype = 'f' AND connamespace = 'granted'::regnamespace AND EXISTS ( \
+          SELECT FROM pg_attribute named WHERE named.attrelid = confrelid AND named.attname = 'by') ORDER BY 1",
+    );
+    // Whoever has the same file goes on with the import of a colleague.
+    let expected = "batch_items.batch_id: of_batch\nbatch_items.mutation_id: of_batch\nbatch_items.rotation_id: of_batch\n\
+                    batch_runs.batch_id: by_oneself of_batch\nimport_rows.import_id: open\nlast_changes.rotation: from_rotation\n\
+                    mutations.rotation_id: by_oneself\nrotation_events.rotation_id: of_rotation";
+    assert_eq!(found, expected);
 }
 
 /// Whatever is read as a word, a time or an ID: one row that is none would stop whoever reads the table.
@@ -285,6 +325,8 @@ INSERT INTO mutations (place, profile, user_group_id, operation, state, by, star
  VALUES (1, 'eu', 'mapped', 'update', 'sent', 'ana', 1, '{\"mapping\": {\"7\": \"213\"}}'); \
 INSERT INTO rotations (place, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, started_at) \
  VALUES (1, 'eu', 'closed', 'confirmed', sha256('before'), sha256('now'), FALSE, FALSE, 'ana', 1); \
+INSERT INTO rotation_events (rotation_id, seq, at, event, horizon_passed, state) \
+ VALUES (2, 1, 1, 'answered_new_token', FALSE, 'rotated'), (3, 1, 1, 'read', FALSE, 'confirmed'); \
 INSERT INTO mutations (place, profile, user_group_id, operation, state, by, started_at, ending) \
  VALUES (1, 'eu', 'closed', 'update', 'ended', 'ana', 1, 'updated')";
 

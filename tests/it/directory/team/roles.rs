@@ -91,7 +91,8 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("DELETE FROM audit", OWNER),
     ("TRUNCATE audit", OWNER),
     // Rotations.
-    ("UPDATE rotations SET state = 'sent'", OPERATOR),
+    ("UPDATE rotations SET state = 'unknown'", OPERATOR),
+    ("UPDATE rotations SET state = 'sent'", OWNER),
     ("UPDATE rotations SET previous = previous", OWNER),
     ("UPDATE rotations SET user_group_id = 'x'", OWNER),
     ("UPDATE rotations SET place = place", OWNER),
@@ -450,18 +451,23 @@ fn the_roles_of_a_directory_are_neither_granted_nor_revoked() {
     let desk = postgres::at_as("desk", server.folder(), schema);
     for role in ["viewer", "operator", "admin", "owner"] {
         let own = format!("own_roles_{role}");
-        let refused = TeamFault::RoleOfDirectory(own.clone());
+        let refused = TeamFault::NoLogin(own.clone());
         assert_eq!(fault_of(revoke(&desk, &own)), refused);
         assert_eq!(fault_of(grant(&desk, &own, Role::Operator)), refused);
         // Of another directory: its people would be let in here.
         shared();
         let other = format!("{SHARED}_{role}");
-        let refused = TeamFault::RoleOfDirectory(other.clone());
+        let refused = TeamFault::NoLogin(other.clone());
         assert_eq!(fault_of(grant(&desk, &other, Role::Viewer)), refused);
         assert!(!revoke(&desk, &other).expect("asked"));
     }
     let admin = postgres::at_as("own_roles_admin_person", server.folder(), schema);
-    server.execute(schema, "CREATE ROLE \"own_roles-Nina\" LOGIN");
+    server.execute(
+        schema,
+        "CREATE ROLE \"own_roles-Nina\" LOGIN; CREATE ROLE own_roles_crew",
+    );
+    let crew = fault_of(grant(&admin, "own_roles_crew", Role::Operator));
+    assert_eq!(crew, TeamFault::NoLogin("own_roles_crew".into()));
     grant(&admin, "own_roles-Nina", Role::Viewer).expect("granted");
     let nobody = fault_of(grant(&admin, "own-Nobody", Role::Viewer));
     assert!(
