@@ -211,12 +211,7 @@ impl Operations {
         self.0.clock.now()
     }
 
-    /// Returns every group that the directory knows in this place, ordered by id.
-    pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.0.directory.groups(self.place().await?).await
-    }
-
-    /// Passes the same groups to `take` in chunks, on a directory thread, until `take` returns false; beginning with the
+    /// Passes every group that the directory knows in this place to `take` in chunks, ordered by id, on a directory thread, until `take` returns false; beginning with the
     /// last if `reverse`.
     pub async fn each_group_from(
         &self,

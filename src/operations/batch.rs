@@ -184,18 +184,8 @@ impl Operations {
         }
     }
 
-    /// Stores the batch of a plan durably; nothing is sent.
+    /// Stores the batch of a plan durably, with options that a retry keeps; nothing is sent.
     pub async fn begin_batch(
-        &self,
-        plan: &Plan,
-        reason: Option<String>,
-    ) -> Result<BatchId, Failure> {
-        let usual = BatchOptions::default();
-        self.begin_batch_with(plan, reason, usual).await
-    }
-
-    /// The same, with options that a retry keeps.
-    pub async fn begin_batch_with(
         &self,
         plan: &Plan,
         reason: Option<String>,

@@ -26,7 +26,7 @@ use std::{
 
 use groupdesk::{
     config::{HandOffCommand, guard::Level},
-    directory::{BatchId, BatchItem, Directory},
+    directory::{BatchId, BatchItem, BatchOptions, Directory},
     domain::{
         batch::{
             BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, LastRun, Runner,
@@ -55,6 +55,7 @@ use tokio::{
 
 use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
+    at_once::AtOnce as _,
     bare::{GROUPDESK, args, bare, run},
     faults::http,
     fields, postgres,
@@ -99,7 +100,10 @@ impl Scene {
         let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
         let plan = self.ana.plan_batch(&ids, false).await.expect("readable");
         assert_eq!(plan.skipped, []);
-        let begun = self.ana.begin_batch(&plan, Some("a leak".into())).await;
+        let begun = self
+            .ana
+            .begin_batch(&plan, Some("a leak".into()), BatchOptions::default())
+            .await;
         begun.expect("durable")
     }
 

@@ -98,6 +98,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
+    at_once::AtOnce as _,
     clock::TestClock,
     faults::{Fault, Faults, closed_port, closing_port, http, json as answer, read_request},
     fields, long,

@@ -93,25 +93,9 @@ struct Preflight {
 }
 
 impl Operations {
-    /// Rotates the token of a group once. The returned [`Done`] carries the new token, whose fingerprint is durable;
-    /// [`Operations::confirm`] reads it back.
-    ///
-    /// Rotates only the token that this installation had seen before; any other is [`Failure::TokenChanged`].
-    pub async fn rotate(
-        &self,
-        id: &UserGroupId,
-        reason: Option<String>,
-        assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure> {
-        self.permitted(Guarded::Rotate)?;
-        let known = self.known(id, assurance).await?;
-        let seen = known.and_then(|group| group.fingerprint);
-        let seen = seen.map(|known| known.value);
-        self.rotate_seen(id, seen, reason, assurance).await
-    }
-
-    /// As [`Operations::rotate`], for the token that the operator was shown when asked to confirm: anything that the
-    /// directory has recorded since then counts as changed.
+    /// Rotates the token of a group once: the one that the operator was shown when asked to confirm. Anything that the
+    /// directory has recorded since then is [`Failure::TokenChanged`]. The returned [`Done`] carries the new token, whose
+    /// fingerprint is durable; [`Operations::confirm`] reads it back.
     pub async fn rotate_seen(
         &self,
         id: &UserGroupId,

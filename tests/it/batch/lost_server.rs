@@ -156,7 +156,10 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     };
     let (_world, proxy, ana, groups) = console(&server).await;
     let plan = ana.plan_batch(&groups, false).await.expect("readable");
-    let batch = ana.begin_batch(&plan, None).await.expect("durable");
+    let batch = ana
+        .begin_batch(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     let gate = Gate::new();
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     let mut run = ana
@@ -213,14 +216,18 @@ async fn run_cut_at(
     }
     let batch = if method == "POST" {
         let plan = ana.plan_batch(&groups, false).await.expect("readable");
-        ana.begin_batch(&plan, None).await.expect("durable")
+        ana.begin_batch(&plan, None, BatchOptions::default())
+            .await
+            .expect("durable")
     } else {
         for group in &groups {
             edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
         }
         let plan = ana.plan_edit(edit::set("214"), &groups, false).await;
         let plan = plan.expect("readable");
-        ana.begin_edit(&plan, None).await.expect("durable")
+        ana.begin_edit(&plan, None, BatchOptions::default())
+            .await
+            .expect("durable")
     };
     let before = proxy.count(method);
     is_armed.store(true, Ordering::SeqCst);

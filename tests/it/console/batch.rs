@@ -169,7 +169,7 @@ async fn a_retry_keeps_the_options_of_the_batch() {
     for (groups, token_out) in [(&MARKED[..2], false), (&MARKED[2..], true)] {
         let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
         let plan = operations.plan_batch(&ids, true).await.expect("readable");
-        let begun = operations.begin_batch_with(&plan, None, options(token_out));
+        let begun = operations.begin_batch(&plan, None, options(token_out));
         let batch = begun.await.expect("durable");
         for _ in groups {
             proxy.next("POST", refused());

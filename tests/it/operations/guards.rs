@@ -24,7 +24,10 @@ async fn an_answer_with_another_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     let plan = misled.plan_batch(&ids.map(id), false).await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
-    let batch = misled.begin_batch(&plan, None).await.expect("durable");
+    let batch = misled
+        .begin_batch(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     let pace = RunLimits {
         concurrency: 1,
         ..RunLimits::default()

@@ -194,7 +194,9 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
         Step::Batch => {
             let plan = operations.plan_batch(&[group], true).await;
             let plan = plan.map_err(Failure::NothingSent)?;
-            let batch = operations.begin_batch(&plan, None).await?;
+            let batch = operations
+                .begin_batch(&plan, None, BatchOptions::default())
+                .await?;
             let run = operations.run_batch(batch, RunLimits::default(), None);
             let mut run = run.await?;
             while run.progress.recv().await.is_some() {}

@@ -121,7 +121,10 @@ const CALLERS: [Caller; 9] = [
         run: |ana| {
             async move {
                 let plan = ana.plan_batch(&[id(ACME)], true).await.expect("readable");
-                let batch = ana.begin_batch(&plan, None).await.expect("durable");
+                let batch = ana
+                    .begin_batch(&plan, None, BatchOptions::default())
+                    .await
+                    .expect("durable");
                 let run = ana.run_batch(batch, RunLimits::default(), None);
                 let mut run = run.await.expect("permitted");
                 while run.progress.recv().await.is_some() {}
@@ -373,7 +376,9 @@ async fn two_batches_of_the_same_groups_rotate_each_token_once() {
     for operations in &both {
         let plan = operations.plan_batch(&ids, true).await.expect("readable");
         assert_eq!(plan.ready.len(), ids.len());
-        let batch = operations.begin_batch(&plan, None).await;
+        let batch = operations
+            .begin_batch(&plan, None, BatchOptions::default())
+            .await;
         runs.push((operations, batch.expect("durable")));
     }
     let runs = runs.into_iter().map(async |(operations, batch)| {
@@ -398,7 +403,10 @@ async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
     }
     let ben = scene.world.installation(Side::Testing).by(LI).operations();
     let plan = ben.plan_batch(&ids, true).await.expect("readable");
-    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    let batch = ben
+        .begin_batch(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     let (held, free) = ids.split_at(4);
     let gate = Gate::new();
     let rotations: Vec<_> = held
@@ -442,7 +450,10 @@ async fn groups_that_a_lagging_replica_shows_before_their_rotation_do_not_stop_a
     }
     let ben = scene.installation().by(LI).operations();
     let plan = ben.plan_batch(&ids, true).await.expect("readable");
-    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    let batch = ben
+        .begin_batch(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     for id in &ids[..3] {
         let rotated = scene.ana.rotate(id, None, KNOWN).await;
         rotated.expect("rotated");

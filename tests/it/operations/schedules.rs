@@ -197,7 +197,10 @@ async fn play(number: u64) {
     let ground = &Subject {
         group: id(&group),
         planned: DesiredFields::of(&shown.expect("known")),
-        batch: ana.begin_batch(&plan, None).await.expect("durable"),
+        batch: ana
+            .begin_batch(&plan, None, BatchOptions::default())
+            .await
+            .expect("durable"),
     };
     let count = 2 + dice.below(2);
     let mut steps = Vec::new();

@@ -19,7 +19,9 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     for held in [
         li().abandon(rows[0].id, "why").await.map(drop),
         li().state_facts(vec![]).await.map(drop),
-        li().begin_batch(&plan, None).await.map(drop),
+        li().begin_batch(&plan, None, BatchOptions::default())
+            .await
+            .map(drop),
     ] {
         assert_is!(held, Err(Failure::Place(PlaceProblem::OnTrial { .. })));
     }

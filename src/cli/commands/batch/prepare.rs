@@ -149,7 +149,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     };
     let begun = async {
         let tokens = token_lines(session, token_out.as_deref())?;
-        let batch = operations.begin_batch_with(&plan, reason, options).await?;
+        let batch = operations.begin_batch(&plan, reason, options).await?;
         Ok::<_, CliError>((tokens, batch))
     };
     let (tokens, batch) = match begun.await {
