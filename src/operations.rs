@@ -222,12 +222,6 @@ impl Operations {
         self.0.directory.each_group_from(place, reverse, take).await
     }
 
-    /// Whether [`Operations::each_group_from`] passes the groups in the natural order of their ids.
-    pub async fn are_in_natural_order(&self) -> Result<bool, DirectoryError> {
-        let place = self.place().await?;
-        self.0.directory.are_in_natural_order(place).await
-    }
-
     /// Folds all groups of a place with `step` without holding them in memory. Runs on a directory thread.
     async fn fold_groups<T: Default + Send + 'static>(
         &self,

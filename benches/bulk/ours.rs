@@ -117,7 +117,10 @@ pub(crate) async fn send(
     // Each call counts as another file.
     let mut digest = [0; 32];
     getrandom::fill(&mut digest).expect("random numbers");
-    let journal = operations.begin_import(digest).await.expect("durable");
+    let journal = operations
+        .begin_import(digest, false)
+        .await
+        .expect("durable");
     let numbered = || (1..).zip(rows);
     let bases = numbered().filter_map(|(number, (_, base))| Some((number, base.clone()?)));
     let (file, reader) = mpsc::channel(1);

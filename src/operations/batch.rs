@@ -133,7 +133,7 @@ impl Operations {
         since: Option<i64>,
         mut refused: HashMap<UserGroupId, Skip>,
     ) -> Result<Plan, DirectoryError> {
-        let noted = self.last_number().await?;
+        let noted = self.directory().last_number().await?;
         let groups = self.show_all(wanted).await?;
         let (directory, place) = (self.directory(), self.place().await?);
         let rotated = match since {

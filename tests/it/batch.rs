@@ -55,7 +55,7 @@ use tokio::{
 
 use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
-    at_once::AtOnce as _,
+    at_once::{AtOnce as _, begun_run, one_at_a_time, watch},
     bare::{GROUPDESK, args, bare, run},
     faults::http,
     fields, postgres,
@@ -155,8 +155,8 @@ impl Scene {
 
 /// Runs a batch by these operations, one group at a time, to its end.
 async fn finish_by(operations: &Operations, batch: BatchId) -> (Vec<Ended>, Report) {
-    let run = operations.run_batch(batch, one_at_a_time(), None).await;
-    watch(run.expect("it begins")).await
+    let ran = operations.run_through(batch, one_at_a_time()).await;
+    ran.expect("it begins")
 }
 
 /// A request that the service never receives, without an answer.
@@ -179,27 +179,4 @@ fn assert_sent_once(proxy: &FaultyProxy) {
         sent.values().all(|times| *times == 1),
         "a token was sent twice"
     );
-}
-
-fn one_at_a_time() -> RunLimits {
-    RunLimits {
-        concurrency: 1,
-        ..RunLimits::default()
-    }
-}
-
-/// All events until the run ends.
-async fn watch(run: Run) -> (Vec<Ended>, Report) {
-    let mut progress = run.progress;
-    let mut ended = Vec::new();
-    loop {
-        match progress.recv().await.expect("the run tells how it ended") {
-            BatchEvent::Ended(one) => ended.push(*one),
-            BatchEvent::Finished(report) => return (ended, report),
-            BatchEvent::Started(_)
-            | BatchEvent::Throttled(_)
-            | BatchEvent::NoDirectory(_)
-            | BatchEvent::Halted(_) => {}
-        }
-    }
 }

@@ -27,7 +27,7 @@ const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
 /// Which tokens from rotations of this directory are left alone, however they were selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spare {
-    /// Those recorded after this number of the directory ([`Operations::last_number`]).
+    /// Those recorded after this number of the directory ([`Directory::last_number`]).
     pub since: Option<i64>,
     /// Those recorded less than this ago, by the directory's own clock.
     pub younger_than: Duration,
@@ -140,11 +140,6 @@ impl Operations {
             Some(token) => Err(just_rotated(id, &token)),
             None => Ok(()),
         }
-    }
-
-    /// The last number in the order of the directory: what is recorded later has a higher one.
-    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
-        self.directory().last_number().await
     }
 
     /// The time by the clock that all who use the directory share: the database's, or that of this machine for a file.

@@ -174,9 +174,8 @@ async fn a_retry_keeps_the_options_of_the_batch() {
         for _ in groups {
             proxy.next("POST", refused());
         }
-        let run = operations.run_batch(batch, RunLimits::default(), None);
-        let mut progress = run.await.expect("it starts").progress;
-        while progress.recv().await.is_some() {}
+        let ran = operations.run_through(batch, RunLimits::default());
+        ran.await.expect("it starts");
     }
     let mut console = open_with(vec![operations.clone()]).await;
     let sent = proxy.count("POST");

@@ -4,10 +4,16 @@ use std::sync::{Arc, Mutex};
 
 use groupdesk::{
     demo::{DemoError, EmptyWorld, Setup, World},
-    directory::{Directory, DirectoryError, PlaceId},
-    domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup, update::Edit},
-    operations::{Clock, Done, Failure, Operations, UnknownIdPolicy},
+    directory::{BatchId, BatchOptions, BatchRun, Directory, DirectoryError, PlaceId, RunId},
+    domain::{
+        batch::Plan, change::DesiredFields, group::UserGroupId, known::KnownGroup, update::Edit,
+    },
+    operations::{
+        Clock, Done, Failure, Operations, UnknownIdPolicy,
+        batch::{BatchEvent, Ended, Report, Run, RunLimits},
+    },
 };
+use jiff::Timestamp;
 
 pub(crate) trait AllGroups {
     /// Every group that the directory knows in a place, ordered by id.
@@ -39,6 +45,16 @@ pub(crate) trait AtOnce {
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure>;
 
+    /// Creates the batch of a plan, without a reason.
+    async fn begin(&self, plan: &Plan) -> Result<BatchId, Failure>;
+
+    /// Runs a batch to its end: what became of its items, and the report.
+    async fn run_through(
+        &self,
+        batch: BatchId,
+        limits: RunLimits,
+    ) -> Result<(Vec<Ended>, Report), Failure>;
+
     /// Replaces every field that differs; if `base` equals `wanted`, all of them.
     async fn update(
         &self,
@@ -66,6 +82,18 @@ impl AtOnce for Operations {
         self.rotate_seen(id, seen, reason, assurance).await
     }
 
+    async fn begin(&self, plan: &Plan) -> Result<BatchId, Failure> {
+        self.begin_batch(plan, None, BatchOptions::default()).await
+    }
+
+    async fn run_through(
+        &self,
+        batch: BatchId,
+        limits: RunLimits,
+    ) -> Result<(Vec<Ended>, Report), Failure> {
+        Ok(watch(self.run_batch(batch, limits, None).await?).await)
+    }
+
     async fn update(
         &self,
         id: &UserGroupId,
@@ -84,4 +112,41 @@ impl AtOnce for Operations {
 pub(crate) async fn demo(groups: Option<usize>, clock: Clock) -> Result<World, DemoError> {
     let empty = EmptyWorld::open().await?;
     empty.fill(groups, clock, Setup::default(), |_| {}).await
+}
+
+pub(crate) fn one_at_a_time() -> RunLimits {
+    RunLimits {
+        concurrency: 1,
+        ..RunLimits::default()
+    }
+}
+
+/// All events until the run ends.
+pub(crate) async fn watch(run: Run) -> (Vec<Ended>, Report) {
+    let mut progress = run.progress;
+    let mut ended = Vec::new();
+    loop {
+        match progress.recv().await.expect("the run tells how it ended") {
+            BatchEvent::Ended(one) => ended.push(*one),
+            BatchEvent::Finished(report) => return (ended, report),
+            BatchEvent::Started(_)
+            | BatchEvent::Throttled(_)
+            | BatchEvent::NoDirectory(_)
+            | BatchEvent::Halted(_) => {}
+        }
+    }
+}
+
+/// A run that began at this time, and was not heard of since.
+pub(crate) fn begun_run(id: RunId, by: &str, at: Timestamp) -> BatchRun {
+    BatchRun {
+        id,
+        by: by.into(),
+        process: None,
+        is_paused: false,
+        since: at,
+        seen: at,
+        boot_clock: None,
+        is_revoked: false,
+    }
 }

@@ -55,7 +55,10 @@ pub(super) async fn rotate(
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
     operations.can_hand_off()?;
-    let selected_at = (operations.now(), operations.last_number().await?);
+    let selected_at = (
+        operations.now(),
+        operations.directory().last_number().await?,
+    );
     let mut scheduled = None;
     let older_than = arguments.bulk.older_than;
     let mut groups = arguments.groups;
