@@ -35,7 +35,13 @@ impl AllGroups for Directory {
 }
 
 pub(crate) trait AtOnce {
-    async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError>;
+    fn operations(&self) -> &Operations;
+
+    async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
+        let operations = self.operations();
+        let place = operations.place().await?;
+        operations.directory().groups(place).await
+    }
 
     /// Rotates the token that the directory knows.
     async fn rotate(
@@ -43,57 +49,33 @@ pub(crate) trait AtOnce {
         id: &UserGroupId,
         reason: Option<String>,
         assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure>;
+    ) -> Result<Done, Failure> {
+        let operations = self.operations();
+        let known = operations.known(id, assurance).await?;
+        let seen = known.and_then(|group| group.fingerprint);
+        let seen = seen.map(|known| known.value);
+        operations.rotate_seen(id, seen, reason, assurance).await
+    }
 
     /// Creates the batch of a plan, without a reason.
-    async fn begin(&self, plan: &Plan) -> Result<BatchId, Failure>;
+    async fn begin(&self, plan: &Plan) -> Result<BatchId, Failure> {
+        let begun = self
+            .operations()
+            .begin_batch(plan, None, BatchOptions::default());
+        begun.await
+    }
 
     /// Runs a batch to its end: what became of its items, and the report.
     async fn run_through(
         &self,
         batch: BatchId,
         limits: RunLimits,
-    ) -> Result<(Vec<Ended>, Report), Failure>;
+    ) -> Result<(Vec<Ended>, Report), Failure> {
+        let run = self.operations().run_batch(batch, limits, None).await?;
+        Ok(watch(run).await)
+    }
 
     /// Replaces every field that differs; if `base` equals `wanted`, all of them.
-    async fn update(
-        &self,
-        id: &UserGroupId,
-        base: &DesiredFields,
-        wanted: &DesiredFields,
-        assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure>;
-}
-
-impl AtOnce for Operations {
-    async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.directory().groups(self.place().await?).await
-    }
-
-    async fn rotate(
-        &self,
-        id: &UserGroupId,
-        reason: Option<String>,
-        assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure> {
-        let known = self.known(id, assurance).await?;
-        let seen = known.and_then(|group| group.fingerprint);
-        let seen = seen.map(|known| known.value);
-        self.rotate_seen(id, seen, reason, assurance).await
-    }
-
-    async fn begin(&self, plan: &Plan) -> Result<BatchId, Failure> {
-        self.begin_batch(plan, None, BatchOptions::default()).await
-    }
-
-    async fn run_through(
-        &self,
-        batch: BatchId,
-        limits: RunLimits,
-    ) -> Result<(Vec<Ended>, Report), Failure> {
-        Ok(watch(self.run_batch(batch, limits, None).await?).await)
-    }
-
     async fn update(
         &self,
         id: &UserGroupId,
@@ -104,7 +86,13 @@ impl AtOnce for Operations {
         let nothing = DesiredFields::default();
         let base = if base == wanted { &nothing } else { base };
         let edit = Edit::whole(base, wanted);
-        Box::pin(self.update_edit(id, &edit, assurance)).await
+        Box::pin(self.operations().update_edit(id, &edit, assurance)).await
+    }
+}
+
+impl AtOnce for Operations {
+    fn operations(&self) -> &Operations {
+        self
     }
 }
 
