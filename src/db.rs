@@ -27,7 +27,7 @@ use postgres::ServerConnection;
 
 pub use postgres::ServerFault;
 pub(crate) use postgres::{
-    AddressFault, Advice, Hints, Password, Server, TimelineCheck, timelines,
+    AddressFault, Advice, Hints, Password, Server, TimelineCheck, quoted, timelines,
 };
 pub(crate) use record::{Cursor, NewRow, Read, Select, columns_of, placeholders, record, row};
 pub(crate) use session::Session;

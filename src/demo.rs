@@ -58,10 +58,10 @@ pub enum DemoError {
 
 /// How the profiles of the demo are configured.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Setup {
+pub struct Setup {
     /// The default profile, one of [`PROFILES`].
-    pub(crate) profile: &'static str,
-    pub(crate) read_only: bool,
+    pub profile: &'static str,
+    pub read_only: bool,
 }
 
 /// The names of the demo's profiles.
@@ -91,7 +91,7 @@ pub struct World {
 }
 
 /// A world that has no groups yet.
-pub(crate) struct EmptyWorld {
+pub struct EmptyWorld {
     directory: Directory,
     store: Store,
     keys: [SecretString; 2],
@@ -100,21 +100,9 @@ pub(crate) struct EmptyWorld {
 }
 
 impl World {
-    /// Starts a world with the samples of `assets/demo`, or with this many generated groups; the recorded past ends at the
-    /// clock's current time.
-    pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
-        let empty = EmptyWorld::open().await?;
-        empty.fill(groups, clock, Setup::default(), |_| {}).await
-    }
-
     /// The address that the service listens on.
     pub fn address(&self) -> SocketAddr {
         self.running.address
-    }
-
-    /// The folder that holds everything; it is removed when this value is dropped.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// The directory's database file.
@@ -160,7 +148,7 @@ impl World {
 impl EmptyWorld {
     /// Creates every file; later steps only fill them. Must not be cancelled half way: a file that is created after its
     /// folder was removed brings the folder back.
-    pub(crate) async fn open() -> Result<Self, DemoError> {
+    pub async fn open() -> Result<Self, DemoError> {
         blocking(|| {
             let folder = tempfile::Builder::new()
                 .prefix("groupdesk-demo-")
@@ -186,7 +174,7 @@ impl EmptyWorld {
 
     /// Fills the world and starts the service; `on_progress` is called with the number of groups so far. May be cancelled at
     /// any time.
-    pub(crate) async fn fill(
+    pub async fn fill(
         self,
         groups: Option<usize>,
         clock: Clock,

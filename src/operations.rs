@@ -210,12 +210,7 @@ impl Operations {
         self.0.clock.now()
     }
 
-    /// Returns every group that the directory knows in this place, ordered by id.
-    pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
-        self.0.directory.groups(self.place().await?).await
-    }
-
-    /// Passes the same groups to `take` in chunks, on a directory thread, until `take` returns false; beginning with the
+    /// Passes every group that the directory knows in this place to `take` in chunks, ordered by id, on a directory thread, until `take` returns false; beginning with the
     /// last if `reverse`.
     pub async fn each_group_from(
         &self,
@@ -224,12 +219,6 @@ impl Operations {
     ) -> Result<(), DirectoryError> {
         let place = self.place().await?;
         self.0.directory.each_group_from(place, reverse, take).await
-    }
-
-    /// Whether [`Operations::each_group_from`] passes the groups in the natural order of their ids.
-    pub async fn are_in_natural_order(&self) -> Result<bool, DirectoryError> {
-        let place = self.place().await?;
-        self.0.directory.are_in_natural_order(place).await
     }
 
     /// Folds all groups of a place with `step` without holding them in memory. Runs on a directory thread.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use groupdesk::{
+    directory::BatchOptions,
     domain::{
         annotation::AnnotationChange, batch::Plan, change::DesiredFields, group::UserGroupId,
         refresh::ReadResult,
@@ -34,7 +35,10 @@ pub(crate) async fn rotate(world: &World, ids: &[UserGroupId], concurrency: usiz
         ..Plan::default()
     };
     let operations = &world.operations;
-    let batch = operations.begin_batch(&plan, None).await.expect("durable");
+    let batch = operations
+        .begin_batch(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     let run = operations.run_batch(batch, limits(concurrency), None).await;
     let mut run = run.expect("it begins");
     let mut said = None;
@@ -113,7 +117,10 @@ pub(crate) async fn send(
     // Each call counts as another file.
     let mut digest = [0; 32];
     getrandom::fill(&mut digest).expect("random numbers");
-    let journal = operations.begin_import(digest).await.expect("durable");
+    let journal = operations
+        .begin_import(digest, false)
+        .await
+        .expect("durable");
     let numbered = || (1..).zip(rows);
     let bases = numbered().filter_map(|(number, (_, base))| Some((number, base.clone()?)));
     let (file, reader) = mpsc::channel(1);

@@ -29,15 +29,6 @@ pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     tables.concat()
 });
 
-/// The meaning of the words of a [`Setting::kind`].
-#[rustfmt::skip] // A table: one kind a line.
-pub const KINDS: [(&str, &str); 4] = [
-    ("flag", "true or false, without quotes"),
-    ("duration", "a whole number and ms, s or m: \"1500ms\", \"30s\", \"2m\""),
-    ("age", "a whole number and h, d or w: \"36h\", \"90d\", \"12w\""),
-    ("colour", "a name such as \"light-blue\", \"#rrggbb\", a number from 0 to 255, or \"default\""),
-];
-
 /// The environment variables that groupdesk reads, grouped by purpose, and their meaning. A flag overrides a variable,
 /// and a variable overrides the file; an empty variable counts as not set.
 #[rustfmt::skip] // A table: one variable a line.

@@ -16,3 +16,8 @@ pub(super) use fault::{Failure, Then};
 pub(crate) use hints::Hints;
 pub(crate) use server::{AddressFault, Password, Server, TimelineCheck};
 pub(crate) use transaction::ServerTransaction;
+
+/// A name as SQL writes it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

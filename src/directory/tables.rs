@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::domain::word_enum::word_enum;
+use crate::{db::quoted, domain::word_enum::word_enum};
 
 word_enum! {
     /// What somebody may do; each may do all that the ones before may.
@@ -38,10 +38,6 @@ impl fmt::Display for Role {
 /// Assumes the rights of the owner until the end of the transaction.
 pub(super) fn as_owner(schema: &str) -> String {
     format!("SET LOCAL ROLE {}", Role::Owner.of(schema))
-}
-
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A step from one version of the tables to the next.

@@ -15,7 +15,7 @@ use crate::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::{Entry, Operation},
-        known::{Drift, KnownGroup, Observation},
+        known::{KnownGroup, Observation},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -143,7 +143,6 @@ pub struct HandOffStep {
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     pub group: Option<KnownGroup>,
-    pub noticed: Drift,
     /// Rotations of that group with an unknown outcome, most recently started first, as far as their rows can be read.
     pub open: Vec<RotationRow>,
     /// Creates and updates of that group with an unknown outcome.

@@ -64,12 +64,6 @@ impl State {
             Self::Rotated | Self::Confirmed | Self::Recovered | Self::Superseded | Self::Abandoned
         )
     }
-
-    /// Whether the token that was current when it began must not be rotated again (docs/design/rotation.md, "One
-    /// rotation per seen token").
-    pub fn holds_token(self) -> bool {
-        !matches!(self, Self::NotApplied | Self::Abandoned)
-    }
 }
 
 /// The result of the rotate request.

@@ -38,12 +38,6 @@ pub fn first_line(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(line.unwrap_or_default().to_vec())
 }
 
-/// All lines that are not empty, whatever ends them.
-pub fn lines(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = plain.split(|byte| matches!(byte, b'\n' | b'\r'));
-    lines.filter(|line| !line.is_empty())
-}
-
 /// What a configuration puts around a key. Nothing of the line is shown.
 pub fn around(line: &[u8]) -> Option<&'static str> {
     let [first, .., last] = line else {

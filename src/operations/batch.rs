@@ -133,7 +133,7 @@ impl Operations {
         since: Option<i64>,
         mut refused: HashMap<UserGroupId, Skip>,
     ) -> Result<Plan, DirectoryError> {
-        let noted = self.last_number().await?;
+        let noted = self.directory().last_number().await?;
         let groups = self.show_all(wanted).await?;
         let (directory, place) = (self.directory(), self.place().await?);
         let rotated = match since {
@@ -184,18 +184,8 @@ impl Operations {
         }
     }
 
-    /// Stores the batch of a plan durably; nothing is sent.
+    /// Stores the batch of a plan durably, with options that a retry keeps; nothing is sent.
     pub async fn begin_batch(
-        &self,
-        plan: &Plan,
-        reason: Option<String>,
-    ) -> Result<BatchId, Failure> {
-        let usual = BatchOptions::default();
-        self.begin_batch_with(plan, reason, usual).await
-    }
-
-    /// The same, with options that a retry keeps.
-    pub async fn begin_batch_with(
         &self,
         plan: &Plan,
         reason: Option<String>,

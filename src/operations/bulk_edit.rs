@@ -173,19 +173,9 @@ impl Operations {
         }
     }
 
-    /// Stores the batch of a reviewed plan durably, with what was reviewed of each group; nothing is sent. Run it with
-    /// [`Operations::run_batch`].
+    /// Stores the batch of a reviewed plan durably, with what was reviewed of each group and the options that a retry
+    /// keeps; nothing is sent. Run it with [`Operations::run_batch`].
     pub async fn begin_edit(
-        &self,
-        plan: &EditPlan,
-        reason: Option<String>,
-    ) -> Result<BatchId, Failure> {
-        let usual = BatchOptions::default();
-        self.begin_edit_with(plan, reason, usual).await
-    }
-
-    /// The same, with options that a retry keeps.
-    pub async fn begin_edit_with(
         &self,
         plan: &EditPlan,
         reason: Option<String>,

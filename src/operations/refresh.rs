@@ -184,7 +184,7 @@ impl Operations {
 
     /// Records that a refresh begins; the operator's unfinished one is given up, never one of a colleague.
     pub async fn begin_refresh(&self, filter: &str) -> Result<Import, DirectoryError> {
-        self.restart_import(digest(filter)).await
+        self.begin_import(digest(filter), true).await
     }
 
     /// Refuses what the profile forbids. Reading ids that were never seen may create them, and continuing past vanished

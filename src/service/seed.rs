@@ -18,8 +18,6 @@ use crate::{
 pub struct Seeded {
     pub team_id: i64,
     pub token: SecretString,
-    /// False if the id existed before and the group is unchanged.
-    pub created: bool,
 }
 
 impl Store {
@@ -66,17 +64,16 @@ fn add(
     number: usize,
     wanted: &GroupRequest,
 ) -> Result<Seeded> {
-    let seeded = |row: StoredGroup, created| Seeded {
+    let seeded = |row: StoredGroup| Seeded {
         team_id: row.team_id,
         token: row.token,
-        created,
     };
     let refused =
         |why: String| StoreError::Unfit(format!("group {number} cannot be seeded: {why}"));
     request::within_limits(wanted).map_err(refused)?;
     let found = rules::ask_group(tx, environment, &wanted.user_group_id)?;
     if let Some(row) = found.one()? {
-        return Ok(seeded(row, false));
+        return Ok(seeded(row));
     }
     let others = rules::ask_others(tx, environment, &wanted.user_group_id)?;
     if !rules::may_create(tag, others)? {
@@ -85,5 +82,5 @@ fn add(
         return Err(refused(why.into()));
     }
     let row = rules::insert(tx, environment, wanted, &secret::random()?)?;
-    Ok(seeded(row, true))
+    Ok(seeded(row))
 }

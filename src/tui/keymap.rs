@@ -70,11 +70,6 @@ pub fn is_key(focus: Focus, key: &str) -> bool {
     !(focus.takes_text() && Key::named(key).is_some_and(Key::is_text))
 }
 
-/// A key as it is displayed: `Ctrl-S`, `Enter`, `F2`, `j`.
-pub fn shown(key: &str) -> String {
-    Key::named(key).map_or_else(|| key.into(), Key::shown)
-}
-
 /// Rows per page key if the height is not known.
 const PAGE: usize = 10;
 
@@ -246,11 +241,6 @@ impl Focus {
     pub fn name(self) -> String {
         snake(&format!("{self:?}"))
     }
-
-    /// The name in words, for example `edit mapping`.
-    pub fn words(self) -> String {
-        self.name().replace('_', " ")
-    }
 }
 
 impl Binding {
@@ -393,7 +383,6 @@ mod names_tests {
             let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
             assert!(name.chars().all(is_plain), "{name}");
         }
-        assert_eq!(Focus::BulkRun.words(), "bulk run");
     }
 
     /// A place can only leave out keys of an action, or add some that move.

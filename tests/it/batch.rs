@@ -26,7 +26,7 @@ use std::{
 
 use groupdesk::{
     config::{HandOffCommand, guard::Level},
-    directory::{BatchId, BatchItem, Directory},
+    directory::{BatchId, BatchItem, BatchOptions, Directory},
     domain::{
         batch::{
             BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, LastRun, Runner,
@@ -55,6 +55,7 @@ use tokio::{
 
 use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
+    at_once::{AtOnce as _, begun_run, one_at_a_time, watch},
     bare::{GROUPDESK, args, bare, run},
     faults::http,
     fields, postgres,
@@ -99,7 +100,10 @@ impl Scene {
         let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
         let plan = self.ana.plan_batch(&ids, false).await.expect("readable");
         assert_eq!(plan.skipped, []);
-        let begun = self.ana.begin_batch(&plan, Some("a leak".into())).await;
+        let begun = self
+            .ana
+            .begin_batch(&plan, Some("a leak".into()), BatchOptions::default())
+            .await;
         begun.expect("durable")
     }
 
@@ -151,8 +155,8 @@ impl Scene {
 
 /// Runs a batch by these operations, one group at a time, to its end.
 async fn finish_by(operations: &Operations, batch: BatchId) -> (Vec<Ended>, Report) {
-    let run = operations.run_batch(batch, one_at_a_time(), None).await;
-    watch(run.expect("it begins")).await
+    let ran = operations.run_through(batch, one_at_a_time()).await;
+    ran.expect("it begins")
 }
 
 /// A request that the service never receives, without an answer.
@@ -175,27 +179,4 @@ fn assert_sent_once(proxy: &FaultyProxy) {
         sent.values().all(|times| *times == 1),
         "a token was sent twice"
     );
-}
-
-fn one_at_a_time() -> RunLimits {
-    RunLimits {
-        concurrency: 1,
-        ..RunLimits::default()
-    }
-}
-
-/// All events until the run ends.
-async fn watch(run: Run) -> (Vec<Ended>, Report) {
-    let mut progress = run.progress;
-    let mut ended = Vec::new();
-    loop {
-        match progress.recv().await.expect("the run tells how it ended") {
-            BatchEvent::Ended(one) => ended.push(*one),
-            BatchEvent::Finished(report) => return (ended, report),
-            BatchEvent::Started(_)
-            | BatchEvent::Throttled(_)
-            | BatchEvent::NoDirectory(_)
-            | BatchEvent::Halted(_) => {}
-        }
-    }
 }

@@ -16,6 +16,7 @@ use groupdesk::{
 use serde_json::{Value, json};
 
 use crate::support::{
+    at_once::AtOnce as _,
     faults::{Faults, http, json as answer},
     parrot::parrots,
     proxy::{FaultyProxy, ProxyFault, Then},

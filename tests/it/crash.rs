@@ -42,8 +42,8 @@ use groupdesk::{
         profile::{KeySource, Profile},
     },
     directory::{
-        BatchItem, BeginResult, Directory, RotationFilter, RotationId, RotationRow, TeamLocation,
-        replay,
+        BatchItem, BatchOptions, BeginResult, Directory, RotationFilter, RotationId, RotationRow,
+        TeamLocation, replay,
     },
     domain::{
         batch::{BulkChange, Counts, ItemStatus},
@@ -71,6 +71,7 @@ use tokio::{
 };
 
 use crate::support::{
+    at_once::AtOnce as _,
     clock,
     faults::http,
     fields, postgres,

@@ -41,6 +41,7 @@ use serde_json::json;
 
 use crate::support::{
     assertions::assert_is,
+    at_once::{AllGroups as _, begun_run},
     fields::{self, step_record},
     postgres,
     world::place,

@@ -56,7 +56,7 @@ use groupdesk::{
         profile::{KeySource, Profile},
     },
     directory::{
-        BatchId, BatchItem, BatchOptions, BatchRun, Binding, BindingAnswer, Caller, Directory,
+        BatchId, BatchItem, BatchOptions, Binding, BindingAnswer, Caller, Directory,
         DirectoryError, EventKind, HandOffTaker, HistoryFilter, ItemKey, Mutation, NewBatch, Place,
         Refusal, RotationFilter, RotationId, RotationRow, RunId, replay,
     },
@@ -85,7 +85,7 @@ use groupdesk::{
         Cancel, Class, Clock, Done, Failpoint, Failure, HandedOff, JUST_ROTATED, Operations,
         Permit, PlaceProblem, Recovered, RowEnd, Sending, Spare, Target, UnknownIdPolicy, Warning,
         attention::{Concern, ConcernKind},
-        batch::{BatchEvent, Control, Hold, RunLimits, Slot},
+        batch::{Control, Hold, RunLimits, Slot},
     },
     search::{ListColumn, ListView, SortBy},
 };
@@ -98,6 +98,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::{
     assertions::{assert_has, assert_is, assert_lacks},
+    at_once::{AtOnce as _, begun_run, one_at_a_time},
     clock::TestClock,
     faults::{Fault, Faults, closed_port, closing_port, http, json as answer, read_request},
     fields, long,

@@ -1,6 +1,7 @@
 //! What the integration tests share: above all the world in which they take place.
 
 pub(crate) mod assertions;
+pub(crate) mod at_once;
 pub(crate) mod bare;
 pub(crate) mod canary;
 pub(crate) mod cases;

@@ -51,7 +51,7 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     });
     let shown: Vec<_> = shown.collect();
     if session.json {
-        let places = session.operations.places().await?;
+        let places = session.operations.directory().places().await?;
         let place = |concern: &Concern| {
             let mut places = places.iter();
             let place = places.find(|place| place.id == concern.place_id);

@@ -117,7 +117,10 @@ pub(crate) async fn retry(
             reason: arguments.reason.or(batch.reason),
             options: arguments.pace.options(before),
             token_out,
-            selected_at: (operations.now(), operations.last_number().await?),
+            selected_at: (
+                operations.now(),
+                operations.directory().last_number().await?,
+            ),
             scheduled: None,
         };
         prepare::begin(session, asked).await

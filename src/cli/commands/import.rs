@@ -178,11 +178,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
             }
         }
         // Nothing is recorded before the reply.
-        let import = if arguments.restart {
-            operations.restart_import(digest).await?
-        } else {
-            operations.begin_import(digest).await?
-        };
+        let import = operations.begin_import(digest, arguments.restart).await?;
         Ok(Ok((import, permit, shown)))
     };
     // What was taken in may be taken in again.

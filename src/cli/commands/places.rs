@@ -131,7 +131,7 @@ async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
 
 /// Returns the place of that name.
 pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
-    let places = operations.places().await?;
+    let places = operations.directory().places().await?;
     match places.iter().find(|place| place.name == name) {
         Some(place) => Ok(place.clone()),
         None => Err(Failure::from(PlaceProblem::no_place(name, &places)).into()),
@@ -146,7 +146,7 @@ async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
 }
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
-    let places = session.operations.places().await?;
+    let places = session.operations.directory().places().await?;
     let none = "no environments yet; the first request of a profile creates one";
     output::list(session.json, &places, json, none, || table(&places))
 }
@@ -174,7 +174,7 @@ fn table<'a>(places: impl IntoIterator<Item = &'a Place>) -> String {
 async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let place = named(operations, name).await?;
-    let events = operations.place_events(place.id).await?;
+    let events = operations.directory().place_events(place.id).await?;
     if session.json {
         output::json(&with_events(&place, &events))?;
         return Ok(Exit::Done);

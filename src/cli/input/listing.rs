@@ -87,8 +87,15 @@ impl Listing {
         let sort = order.sort.as_ref().unwrap_or(&SortBy::Id);
         // If the ids cannot be read, the groups are passed on as far as they can be read, and then the error is told.
         let operations = &session.operations;
-        let as_stored = async || operations.are_in_natural_order().await.unwrap_or(true);
-        if *sort != SortBy::Id || !as_stored().await {
+        let as_stored = async || {
+            let place = operations.place().await.ok()?;
+            operations
+                .directory()
+                .are_in_natural_order(place)
+                .await
+                .ok()
+        };
+        if *sort != SortBy::Id || !as_stored().await.unwrap_or(true) {
             listing.ordered = Some(listing.ordered_by(session, sort).await?);
         }
         Ok(listing)

@@ -25,16 +25,10 @@ use crate::{
 };
 
 impl Directory {
-    /// Returns all groups of a place, ordered by the bytes of their ids.
+    /// Passes all groups of a place, ordered by the bytes of their ids, to `take` in chunks, on the directory's thread, so that they need not all be in memory.
     ///
-    /// A field that cannot be read counts as unknown, so that one damaged row hides no others.
-    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>> {
-        self.execute(Access::Long, move |tx| all(tx, place)).await
-    }
-
-    /// Passes the same groups to `take` in chunks, on the directory's thread, so that they need not all be in memory.
-    ///
-    /// They are a snapshot of one moment. `take` returns whether it wants more.
+    /// They are a snapshot of one moment. `take` returns whether it wants more. A field that cannot be read counts as
+    /// unknown, so that one damaged row hides no others.
     pub async fn each_group(
         &self,
         place: PlaceId,
@@ -201,7 +195,6 @@ pub(super) fn observe(
     }
     Ok(Recorded {
         group: Some(group),
-        noticed,
         ..Recorded::default()
     })
 }

@@ -63,38 +63,23 @@ impl Directory {
             .await
     }
 
-    /// Begins an import from the beginning. What this person left of it ends; what others began stays.
-    pub async fn restart_import(
-        &self,
-        place: PlaceId,
-        digest: [u8; 32],
-        at: Timestamp,
-        by: &str,
-    ) -> Result<Import> {
-        let by = by.to_owned();
-        self.write(move |tx| {
-            let own = tx.all::<ImportId>(OWN, values![place, &digest, &by])?;
-            for import in own {
-                tx.put(END_IMPORT, values![at, import])?;
-                tx.put(FORGET_ROWS, values![import])?;
-            }
-            let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
-            import.ok_or(Fault::Row("imports"))
-        })
-        .await
-    }
-
-    /// Continues the unfinished import of the file with this digest, or begins one.
+    /// Continues the unfinished import of the file with this digest, or begins one. `anew`: from the beginning; what this
+    /// person left of it ends, what others began stays.
     pub async fn begin_import(
         &self,
         place: PlaceId,
         digest: [u8; 32],
         at: Timestamp,
         by: &str,
+        anew: bool,
     ) -> Result<Import> {
         let by = by.to_owned();
         self.write(move |tx| {
-            if let Some(import) = open(tx, place, digest, &by)? {
+            if anew {
+                for import in tx.all(OWN, values![place, &digest, &by])? {
+                    end(tx, import, at)?;
+                }
+            } else if let Some(import) = open(tx, place, digest, &by)? {
                 return Ok(import);
             }
             let import = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
@@ -111,11 +96,7 @@ impl Directory {
 
     /// Closes an import whose rows are all done; if the same file is imported again, it starts from the beginning.
     pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<()> {
-        self.write(move |tx| {
-            tx.put(END_IMPORT, values![at, import])?;
-            Ok(tx.put(FORGET_ROWS, values![import])?)
-        })
-        .await
+        self.write(move |tx| end(tx, import, at)).await
     }
 }
 
@@ -149,6 +130,11 @@ INSERT INTO import_rows (import_id, number, outcome) VALUES ($1, $2, $3) ON CONF
 /// Its rows are only for resuming it.
 const FORGET_ROWS: &str = "DELETE FROM import_rows WHERE import_id = $1";
 const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id = $2";
+
+fn end(tx: &Tx<'_>, import: ImportId, at: Timestamp) -> Result<(), Fault> {
+    tx.put(END_IMPORT, values![at, import])?;
+    Ok(tx.put(FORGET_ROWS, values![import])?)
+}
 
 /// Imports a row of a file: adds an unknown id, values where nothing better is known, and annotations. `replaces`: also
 /// notes and labels that somebody wrote.

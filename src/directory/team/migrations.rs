@@ -2,13 +2,13 @@
 
 use super::{TableStatus, outside_key};
 use crate::{
-    db::{Access, values},
+    db::{Access, quoted, values},
     directory::{
         Result, TeamLocation,
         engine::Engine,
         location::TeamFault,
         sql::{random_key, under_way},
-        tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
+        tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner},
     },
     domain::token::Fingerprinter,
 };

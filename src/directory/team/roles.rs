@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::TableStatus;
 use crate::{
-    db::{Access, values},
+    db::{Access, quoted, values},
     directory::{
         Result, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        tables::{Role, as_owner, quoted},
+        tables::{Role, as_owner},
     },
     domain::text::visible,
 };

@@ -38,7 +38,7 @@ impl Operations {
             gathering.all(with_groups).await?;
         }
         if let (true, Some(any)) = (with_groups, all.first()) {
-            for place in any.places().await? {
+            for place in any.directory().places().await? {
                 if places.iter().all(|(.., known)| *known != place.id) {
                     let bound = bound_with_another_key(all, place.id).await?;
                     let open = place.open as usize + left_open(any, place.id).await?;

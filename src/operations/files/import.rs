@@ -247,19 +247,16 @@ impl Operations {
         self.directory().open_import(place, digest, by).await
     }
 
-    /// Begins an import of the file from the beginning. What a colleague began stays.
-    pub async fn restart_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
+    /// Continues the unfinished import of the file with this digest, or begins one. `anew`: from the beginning; what a
+    /// colleague began stays.
+    pub async fn begin_import(
+        &self,
+        digest: [u8; 32],
+        anew: bool,
+    ) -> Result<Import, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory()
-            .restart_import(place, digest, self.now(), by)
-            .await
-    }
-
-    /// Continues the unfinished import of the file with this digest, or begins one.
-    pub async fn begin_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
-        let (place, by) = (self.place_to_write().await?, self.operator());
-        self.directory()
-            .begin_import(place, digest, self.now(), by)
+            .begin_import(place, digest, self.now(), by, anew)
             .await
     }
 

@@ -28,21 +28,6 @@ const TRY_AGAIN_UPDATE: &str =
 const LEFT_OUT_HISTORY: usize = 100;
 
 impl Operations {
-    /// As [`Operations::update_edit`], with every field that differs replaced whole. If `base` equals `wanted`, all
-    /// fields count as given.
-    pub async fn update(
-        &self,
-        id: &UserGroupId,
-        base: &DesiredFields,
-        wanted: &DesiredFields,
-        assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure> {
-        let nothing = DesiredFields::default();
-        let base = if base == wanted { &nothing } else { base };
-        let edit = Edit::whole(base, wanted);
-        Box::pin(self.update_edit(id, &edit, assurance)).await
-    }
-
     /// Sends an edit, applied to what is read under the claim. Refuses if somebody else has changed what the edit
     /// touches, or if a value is not known well enough and nobody vouched for it.
     pub async fn update_edit(

@@ -11,7 +11,7 @@ use crate::{
     config::{KeySource, objection},
     directory::{
         Alarm, Binding, BindingAnswer, Bound, Caller, Gate, KeyId, KeyState, OtherPlace,
-        PlaceEvent, SnapshotExtras,
+        SnapshotExtras,
     },
     operations::{answer::error_response::ErrorResponse, prelude::*},
 };
@@ -450,11 +450,6 @@ impl Operations {
         .into())
     }
 
-    /// Returns all places of the directory, by name.
-    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
-        self.directory().places().await
-    }
-
     /// Renames a place.
     pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
         let is_address = name.contains([':', '/']);
@@ -493,11 +488,6 @@ impl Operations {
         let directory = self.directory();
         let count = directory.acknowledge(place.id, tag, now, by, &reason);
         count.await.map_err(Failure::NothingSent)
-    }
-
-    /// Returns the events of a place, oldest first.
-    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
-        self.directory().place_events(place).await
     }
 }
 

@@ -58,7 +58,6 @@ pub struct Checked {
 /// How a check ended.
 #[derive(Debug)]
 pub struct CheckSum {
-    pub counts: CheckCounts,
     pub halt: Option<Halt>,
     /// Rotations whose group was not checked.
     pub left: Vec<Recovered>,
@@ -308,7 +307,6 @@ impl Check {
             None => Ok(Vec::new()),
         };
         context.tell(Event::Finished(CheckSum {
-            counts: self.counts,
             halt,
             left,
             changes,

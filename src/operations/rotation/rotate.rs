@@ -27,7 +27,7 @@ const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
 /// Which tokens from rotations of this directory are left alone, however they were selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spare {
-    /// Those recorded after this number of the directory ([`Operations::last_number`]).
+    /// Those recorded after this number of the directory ([`Directory::last_number`]).
     pub since: Option<i64>,
     /// Those recorded less than this ago, by the directory's own clock.
     pub younger_than: Duration,
@@ -93,25 +93,9 @@ struct Preflight {
 }
 
 impl Operations {
-    /// Rotates the token of a group once. The returned [`Done`] carries the new token, whose fingerprint is durable;
-    /// [`Operations::confirm`] reads it back.
-    ///
-    /// Rotates only the token that this installation had seen before; any other is [`Failure::TokenChanged`].
-    pub async fn rotate(
-        &self,
-        id: &UserGroupId,
-        reason: Option<String>,
-        assurance: UnknownIdPolicy,
-    ) -> Result<Done, Failure> {
-        self.permitted(Guarded::Rotate)?;
-        let known = self.known(id, assurance).await?;
-        let seen = known.and_then(|group| group.fingerprint);
-        let seen = seen.map(|known| known.value);
-        self.rotate_seen(id, seen, reason, assurance).await
-    }
-
-    /// As [`Operations::rotate`], for the token that the operator was shown when asked to confirm: anything that the
-    /// directory has recorded since then counts as changed.
+    /// Rotates the token of a group once: the one that the operator was shown when asked to confirm. Anything that the
+    /// directory has recorded since then is [`Failure::TokenChanged`]. The returned [`Done`] carries the new token, whose
+    /// fingerprint is durable; [`Operations::confirm`] reads it back.
     pub async fn rotate_seen(
         &self,
         id: &UserGroupId,
@@ -156,11 +140,6 @@ impl Operations {
             Some(token) => Err(just_rotated(id, &token)),
             None => Ok(()),
         }
-    }
-
-    /// The last number in the order of the directory: what is recorded later has a higher one.
-    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
-        self.directory().last_number().await
     }
 
     /// The time by the clock that all who use the directory share: the database's, or that of this machine for a file.

@@ -4,7 +4,7 @@
 use std::{fmt, path::PathBuf};
 
 use super::{Access, Options, Result, Store, StoreError};
-use crate::db::{AddressFault, Advice, Fault, Server, ServerFault, timelines, values};
+use crate::db::{AddressFault, Advice, Fault, Server, ServerFault, quoted, timelines, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -117,10 +117,6 @@ fn grants_of(schema: &str, role: &str) -> String {
          GRANT SELECT, INSERT ON retired_tokens TO {role}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON writes TO {role}"
     )
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 impl Store {

@@ -85,13 +85,6 @@ impl From<Index> for Listing {
     }
 }
 
-impl From<Vec<KnownGroup>> for Listing {
-    fn from(mut groups: Vec<KnownGroup>) -> Self {
-        groups.sort_by(|a, b| a.id.cmp(&b.id));
-        Index::of(&groups).into()
-    }
-}
-
 /// Progress of reading a list whose first groups are already shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loading {

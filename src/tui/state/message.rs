@@ -237,11 +237,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Groups as read from the directory, in any order.
-    pub fn listed(groups: Vec<KnownGroup>) -> Self {
-        Self::Listed(Box::new(groups.into()))
-    }
-
     /// Why the job failed, or the hand-off was not run.
     pub fn error(&self) -> Option<&JobError> {
         match self {

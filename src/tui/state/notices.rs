@@ -114,10 +114,6 @@ impl Notices {
         lines.map(line).collect()
     }
 
-    pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {
-        self.say_about(at, severity, text, None, None);
-    }
-
     /// Adds a message with its job and subject.
     pub fn say_about(
         &mut self,

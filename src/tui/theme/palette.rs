@@ -11,12 +11,6 @@ pub struct Palette {
     own: [Option<Color>; Role::ALL.len()],
 }
 
-impl Default for Palette {
-    fn default() -> Self {
-        Self::NAMED
-    }
-}
-
 impl Palette {
     /// The 16 named colours, so that the palette of the terminal decides.
     pub const NAMED: Self = Self {

@@ -249,7 +249,7 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
     let kept = Outcome::Drafts(vec![KeptDraft { draft, by }]);
     answer_here(&mut scene, &Job::Drafts, kept);
     scene.at("List");
-    let groups = Outcome::listed(vec![group("globex", 2)]);
+    let groups = list_of(vec![group("globex", 2)]);
     answer_here(&mut scene, &Job::List, groups);
     scene.at("EditName").shows("Left there");
 }
@@ -259,7 +259,7 @@ fn opening_a_draft_that_is_gone_says_so() {
     let mut scene = attention(vec![draft(PRODUCTION, "old")]);
     scene.keys("<enter>");
     answer_here(&mut scene, &Job::Drafts, Outcome::Drafts(Vec::new()));
-    let groups = Outcome::listed(vec![group("old", 2)]);
+    let groups = list_of(vec![group("old", 2)]);
     answer_here(&mut scene, &Job::List, groups);
     scene
         .at("List")

@@ -252,7 +252,7 @@ fn listed(characters: &[char]) -> Scene {
         let outcome = match job {
             Job::List => {
                 let groups = characters.iter().enumerate();
-                Outcome::listed(groups.map(|(at, c)| group(at, *c)).collect())
+                list_of(groups.map(|(at, c)| group(at, *c)).collect())
             }
             job => canned_outcome(profile, &job),
         };

@@ -13,7 +13,7 @@ use super::prelude::*;
 fn three() -> Scene {
     let mut scene = Scene::on(TESTING);
     let groups = ["acme-eu", "acme-us", "globex"].map(|id| group(id, 1));
-    scene.open("r", Outcome::listed(groups.to_vec()));
+    scene.open("r", list_of(groups.to_vec()));
     scene.answer();
     scene
 }

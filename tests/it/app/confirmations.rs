@@ -253,18 +253,20 @@ fn the_help_confirms_nothing() {
     }
 }
 
+/// The check of two groups, one of which was rotated a while ago.
+fn planned() -> Outcome {
+    Outcome::Planned(Plan {
+        at: BEGIN,
+        noted: 0,
+        ready: vec![id("acme-eu")],
+        skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
+    })
+}
+
 /// Checking again, with the groups that were rotated a while ago, keeps the reason.
 #[test]
 fn a_reason_stays_when_the_check_is_made_again() {
     let mut scene = Scene::on(TESTING);
-    let planned = || {
-        Outcome::Planned(Plan {
-            at: BEGIN,
-            noted: 0,
-            ready: vec![id("acme-eu")],
-            skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
-        })
-    };
     scene.open("*T", planned());
     scene.open("<shift-tab>leaked<f7>", planned());
     scene.shows("leaked");
@@ -279,14 +281,6 @@ fn a_reason_stays_when_the_check_is_made_again() {
 /// Another profile would lose it: while the check is made again, when that has failed, and when it is asked for again.
 #[test]
 fn a_reason_is_kept_from_another_profile_also_while_the_check_is_made_again() {
-    let planned = || {
-        Outcome::Planned(Plan {
-            at: BEGIN,
-            noted: 0,
-            ready: vec![id("acme-eu")],
-            skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
-        })
-    };
     let mut scene = Scene::on(TESTING);
     scene.open("*T", planned());
     scene.keys("<shift-tab>leaked<f7>");

@@ -44,7 +44,7 @@ pub(super) fn named(name: &str, text: &str) -> KnownGroup {
 /// The list of these groups.
 pub(super) fn listed(groups: Vec<KnownGroup>) -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.open("r", Outcome::listed(groups));
+    scene.open("r", list_of(groups));
     scene.answer();
     scene
 }
@@ -83,7 +83,7 @@ fn the_cursor_stays_on_its_group_while_the_list_changes() {
     }
     let more = [("aaa", "Aaa"), ("globex", "Globex Retail"), ("zzz", "Zzz")];
     let more = more.map(|(id, name)| named(id, name)).to_vec();
-    scene.open("r", Outcome::listed(more));
+    scene.open("r", list_of(more));
     scene.answer();
     assert_on(&scene, "Globex");
 }
@@ -258,7 +258,7 @@ fn filter_and_order_are_stored_per_profile() {
 #[test]
 fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
     let answer = || {
-        let mut outcome = Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]);
+        let mut outcome = list_of(vec![group("acme-eu", 1), group("globex", 2)]);
         if let Outcome::Listed(listing) = &mut outcome {
             listing.view = Some(ListView {
                 filter: "globex".into(),

@@ -11,14 +11,16 @@ use crate::support::world::place;
 
 /// The first groups, by name, of 5,000, and what is read before them.
 fn first(ids: &[&str]) -> Box<Listing> {
-    let groups: Vec<_> = ids.iter().map(|id| group(id, 1)).collect();
-    let mut first = Listing::from(groups);
+    let groups = ids.iter().map(|id| group(id, 1)).collect();
+    let Outcome::Listed(mut first) = list_of(groups) else {
+        unreachable!()
+    };
     first.first = Some(FirstRows {
         total: 5_000,
         ..FirstRows::default()
     });
     first.extras = Some(ListingExtras::default());
-    Box::new(first)
+    first
 }
 
 /// The console just opened, with only the list being read.
@@ -40,7 +42,7 @@ pub(super) fn loading() -> (Scene, Ticket) {
 
 fn all() -> Outcome {
     let groups = ["acme-eu", "globex", "initech", "umbrella"];
-    Outcome::listed(groups.map(|id| group(id, 1)).to_vec())
+    list_of(groups.map(|id| group(id, 1)).to_vec())
 }
 
 /// All groups, with the listing extras that were read before the first groups.
@@ -174,7 +176,7 @@ fn a_look_up_before_a_failed_read_is_older_than_the_next_list() {
     look_up(&mut scene, "acme-eu", "Once");
     fail(&mut scene, ticket);
     scene.keys("<esc>r");
-    let listed = Outcome::listed(vec![named("acme-eu", "Since then")]);
+    let listed = list_of(vec![named("acme-eu", "Since then")]);
     scene.answer_to(|job| *job == Job::List, listed);
     scene.shows_all(["Since then", "1 group"]);
 }

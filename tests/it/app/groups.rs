@@ -4,6 +4,7 @@ use groupdesk::domain::{
     facts::{Basis, Facts, OmittedField, Stated},
     known::{Observation, Returned},
 };
+use groupdesk::search::Index;
 
 use super::prelude::*;
 
@@ -16,6 +17,12 @@ pub(super) fn base(id: &str) -> DesiredFields {
         &[("7", "40")],
         r#"{"tier":"gold"}"#,
     )
+}
+
+/// The answer to a job that reads the list: these groups, in any order.
+pub(super) fn list_of(mut groups: Vec<KnownGroup>) -> Outcome {
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    Outcome::Listed(Box::new(Index::of(&groups).into()))
 }
 
 /// A group as the directory knows it, with a fingerprint of its own.

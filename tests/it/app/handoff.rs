@@ -183,7 +183,7 @@ fn old_tokens_are_marked_and_found_by_age() {
             by: None,
         });
     }
-    scene.open("r", Outcome::listed(groups));
+    scene.open("r", list_of(groups));
     scene.shows_all(["402d !!", "3d ", "402d, 312d over the limit"]);
     for (filter, count) in [
         ("age>90d", "1 of 3"),

@@ -14,8 +14,8 @@ fn the_newest_read_wins() {
         matches!(effects.as_slice(), [Effect::Cancel(gone), Effect::Start(..)] if *gone == old),
         "{effects:?}"
     );
-    scene.answer_with(Outcome::listed(vec![group("newest", 1)]));
-    scene.msg(Msg::Done(old, Outcome::listed(vec![group("older", 1)])));
+    scene.answer_with(list_of(vec![group("newest", 1)]));
+    scene.msg(Msg::Done(old, list_of(vec![group("older", 1)])));
     scene.shows("newest").hides("older");
 }
 
@@ -137,7 +137,7 @@ fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
     late.append(&mut scene.pending);
     scene.keys("P<down><enter>");
     for (ticket, ..) in late {
-        let listed = Outcome::listed(vec![group("of-testing", 1)]);
+        let listed = list_of(vec![group("of-testing", 1)]);
         scene.msg(Msg::Done(ticket, listed));
     }
     scene.answer();

@@ -66,7 +66,7 @@ fn the_words_for_an_empty_list_are_not_cut() {
     for size in [(60, 20), (80, 24), (100, 30), (120, 36), (160, 50)] {
         let mut scene = Scene::on(TESTING);
         sized(&mut scene, size);
-        scene.open("r", Outcome::listed(Vec::new()));
+        scene.open("r", list_of(Vec::new()));
         scene.answer();
         let screen = scene.screen();
         let whole = screen.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -100,9 +100,10 @@ fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
                 let now = scene.now;
                 let mut messages = Notices::default();
                 for number in 0..unread {
-                    messages.say(now, Severity::Error, format!("before {number}"));
+                    let text = format!("before {number}");
+                    messages.say_about(now, Severity::Error, text, None, None);
                 }
-                messages.say(now, Severity::Error, text.clone());
+                messages.say_about(now, Severity::Error, text.clone(), None, None);
                 scene.app.context.messages = messages;
                 let screen = scene.screen();
                 let badge = match (unread, width) {

@@ -124,7 +124,7 @@ fn a_name_that_was_typed_saves_no_view_once_the_directory_is_only_read() {
 fn an_empty_list_says_what_can_add_groups() {
     let empty = |profile| {
         let mut scene = Scene::on(profile);
-        scene.open("r", Outcome::listed(Vec::new()));
+        scene.open("r", list_of(Vec::new()));
         scene.answer();
         scene
     };
@@ -255,7 +255,7 @@ fn a_long_name_hides_neither_the_lost_directory_nor_that_something_is_read() {
     for width in [60, 80, 120] {
         let mut scene = Scene::on(TESTING);
         let long = known_group("acme-eu", &wanted(NAME, &[], "{}"), 1);
-        scene.open("r", Outcome::listed(vec![long]));
+        scene.open("r", list_of(vec![long]));
         scene.pending.clear();
         scene.app.context.size = (width, 24);
         scene.keys("<enter>");

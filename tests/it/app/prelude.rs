@@ -51,7 +51,7 @@ pub(super) use super::{
     later_views::{dialogs, with_history},
     scene::{
         BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, TOKEN, base, canned_outcome, done, failed,
-        group, known_group, rotated, rotation, wanted, warned,
+        group, known_group, list_of, rotated, rotation, wanted, warned,
     },
 };
 pub(super) use crate::support::{

@@ -49,7 +49,7 @@ fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
     unset.app.context.profiles[TESTING].api_key = KeySource::Unset;
     let mut unreadable = Scene::on(TESTING);
     let groups = vec![group("acme-eu", 1), group("globex", 2)];
-    let mut listed = Outcome::listed(groups);
+    let mut listed = list_of(groups);
     if let Outcome::Listed(listing) = &mut listed {
         listing.extras = Some(ListingExtras {
             lacks_key: true,
@@ -91,7 +91,7 @@ fn without_an_api_key_an_empty_list_names_the_environments_and_no_import() {
     ] {
         let mut scene = Scene::on(TESTING);
         scene.app.context.size = (160, 30);
-        let mut listed = Outcome::listed(Vec::new());
+        let mut listed = list_of(Vec::new());
         if let Outcome::Listed(listing) = &mut listed {
             listing.extras = Some(ListingExtras {
                 lacks_key: true,

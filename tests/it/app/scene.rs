@@ -23,7 +23,7 @@ use super::{
     prelude::*,
 };
 
-pub(super) use super::groups::{base, group, known_group, wanted};
+pub(super) use super::groups::{base, group, known_group, list_of, wanted};
 
 /// Indices of the profiles of every scene.
 pub(crate) const TESTING: usize = 0;
@@ -347,7 +347,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
 /// The outcome with which a healthy service would answer the job.
 pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
-        Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
+        Job::List => list_of(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::Search { .. } | Job::SimilarIds(..) | Job::KeepView(_) => found(job),
         Job::Annotate(ids, change) => {
             let seen = change.seen.as_ref().and_then(|seen| seen.0.clone());

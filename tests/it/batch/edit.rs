@@ -42,7 +42,10 @@ impl Scene {
     }
 
     async fn begin_edit(&self, plan: &EditPlan) -> BatchId {
-        let begun = self.ana.begin_edit(plan, Some("a new source".into())).await;
+        let begun = self
+            .ana
+            .begin_edit(plan, Some("a new source".into()), BatchOptions::default())
+            .await;
         begun.expect("durable")
     }
 
@@ -326,10 +329,16 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let installation = || scene.world.installation(Side::Testing);
     let plan = scene.plan_edit(set("214")).await;
     let read_only = installation().with(|profile| profile.read_only = true);
-    let refused = read_only.operations().begin_edit(&plan, None).await;
+    let refused = read_only
+        .operations()
+        .begin_edit(&plan, None, BatchOptions::default())
+        .await;
     assert_is!(refused, Err(Failure::ReadOnly { .. }));
     let none = installation().with(|profile| profile.max_bulk = 0);
-    let refused = none.operations().begin_edit(&plan, None).await;
+    let refused = none
+        .operations()
+        .begin_edit(&plan, None, BatchOptions::default())
+        .await;
     assert_is!(refused, Err(Failure::Forbidden { .. }));
 }
 
@@ -428,7 +437,10 @@ async fn groups_without_a_result_are_named_and_the_same_edit_can_be_sent_again()
     );
     let plan = planned(&later, "214").await;
     assert_eq!(plan.counts(), (2, 1, 0));
-    let again = later.begin_edit(&plan, None).await.expect("durable");
+    let again = later
+        .begin_edit(&plan, None, BatchOptions::default())
+        .await
+        .expect("durable");
     let (_, report) = finish_by(&later, again).await;
     assert_eq!(report.counts.confirmed, 2, "{report:?}");
     for group in &scene.groups {

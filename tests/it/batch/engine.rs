@@ -109,7 +109,7 @@ async fn failures_in_a_row_stop_the_run_and_failed_groups_can_be_retried() {
     assert_eq!(failed, [id("g000"), id("g001")]);
     let plan = scene.ana.plan_batch(&failed, false).await;
     let plan = plan.expect("readable");
-    let retry = scene.ana.begin_batch(&plan, None).await.expect("durable");
+    let retry = scene.ana.begin(&plan).await.expect("durable");
     let (_, report) = watch(scene.run(retry, pace).await).await;
     assert_eq!(report.counts.confirmed, 2);
     assert_eq!(scene.proxy.count("POST"), 7);

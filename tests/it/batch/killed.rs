@@ -138,14 +138,14 @@ async fn settle(scene: &Scene) -> Report {
     let later = installation.at(Timestamp::now() + LATER);
     let in_weather = later.clone().through(scene.proxy.base_url());
     let in_weather = in_weather.timeout(TIMEOUT).operations();
-    let run = in_weather.run_batch(batch, pace, None).await;
-    let (ended, _) = watch(run.expect("it begins")).await;
+    let ran = in_weather.run_through(batch, pace).await;
+    let (ended, _) = ran.expect("it begins");
     let open = |one: &&Ended| matches!(one.status, ItemStatus::Unknown | ItemStatus::Rotated);
     for one in ended.iter().filter(open) {
         assert!(one.note.is_some(), "open, and nothing hit it: {one:?}");
     }
-    let run = later.operations().run_batch(batch, pace, None).await;
-    let (ended, report) = watch(run.expect("it begins")).await;
+    let ran = later.operations().run_through(batch, pace).await;
+    let (ended, report) = ran.expect("it begins");
     let left: Vec<_> = ended.iter().filter(open).collect();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(report.counts.unknown + report.counts.rotated, 0);

@@ -79,7 +79,7 @@ async fn new_rows<const N: usize>(ana: &Operations, new: [&str; N]) -> RowsToSen
     let new = (1..).zip(new).collect();
     rows.send(Ok(new)).await.expect("taken");
     drop(rows);
-    let journal = ana.begin_import([7; 32]).await.expect("recorded");
+    let journal = ana.begin_import([7; 32], false).await.expect("recorded");
     let permit = ana.sending_permitted(sending, N).expect("permitted");
     RowsToSend {
         rows: received,
@@ -156,7 +156,7 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     };
     let (_world, proxy, ana, groups) = console(&server).await;
     let plan = ana.plan_batch(&groups, false).await.expect("readable");
-    let batch = ana.begin_batch(&plan, None).await.expect("durable");
+    let batch = ana.begin(&plan).await.expect("durable");
     let gate = Gate::new();
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     let mut run = ana
@@ -213,14 +213,16 @@ async fn run_cut_at(
     }
     let batch = if method == "POST" {
         let plan = ana.plan_batch(&groups, false).await.expect("readable");
-        ana.begin_batch(&plan, None).await.expect("durable")
+        ana.begin(&plan).await.expect("durable")
     } else {
         for group in &groups {
             edit::send(&ana, group.as_str(), "A name", &[("40", "213")]).await;
         }
         let plan = ana.plan_edit(edit::set("214"), &groups, false).await;
         let plan = plan.expect("readable");
-        ana.begin_edit(&plan, None).await.expect("durable")
+        ana.begin_edit(&plan, None, BatchOptions::default())
+            .await
+            .expect("durable")
     };
     let before = proxy.count(method);
     is_armed.store(true, Ordering::SeqCst);

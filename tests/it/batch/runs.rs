@@ -2,10 +2,7 @@
 //! off.
 
 use super::*;
-use groupdesk::{
-    directory::{BatchRun, RunId},
-    operations::BatchId,
-};
+use groupdesk::{directory::RunId, operations::BatchId};
 use rusqlite::Connection;
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -188,16 +185,7 @@ async fn of_two_runs_that_end_together_the_later_one_records_why() {
     let (at, stopped) = (Timestamp::now(), Halt::Asked(StopCause::Quit));
     let runs = [RunId(1), RunId(2)];
     for id in runs {
-        let run = BatchRun {
-            id,
-            by: scene.ana.operator().into(),
-            process: None,
-            is_paused: false,
-            since: at,
-            seen: at,
-            boot_clock: None,
-            is_revoked: false,
-        };
+        let run = begun_run(id, scene.ana.operator(), at);
         directory.begin_run(batch, run).await.expect("recorded");
     }
     // Each has found the other at work.

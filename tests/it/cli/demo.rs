@@ -1,7 +1,6 @@
 //! The world that demo, tests and pictures share.
 
 use groupdesk::{
-    demo::World,
     domain::{
         history::{Ending, Operation},
         rotation::State,
@@ -10,11 +9,13 @@ use groupdesk::{
 };
 
 use super::program::Home;
+use crate::support::at_once::{AtOnce as _, demo};
 
 #[tokio::test]
 async fn the_world_is_consistent_and_leaves_nothing_behind() {
-    let world = World::start_at(None, Clock::System).await.expect("a world");
-    let folder = world.folder().to_owned();
+    let world = demo(None, Clock::System).await.expect("a world");
+    let file = world.directory_file();
+    let folder = file.parent().expect("a folder");
     for operations in [&world.production, &world.testing] {
         let groups = operations.list().await.expect("a list");
         assert!(groups.len() >= 8, "{}", operations.profile().name);
@@ -77,15 +78,11 @@ async fn assert_rotations_agree(operations: &Operations) {
 
 #[tokio::test]
 async fn as_many_groups_are_generated_as_asked_for() {
-    let world = World::start_at(Some(250), Clock::System)
-        .await
-        .expect("a world");
+    let world = demo(Some(250), Clock::System).await.expect("a world");
     assert_eq!(world.testing.list().await.expect("a list").len(), 250);
     assert_eq!(world.production.list().await.expect("a list").len(), 25);
     world.end().await;
-    let empty = World::start_at(Some(0), Clock::System)
-        .await
-        .expect("a world");
+    let empty = demo(Some(0), Clock::System).await.expect("a world");
     assert!(empty.testing.list().await.expect("a list").is_empty());
     empty.end().await;
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::program::{DEADLINE, Home};
 use crate::support::{
+    at_once::AtOnce as _,
     pty::Program,
     snapshots::assert_snapshot,
     world::{ANA, Side, World, id},

@@ -169,14 +169,13 @@ async fn a_retry_keeps_the_options_of_the_batch() {
     for (groups, token_out) in [(&MARKED[..2], false), (&MARKED[2..], true)] {
         let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
         let plan = operations.plan_batch(&ids, true).await.expect("readable");
-        let begun = operations.begin_batch_with(&plan, None, options(token_out));
+        let begun = operations.begin_batch(&plan, None, options(token_out));
         let batch = begun.await.expect("durable");
         for _ in groups {
             proxy.next("POST", refused());
         }
-        let run = operations.run_batch(batch, RunLimits::default(), None);
-        let mut progress = run.await.expect("it starts").progress;
-        while progress.recv().await.is_some() {}
+        let ran = operations.run_through(batch, RunLimits::default());
+        ran.await.expect("it starts");
     }
     let mut console = open_with(vec![operations.clone()]).await;
     let sent = proxy.count("POST");

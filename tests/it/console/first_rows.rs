@@ -1,15 +1,12 @@
 //! More groups than are read at once.
 
-use groupdesk::demo;
-
 use super::prelude::*;
+use crate::support::at_once::demo;
 
 #[tokio::test]
 async fn a_long_list_is_read_completely_and_can_be_filtered() {
     let clock = Clock::Fixed(NOW);
-    let world = demo::World::start_at(Some(2_500), clock)
-        .await
-        .expect("a world");
+    let world = demo(Some(2_500), clock).await.expect("a world");
     let operations = vec![world.testing.clone()];
     let mut console = Console::open_at(operations, 0, (80, 24), Theme::default(), clock).await;
     console.settle().await;

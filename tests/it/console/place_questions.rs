@@ -178,7 +178,11 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
     console.keys("proxy fixed<enter><enter>y").await;
     console.shows("Acknowledged").hides("! ALARM");
     let place = world.place(Side::Testing);
-    let events = operations.place_events(place).await.expect("readable");
+    let events = operations
+        .directory()
+        .place_events(place)
+        .await
+        .expect("readable");
     let why = events.iter().filter_map(|event| event.note.as_deref());
     assert!(
         why.into_iter().any(|note| note.contains("proxy fixed")),

@@ -1,6 +1,6 @@
 //! Every place (focus) in every window and on every terminal: it fits, it says where one is, and it cuts no key.
 
-use groupdesk::domain::text::is_hidden;
+use groupdesk::{domain::text::is_hidden, tui::keymap::Key};
 
 use super::prelude::*;
 
@@ -91,7 +91,8 @@ fn footer(
         let Some(word) = word.filter(|word| !word.is_empty()) else {
             continue;
         };
-        let hint = format!("{} {word}", keymap::shown(binding.keys[0]));
+        let key = Key::named(binding.keys[0]).expect("a key");
+        let hint = format!("{} {word}", Key::shown(key));
         let is_way_out = binding.action == Action::Back;
         // Where it is short of room, the way out leaves its explanation.
         let short = hint.split(" (").next().filter(|_| is_way_out);

@@ -37,6 +37,7 @@ pub(super) use super::{
 };
 pub(super) use crate::support::{
     assertions::is_in,
+    at_once::AtOnce as _,
     console::{Console, parse, places, text_of},
     faults::{Faults, http},
     long,

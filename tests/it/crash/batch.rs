@@ -37,7 +37,7 @@ pub(super) async fn begin(installation: &Child, groups: &[String]) {
         met.expect("it is known now");
     }
     let plan = operations.plan_batch(&ids, false).await.expect("readable");
-    let begun = operations.begin_batch(&plan, None).await;
+    let begun = operations.begin(&plan).await;
     begun.expect("durable");
     resume(installation, installation.at(0)).await;
 }

@@ -16,7 +16,9 @@ pub(super) async fn begin(installation: &Child, groups: &[String]) {
     let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
     let change = BulkChange::mapping("40", Some("214"), Some("213")).expect("a change");
     let plan = operations.plan_edit(change, &ids, true).await;
-    let begun = operations.begin_edit(&plan.expect("readable"), None).await;
+    let begun = operations
+        .begin_edit(&plan.expect("readable"), None, BatchOptions::default())
+        .await;
     begun.expect("durable");
     resume(installation, installation.at(0)).await;
 }

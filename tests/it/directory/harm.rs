@@ -42,6 +42,7 @@ use super::{
 };
 use crate::support::{
     assertions::{assert_is, assert_lacks},
+    at_once::AllGroups as _,
     bare::{GROUPDESK, all_output, bare_after},
     cases::cases,
     long,

@@ -141,7 +141,13 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
 #[tokio::test]
 async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() {
     let scene = Scene::new().await;
-    let place = scene.ana.places().await.expect("readable").remove(0);
+    let place = scene
+        .ana
+        .directory()
+        .places()
+        .await
+        .expect("readable")
+        .remove(0);
     let token = scene.token();
     for text in [
         token.clone(),

@@ -90,16 +90,7 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
     let place = world.place(Side::Testing);
     let directory = world.directory();
     let batch = directory.begin_batch(place, batch).await.expect("durable");
-    let run = BatchRun {
-        id: RunId(batch.0),
-        by: ANA.into(),
-        process: None,
-        is_paused: false,
-        since: at,
-        seen: at,
-        boot_clock: None,
-        is_revoked: false,
-    };
+    let run = begun_run(RunId(batch.0), ANA, at);
     directory.begin_run(batch, run).await.expect("durable");
     let item = ItemKey { batch, position: 0 };
     let ended = directory.end_item(item, Ending::Refused, "no".into());
@@ -125,7 +116,7 @@ async fn what_ended_batches_did_not_do_counts_until_it_is_done() {
         found.map(of).collect::<Vec<_>>()
     };
     super::look_up(&scene.ana).await.expect("found");
-    let noted = scene.ana.last_number().await.expect("readable");
+    let noted = scene.ana.directory().last_number().await.expect("readable");
     let first = failed_batch(world, BatchKind::Rotate, now, noted).await;
     assert_eq!(left().await, [(first, 1)]);
     // Tried again in vain: that is the matter of the later batch.

@@ -24,24 +24,12 @@ async fn an_answer_with_another_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     let plan = misled.plan_batch(&ids.map(id), false).await;
     let plan = plan.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
-    let batch = misled.begin_batch(&plan, None).await.expect("durable");
-    let pace = RunLimits {
-        concurrency: 1,
-        ..RunLimits::default()
-    };
-    let run = misled.run_batch(batch, pace, None).await;
-    let mut progress = run.expect("it begins").progress;
-    let mut notes = Vec::new();
-    let report = loop {
-        match progress.recv().await.expect("it tells how it ended") {
-            BatchEvent::Ended(one) if one.status != ItemStatus::NotStarted => {
-                assert!(one.wrong_environment, "{one:?}");
-                notes.extend(one.note);
-            }
-            BatchEvent::Finished(report) => break report,
-            _ => {}
-        }
-    };
+    let batch = misled.begin(&plan).await.expect("durable");
+    let ran = misled.run_through(batch, one_at_a_time()).await;
+    let (mut ended, report) = ran.expect("it begins");
+    ended.retain(|one| one.status != ItemStatus::NotStarted);
+    assert!(ended.iter().all(|one| one.wrong_environment), "{ended:?}");
+    let notes: Vec<_> = ended.into_iter().filter_map(|one| one.note).collect();
     assert_eq!(report.halt, Some(Halt::Conflict(id(ACME))));
     assert_eq!((report.counts.conflict, report.counts.not_started), (1, 4));
     assert_eq!(scene.proxy.count("POST"), 1, "nothing follows the alarm");

@@ -256,7 +256,7 @@ async fn without_the_program_of_the_hand_off_nothing_is_rotated() {
     let scene = Scene::new().await;
     let (acme, ids) = (id(ACME), [id(ACME)]);
     let plan = scene.ana.plan_batch(&ids, true).await.expect("readable");
-    let batch = scene.ana.begin_batch(&plan, None).await.expect("durable");
+    let batch = scene.ana.begin(&plan).await.expect("durable");
     for program in ["/nowhere/put", "no-such-program"] {
         let absent = |profile: &mut Profile| {
             profile.handoff = Some(HandOffCommand {
@@ -268,7 +268,7 @@ async fn without_the_program_of_the_hand_off_nothing_is_rotated() {
         let limits = RunLimits::default();
         for refused in [
             ana.rotate(&acme, None, KNOWN).await.err(),
-            ana.begin_batch(&plan, None).await.err(),
+            ana.begin(&plan).await.err(),
             ana.run_batch(batch, limits, None).await.err(),
         ] {
             let refused = refused.expect("refused");
@@ -318,7 +318,7 @@ async fn a_rotation_settled_by_a_colleague_with_a_profile_of_that_name_waits_for
     assert!(!taker.path("ran").exists());
     // The rest of a batch is not rotated without a word, either.
     let plan = scene.ana.plan_batch(&[id(ACME)], true).await;
-    let batch = scene.ana.begin_batch(&plan.expect("planned"), None).await;
+    let batch = scene.ana.begin(&plan.expect("planned")).await;
     let batch = batch.expect("begun");
     for (is_file, is_refused) in [(false, true), (true, false)] {
         let again = scene.li().options_again(batch, "resume", is_file).await;

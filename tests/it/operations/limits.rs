@@ -12,7 +12,7 @@ async fn every_way(
 ) -> Vec<(&'static str, Failure)> {
     let plan = scene.ana.plan_batch(&[id(ACME)], true).await;
     let plan = plan.expect("readable");
-    let batch = scene.ana.begin_batch(&plan, None).await.expect("begun");
+    let batch = scene.ana.begin(&plan).await.expect("begun");
     let (acme, new, name) = (id(ACME), id("new"), only_name("New"));
     let (nothing, limits) = (DesiredFields::default(), RunLimits::default());
     #[rustfmt::skip] // A table: one case per line.
@@ -24,8 +24,8 @@ async fn every_way(
         ("rotate", with(Operation::Rotate).rotate(&acme, None, KNOWN).await.err()),
         ("rotate what was seen", with(Operation::Rotate).rotate_seen(&acme, None, None, KNOWN).await.err()),
         ("resume", with(Operation::Rotate).run_batch(batch, limits, None).await.err()),
-        ("rotate in bulk", with(Operation::Rotate).begin_batch(&plan, None).await.err()),
-        ("bulk", with(Operation::Bulk).begin_batch(&plan, None).await.err()),
+        ("rotate in bulk", with(Operation::Rotate).begin(&plan).await.err()),
+        ("bulk", with(Operation::Bulk).begin(&plan).await.err()),
     ];
     let refused = refused.into_iter();
     refused
@@ -92,7 +92,7 @@ async fn a_batch_over_the_limit_of_profile_or_guard_neither_begins_nor_resumes()
     scene.meet("globex").await;
     let plan = scene.ana.plan_batch(&[id(ACME), id("globex")], false).await;
     let plan = plan.expect("readable");
-    let batch = scene.ana.begin_batch(&plan, None).await.expect("begun");
+    let batch = scene.ana.begin(&plan).await.expect("begun");
     for (most, may) in [(0, false), (1, false), (2, true)] {
         let limited = scene.installation();
         let by_profile = limited.with(|profile| profile.max_bulk = most);
@@ -102,7 +102,7 @@ async fn a_batch_over_the_limit_of_profile_or_guard_neither_begins_nor_resumes()
         let why = format!("at most {most} at once");
         for (limited, why) in [(by_profile, &*why), (by_guard, "ask first")] {
             let limited = limited.operations();
-            let begun = limited.begin_batch(&plan, None).await;
+            let begun = limited.begin(&plan).await;
             assert_eq!(begun.is_ok(), may, "{most}: {begun:?}");
             if let Err(refused) = begun {
                 assert_has(&refused.to_string(), why);
@@ -112,9 +112,8 @@ async fn a_batch_over_the_limit_of_profile_or_guard_neither_begins_nor_resumes()
         }
     }
     assert_eq!(scene.proxy.count("POST"), 0);
-    let run = scene.ana.run_batch(batch, RunLimits::default(), None).await;
-    let mut progress = run.expect("within it").progress;
-    while progress.recv().await.is_some() {}
+    let ran = scene.ana.run_through(batch, RunLimits::default()).await;
+    ran.expect("within it");
     assert_eq!(scene.proxy.count("POST"), 2);
 }
 

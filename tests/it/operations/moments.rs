@@ -194,11 +194,9 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
         Step::Batch => {
             let plan = operations.plan_batch(&[group], true).await;
             let plan = plan.map_err(Failure::NothingSent)?;
-            let batch = operations.begin_batch(&plan, None).await?;
-            let run = operations.run_batch(batch, RunLimits::default(), None);
-            let mut run = run.await?;
-            while run.progress.recv().await.is_some() {}
-            Ok(true)
+            let batch = operations.begin(&plan).await?;
+            let ran = operations.run_through(batch, RunLimits::default());
+            ran.await.map(|_| true)
         }
         Step::Read => operations.look_up(&group, KNOWN).await.map(|_| true),
         Step::Refresh => {

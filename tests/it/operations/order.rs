@@ -121,10 +121,9 @@ const CALLERS: [Caller; 9] = [
         run: |ana| {
             async move {
                 let plan = ana.plan_batch(&[id(ACME)], true).await.expect("readable");
-                let batch = ana.begin_batch(&plan, None).await.expect("durable");
-                let run = ana.run_batch(batch, RunLimits::default(), None);
-                let mut run = run.await.expect("permitted");
-                while run.progress.recv().await.is_some() {}
+                let batch = ana.begin(&plan).await.expect("durable");
+                let ran = ana.run_through(batch, RunLimits::default());
+                ran.await.expect("permitted");
             }
             .boxed()
         },
@@ -324,7 +323,7 @@ async fn a_token_that_somebody_just_got_is_not_rotated_again() {
     let scene = Scene::new().await;
     let ana = &scene.ana;
     let since = async || Spare {
-        since: Some(ana.last_number().await.expect("readable")),
+        since: Some(ana.directory().last_number().await.expect("readable")),
         ..Spare::default()
     };
     let began = since().await;
@@ -373,13 +372,12 @@ async fn two_batches_of_the_same_groups_rotate_each_token_once() {
     for operations in &both {
         let plan = operations.plan_batch(&ids, true).await.expect("readable");
         assert_eq!(plan.ready.len(), ids.len());
-        let batch = operations.begin_batch(&plan, None).await;
+        let batch = operations.begin(&plan).await;
         runs.push((operations, batch.expect("durable")));
     }
     let runs = runs.into_iter().map(async |(operations, batch)| {
-        let run = operations.run_batch(batch, RunLimits::default(), None);
-        let mut run = run.await.expect("permitted");
-        while run.progress.recv().await.is_some() {}
+        let ran = operations.run_through(batch, RunLimits::default());
+        ran.await.expect("permitted");
     });
     futures_util::future::join_all(runs).await;
     for id in &ids {
@@ -398,7 +396,7 @@ async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
     }
     let ben = scene.world.installation(Side::Testing).by(LI).operations();
     let plan = ben.plan_batch(&ids, true).await.expect("readable");
-    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    let batch = ben.begin(&plan).await.expect("durable");
     let (held, free) = ids.split_at(4);
     let gate = Gate::new();
     let rotations: Vec<_> = held
@@ -412,12 +410,8 @@ async fn groups_that_a_colleague_is_rotating_do_not_stop_a_batch() {
     for _ in held {
         gate.reached().await;
     }
-    let limits = RunLimits {
-        concurrency: 1,
-        ..RunLimits::default()
-    };
-    let mut run = ben.run_batch(batch, limits, None).await.expect("permitted");
-    while run.progress.recv().await.is_some() {}
+    let ran = ben.run_through(batch, one_at_a_time()).await;
+    ran.expect("permitted");
     assert_eq!(scene.world.rotations(Side::Testing, free[0].as_str()), 1);
     for _ in held {
         gate.open();
@@ -442,7 +436,7 @@ async fn groups_that_a_lagging_replica_shows_before_their_rotation_do_not_stop_a
     }
     let ben = scene.installation().by(LI).operations();
     let plan = ben.plan_batch(&ids, true).await.expect("readable");
-    let batch = ben.begin_batch(&plan, None).await.expect("durable");
+    let batch = ben.begin(&plan).await.expect("durable");
     for id in &ids[..3] {
         let rotated = scene.ana.rotate(id, None, KNOWN).await;
         rotated.expect("rotated");
@@ -451,12 +445,8 @@ async fn groups_that_a_lagging_replica_shows_before_their_rotation_do_not_stop_a
         let lagging = move |answer: &mut Value| answer["user_group"]["token"] = json!(old);
         scene.proxy.next("GET", ProxyFault::change(lagging));
     }
-    let limits = RunLimits {
-        concurrency: 1,
-        ..RunLimits::default()
-    };
-    let mut run = ben.run_batch(batch, limits, None).await.expect("permitted");
-    while run.progress.recv().await.is_some() {}
+    let ran = ben.run_through(batch, one_at_a_time()).await;
+    ran.expect("permitted");
     for id in &ids {
         assert_eq!(scene.world.rotations(Side::Testing, id.as_str()), 1, "{id}");
     }

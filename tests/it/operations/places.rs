@@ -88,7 +88,7 @@ async fn a_renamed_profile_finds_what_is_open() {
 
 /// The place of this name.
 pub(super) async fn place_of(scene: &Scene, name: &str) -> Place {
-    let places = scene.ana.places().await.expect("readable");
+    let places = scene.ana.directory().places().await.expect("readable");
     let place = places.into_iter().find(|place| place.name == name);
     place.expect("it is there")
 }
@@ -97,7 +97,7 @@ pub(super) async fn place_of(scene: &Scene, name: &str) -> Place {
 #[tokio::test]
 async fn two_environments_never_differ_in_case_alone() {
     let scene = Scene::new().await;
-    let places = scene.ana.places().await.expect("readable");
+    let places = scene.ana.directory().places().await.expect("readable");
     let [one, other] = &places[..] else {
         panic!("{places:?}");
     };
@@ -276,7 +276,7 @@ async fn two_records_of_one_place_are_merged_and_nothing_is_lost() {
     merged.expect("united");
     // Both stay open, to be settled by reads.
     assert_eq!(scene.states().await, [State::Unknown, State::Unknown]);
-    let places = scene.ana.places().await.expect("readable");
+    let places = scene.ana.directory().places().await.expect("readable");
     assert!(places.iter().all(|place| place.name != "second"));
     let taken = rotate(&scene.ana).await.expect_err("locked");
     assert_is!(

@@ -265,11 +265,9 @@ async fn nothing_follows_an_alarm_that_a_colleague_raises_during_a_rotation() {
             }
         });
         let plan = watched.plan_batch(&[id(ACME)], false).await;
-        let batch = watched.begin_batch(&plan.expect("readable"), None).await;
-        let limits = RunLimits::default();
-        let run = watched.run_batch(batch.expect("durable"), limits, None);
-        let mut progress = run.await.expect("it begins").progress;
-        while progress.recv().await.is_some() {}
+        let batch = watched.begin(&plan.expect("readable")).await;
+        let ran = watched.run_through(batch.expect("durable"), RunLimits::default());
+        ran.await.expect("it begins");
         assert_eq!(scene.proxy.methods(), sent, "{at:?}");
     }
 }

@@ -143,10 +143,8 @@ impl Scene {
                 }
             }
             Step::Resume => {
-                let run = operations.run_batch(ground.batch, RunLimits::default(), None);
-                let mut run = run.await?;
-                while run.progress.recv().await.is_some() {}
-                Ok(true)
+                let ran = operations.run_through(ground.batch, RunLimits::default());
+                ran.await.map(|_| true)
             }
             Step::ResumeOverLimit => {
                 let forbids = Guard {
@@ -197,7 +195,7 @@ async fn play(number: u64) {
     let ground = &Subject {
         group: id(&group),
         planned: DesiredFields::of(&shown.expect("known")),
-        batch: ana.begin_batch(&plan, None).await.expect("durable"),
+        batch: ana.begin(&plan).await.expect("durable"),
     };
     let count = 2 + dice.below(2);
     let mut steps = Vec::new();

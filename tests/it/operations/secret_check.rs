@@ -53,9 +53,12 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             ready: vec![acme.clone()],
             ..Plan::default()
         };
-        let begun = scene.ana.begin_batch(&plan, reason()).await;
+        let begun = scene
+            .ana
+            .begin_batch(&plan, reason(), BatchOptions::default())
+            .await;
         assert_eq!(field(begun.map(|_| ()), secret), "reason");
-        let places = scene.ana.places().await.expect("readable");
+        let places = scene.ana.directory().places().await.expect("readable");
         let acknowledged = scene.ana.acknowledge(&places[0], &padded).await;
         assert_eq!(field(acknowledged.map(|_| ()), secret), "reason");
     }

@@ -19,11 +19,11 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     for held in [
         li().abandon(rows[0].id, "why").await.map(drop),
         li().state_facts(vec![]).await.map(drop),
-        li().begin_batch(&plan, None).await.map(drop),
+        li().begin(&plan).await.map(drop),
     ] {
         assert_is!(held, Err(Failure::Place(PlaceProblem::OnTrial { .. })));
     }
-    let refused = li().begin_import([0; 32]).await;
+    let refused = li().begin_import([0; 32], false).await;
     assert_is!(refused, Err(DirectoryError::NotBound(_)));
     let refused = li().import(Vec::new(), false).await.expect_err("held");
     assert_has(&refused.to_string(), "not verified yet");

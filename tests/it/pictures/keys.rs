@@ -48,7 +48,7 @@ fn rows() -> Vec<(String, Vec<Focus>, Option<Focus>)> {
     let is_named = |focus: &Focus| ROWS.iter().any(|(_, places, _)| places.contains(focus));
     let named = ROWS.map(|(name, places, above)| (name.to_owned(), places.to_vec(), above));
     let others = Focus::ALL.into_iter().filter(|focus| !is_named(focus));
-    let others = others.map(|focus| (focus.words(), vec![focus], None));
+    let others = others.map(|focus| (focus.name().replace('_', " "), vec![focus], None));
     named.into_iter().chain(others).collect()
 }
 

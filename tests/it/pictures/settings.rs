@@ -2,7 +2,16 @@
 
 use std::fmt::Write as _;
 
-use groupdesk::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, VARIABLES};
+use groupdesk::config::reference::{DefaultValue, SETTINGS, Setting, VARIABLES};
+
+/// The meaning of the words of a [`Setting::kind`].
+#[rustfmt::skip] // A table: one kind a line.
+const KINDS: [(&str, &str); 4] = [
+    ("flag", "true or false, without quotes"),
+    ("duration", "a whole number and ms, s or m: \"1500ms\", \"30s\", \"2m\""),
+    ("age", "a whole number and h, d or w: \"36h\", \"90d\", \"12w\""),
+    ("colour", "a name such as \"light-blue\", \"#rrggbb\", a number from 0 to 255, or \"default\""),
+];
 
 /// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {

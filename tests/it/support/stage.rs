@@ -12,6 +12,7 @@ use tokio::process::Command;
 
 pub(crate) use super::bare::run;
 use super::{
+    at_once::AtOnce as _,
     bare::{GROUPDESK, bare},
     proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, id},

@@ -13,7 +13,10 @@ use ratatui::buffer::Buffer;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::world::{Side, Template, World, id};
+use super::{
+    at_once::AtOnce as _,
+    world::{Side, Template, World, id},
+};
 pub(crate) use crate::app::{escape, is_dangerous};
 
 /// Texts that somebody may enter as a name, a word or a key.

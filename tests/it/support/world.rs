@@ -32,7 +32,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use super::{assertions::is_in, postgres};
+use super::{assertions::is_in, at_once::AllGroups as _, postgres};
 
 pub(crate) use copied::Template;
 pub(crate) use installation::{

@@ -193,7 +193,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
     let words = format!("edit {changing} in {}", profile.name);
     let what = format!("Reads each group, then sends one update: {}.", plan.change);
     review.ask_at(level, &what, &words).await?;
-    let begun = operations.begin_edit_with(plan, request.reason, request.options);
+    let begun = operations.begin_edit(plan, request.reason, request.options);
     let (batch, skipped) = (begun.await?, left_out(plan));
     Ok(Ok(Ready {
         batch,

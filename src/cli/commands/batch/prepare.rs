@@ -55,7 +55,10 @@ pub(super) async fn rotate(
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
     operations.can_hand_off()?;
-    let selected_at = (operations.now(), operations.last_number().await?);
+    let selected_at = (
+        operations.now(),
+        operations.directory().last_number().await?,
+    );
     let mut scheduled = None;
     let older_than = arguments.bulk.older_than;
     let mut groups = arguments.groups;
@@ -149,7 +152,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     };
     let begun = async {
         let tokens = token_lines(session, token_out.as_deref())?;
-        let batch = operations.begin_batch_with(&plan, reason, options).await?;
+        let batch = operations.begin_batch(&plan, reason, options).await?;
         Ok::<_, CliError>((tokens, batch))
     };
     let (tokens, batch) = match begun.await {

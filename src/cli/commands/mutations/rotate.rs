@@ -155,7 +155,7 @@ async fn rotate(
     let assurance = assurance(arguments.assurance.exists);
     let review = Review::of(session, Guarded::Rotate, &mutation)?;
     // Before anything is shown: what somebody rotates from here on, this command leaves alone.
-    let noted = session.operations.last_number().await?;
+    let noted = session.operations.directory().last_number().await?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known.as_ref()?.fingerprint.as_ref()?.value));
     mutation

@@ -65,7 +65,11 @@ impl Operations {
 
     /// Acknowledges the alarms of the place with this name.
     pub async fn acknowledge_at(&self, place: &str, reason: &str) -> Result<usize, Failure> {
-        let places = self.places().await.map_err(Failure::NothingSent)?;
+        let places = self
+            .directory()
+            .places()
+            .await
+            .map_err(Failure::NothingSent)?;
         match places.iter().find(|known| known.name == place) {
             Some(place) => self.acknowledge(place, reason).await,
             None => Err(PlaceProblem::no_place(place, &places).into()),

@@ -153,12 +153,6 @@ impl MappingTable {
         }
     }
 
-    /// Whether the mapping differs from what was known. A problem counts as a difference.
-    pub fn is_changed(&self) -> bool {
-        let before = self.kind.before.clone().unwrap_or_default();
-        self.value() != Ok(before)
-    }
-
     /// Moves the cursor to the next cell with a problem, wrapping around. Returns false if there is none.
     pub fn go_to_next_problem(&mut self) -> bool {
         let problems = self.problems();

@@ -292,7 +292,7 @@ pub(super) async fn run(
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
     let options = options_again(operations, retries).await?;
-    let batch = operations.begin_batch_with(plan, reason, options).await?;
+    let batch = operations.begin_batch(plan, reason, options).await?;
     drive(operations, batch, &[], context).await
 }
 
@@ -305,7 +305,7 @@ pub(super) async fn edit(
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
     let options = options_again(operations, retries).await?;
-    let batch = operations.begin_edit_with(plan, None, options).await?;
+    let batch = operations.begin_edit(plan, None, options).await?;
     drive(operations, batch, &[], context).await
 }
 

@@ -439,7 +439,10 @@ mod data_source_usage_tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::domain::{Known, KnownGroup, Mapping, known::Source};
+    use crate::{
+        domain::{Known, KnownGroup, Mapping, known::Source},
+        search::Index,
+    };
 
     fn id(text: &str) -> UserGroupId {
         UserGroupId::parse(text).expect("a valid ID")
@@ -472,7 +475,9 @@ mod data_source_usage_tests {
         known.push(group("acme-eu", &[("7", "213"), ("8", "1"), ("9", "77")]));
         known.push(group("hooli", &[("1", "1"), ("2", "1")]));
         known.push(KnownGroup::new(id("unknown")));
-        groups.replace(known.into(), Timestamp::UNIX_EPOCH, false);
+        known.sort_by(|a, b| a.id.cmp(&b.id));
+        let listing = Index::of(&known).into();
+        groups.replace(listing, Timestamp::UNIX_EPOCH, false);
 
         let mut elsewhere = DataSourceUsage::default();
         let mut look = |pairs: &[(&str, &str)], groups: &Groups| {

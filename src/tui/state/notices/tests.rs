@@ -9,7 +9,7 @@ fn at(milliseconds: i64) -> Timestamp {
 }
 
 fn say(messages: &mut Notices, at_ms: i64, severity: Severity, text: &str) {
-    messages.say(at(at_ms), severity, text.into());
+    messages.say_about(at(at_ms), severity, text.into(), None, None);
 }
 
 fn shown(messages: &Notices) -> Option<String> {

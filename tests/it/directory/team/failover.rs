@@ -1,6 +1,6 @@
 //! A standby takes over, a standby is missing, and old stamps are deleted.
 
-use groupdesk::directory::{BatchRun, RunId};
+use groupdesk::directory::RunId;
 
 use super::*;
 use crate::support::{postgres::Server, wait::eventually};
@@ -177,16 +177,7 @@ async fn the_silence_of_a_run_is_measured_by_the_server() {
     let directory = installation.open();
     let place = place(&directory, "eu");
     let at = jiff::Timestamp::now();
-    let run = BatchRun {
-        id: RunId(7),
-        by: "ana".into(),
-        process: None,
-        is_paused: false,
-        since: at,
-        seen: at,
-        boot_clock: None,
-        is_revoked: false,
-    };
+    let run = begun_run(RunId(7), "ana", at);
     let begun = directory.begin_scheduled_run(place, run, None).await;
     assert!(begun.expect("written"));
     let heard = async || {

@@ -8,8 +8,8 @@ use groupdesk::{
         profile::{KeySource, Profile},
     },
     directory::{
-        AuditFilter, BatchOptions, BatchRun, NewBatch, Role, RunId, ServerFault, TeamFault, grant,
-        members, revoke, set_up,
+        AuditFilter, BatchOptions, NewBatch, Role, RunId, ServerFault, TeamFault, grant, members,
+        revoke, set_up,
     },
     domain::batch::BatchKind,
     operations::{Clock, Operations},
@@ -318,16 +318,7 @@ async fn the_run_of_a_batch_says_whether_its_person_was_revoked() {
         items: vec![(id("acme"), None)],
     };
     let batch = operator.begin_batch(place, batch).await.expect("durable");
-    let run = BatchRun {
-        id: RunId(7),
-        by: format!("{person}@desk7"),
-        process: None,
-        is_paused: false,
-        since: second(0),
-        seen: second(0),
-        boot_clock: None,
-        is_revoked: false,
-    };
+    let run = begun_run(RunId(7), &format!("{person}@desk7"), second(0));
     operator.begin_run(batch, run).await.expect("durable");
     let is_revoked = async || {
         let batches = desk.batches(place).await.expect("read");

@@ -35,7 +35,7 @@ async fn a_bulk_run_of_a_command_records_later_what_arrives_while_the_database_i
     let read = command.look_up(&acme, UnknownIdPolicy::Exists).await;
     read.expect("known");
     let plan = command.plan_batch(std::slice::from_ref(&acme), true).await;
-    let batch = command.begin_batch(&plan.expect("readable"), None).await;
+    let batch = command.begin(&plan.expect("readable")).await;
     let batch = batch.expect("durable");
     let gate = Gate::new();
     proxy.next("POST", ProxyFault::applied(Then::Pass).behind(&gate));
