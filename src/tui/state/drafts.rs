@@ -131,10 +131,6 @@ impl Drafts {
         self.told.insert((key.clone(), by.to_owned()))
     }
 
-    pub fn contains_key(&self, key: &Key) -> bool {
-        self.unsent.contains_key(key)
-    }
-
     /// Whether the drafts of a profile have been read and are not being read again.
     pub fn are_read(&self, profile: ProfileIndex) -> bool {
         self.read.contains(&profile) && !self.asking.contains_key(&profile)
@@ -505,6 +501,7 @@ mod tests {
                 ..DraftFields::default()
             },
             loaded_from: None,
+            taken_over: BTreeSet::new(),
             continues: Vec::new(),
             base: DesiredFields::default(),
             base_at: Timestamp::UNIX_EPOCH,
