@@ -110,7 +110,7 @@ fn a_whole_id_or_name_takes_the_cursor_and_gives_it_back_to_who_moves_it() {
     let mut scene = Scene::on(TESTING);
     let all = [("g-1", "One"), ("g-12", "One two"), ("g-13", "g-12")];
     let all = all.map(|(id, name)| named(id, name)).to_vec();
-    scene.open("r", Outcome::listed(all));
+    scene.open("r", Outcome::listed(all.clone()));
     scene.answer();
     for (typed, id, name) in [
         ("g-1", "g-1", "One"),
@@ -142,7 +142,7 @@ fn a_whole_id_or_name_takes_the_cursor_and_gives_it_back_to_who_moves_it() {
             .map(str::to_owned)
     };
     let moved = line(&scene);
-    scene.walk("r");
+    scene.open("r", Outcome::listed(all));
     scene.answer();
     assert_eq!(line(&scene), moved);
 }
