@@ -156,9 +156,12 @@ impl SearchResults {
         let words = &self.request.query.words;
         let words: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
         let typed = words.join(" ");
-        let is_it = |text: &str| match text.is_ascii() {
-            true => text.eq_ignore_ascii_case(&typed),
-            false => normalize::letters(text) == typed,
+        let is_it = |text: &str| {
+            if text.is_ascii() {
+                text.eq_ignore_ascii_case(&typed)
+            } else {
+                normalize::letters(text) == typed
+            }
         };
         let row_of = |is_it: &dyn Fn(Entry<'_>) -> bool| {
             let mut shown = self.shown.iter();

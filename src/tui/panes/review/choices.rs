@@ -101,9 +101,10 @@ impl Choices {
         };
         let others = self.authors.iter().any(is_other);
         let others = if others { " AND OTHERS" } else { "" };
-        let by = match context.is_other_person(by) {
-            true => visible(by),
-            false => "YOU".into(),
+        let by = if context.is_other_person(by) {
+            visible(by)
+        } else {
+            "YOU".into()
         };
         format!("CHANGED BY {by} {}{others}", context.moment(*at))
     }
