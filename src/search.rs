@@ -151,6 +151,31 @@ impl SearchResults {
         })
     }
 
+    /// The row of the group whose ID, or else whose name, is what was typed.
+    pub fn named_row(&self) -> Option<usize> {
+        let words = &self.request.query.words;
+        let words: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
+        let typed = words.join(" ");
+        let is_it = |text: &str| {
+            if text.is_ascii() {
+                text.eq_ignore_ascii_case(&typed)
+            } else {
+                normalize::letters(text) == typed
+            }
+        };
+        let row_of = |is_it: &dyn Fn(Entry<'_>) -> bool| {
+            let mut shown = self.shown.iter();
+            shown.position(|number| self.index.entry(*number).is_some_and(is_it))
+        };
+        let by_id = || row_of(&|entry| is_it(entry.id()));
+        let by_name = || row_of(&|entry| entry.name().is_some_and(is_it));
+        let is_typed = !typed.is_empty();
+        is_typed
+            .then(by_id)
+            .flatten()
+            .or_else(|| is_typed.then(by_name).flatten())
+    }
+
     /// Whether every word occurs in the group exactly as typed. The group must be among the results.
     pub fn is_exact(&self, number: u32) -> bool {
         let Some(hits) = &self.hits else {

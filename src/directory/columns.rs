@@ -127,6 +127,9 @@ pub(super) struct DraftBase {
     /// Whose draft was loaded into the form; stored here because the base is a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) loaded_from: Option<String>,
+    /// See [`crate::domain::Draft::taken_over`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) taken_over: BTreeSet<String>,
     /// In microseconds; see [`crate::domain::Draft::continues`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) continues: Vec<i64>,

@@ -223,6 +223,23 @@ impl DirectoryError {
         is_read_only || self.is_unclear() || self.is_unreachable()
     }
 
+    /// Whether it is about who asks, which can be given back: rights, password, certificate, or a server that another one has
+    /// taken over from. What a person without rights to a schema asks for is not there.
+    pub fn is_of_access(&self) -> bool {
+        matches!(
+            self.of_server(),
+            Some(
+                ServerFault::NotAllowed(_)
+                    | ServerFault::NotThere
+                    | ServerFault::NoPassword(_)
+                    | ServerFault::OwnCertificate(_)
+                    | ServerFault::Unusable(_)
+                    | ServerFault::Unsafe(_)
+                    | ServerFault::Outdated(_)
+            )
+        )
+    }
+
     /// Whether the server was lost while it committed: what was to be recorded may have been.
     pub fn is_unclear(&self) -> bool {
         self.of_server() == Some(&ServerFault::Unclear)

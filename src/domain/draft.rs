@@ -1,8 +1,15 @@
 //! What an operator has typed about a group and not sent: stored as typed, even if it does not parse.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
-use super::{change::DesiredFields, group::UserGroupId, pasted::suspicious_words};
+use super::{
+    change::DesiredFields,
+    fields::Texts,
+    group::UserGroupId,
+    pasted::{Shape, has_cut_token, shape, words},
+};
 
 /// One row of the mapping as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +46,8 @@ pub struct Draft {
     pub typed: DraftFields,
     /// The other person whose draft was loaded into the form; what was typed since is one's own.
     pub loaded_from: Option<String>,
+    /// Words that look like a part of a token and were not typed: they come from another group or an earlier state.
+    pub taken_over: BTreeSet<String>,
     /// What was known of the group when the edit began.
     pub base: DesiredFields,
     /// The age of that state: when the service last returned the group.
@@ -69,13 +78,87 @@ impl Draft {
             .chain(typed.group_text.as_deref().map(|text| ("group", text)))
     }
 
-    /// The words that look like a token or a part of one and were not there before, each with its field: neither kept nor sent.
-    pub fn suspicious(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let words = self
-            .texts()
-            .flat_map(|(field, text)| suspicious_words(text).map(move |word| (field, word)));
-        words.filter(|(_, word)| {
-            !self.base.contains_text(word) && !self.user_group_id.as_str().contains(word)
-        })
+    /// The field of a word that looks like a token or a part of one and was not there before: it is neither kept nor sent.
+    pub fn suspicious(&self) -> Option<&'static str> {
+        let before = Texts::of(&self.base);
+        let is_taken_over = |word: &str| {
+            self.taken_over.contains(word)
+                && shape(word) != Some(Shape::Token)
+                && !has_cut_token(word)
+        };
+        // What was there before is found quickly, and most words were.
+        let is_suspicious = |word: &str| {
+            !before.contain(word)
+                && !self.user_group_id.as_str().contains(word)
+                && shape(word).is_some()
+                && !is_taken_over(word)
+        };
+        let mut fields = self.texts();
+        fields.find_map(|(field, text)| words(text).any(is_suspicious).then_some(field))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::testing::fields;
+
+    const PART: &str = "507f1f77bcf86cd799439011";
+
+    fn draft(name: &str, taken_over: &str, base: DesiredFields) -> Draft {
+        Draft {
+            user_group_id: UserGroupId::parse("acme").expect("an ID"),
+            creating: false,
+            typed: DraftFields {
+                name: name.to_owned(),
+                ..DraftFields::default()
+            },
+            loaded_from: None,
+            taken_over: BTreeSet::from([taken_over.to_owned()]),
+            base,
+            base_at: Timestamp::UNIX_EPOCH,
+            changed_at: Timestamp::UNIX_EPOCH,
+            continues: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_part_that_was_not_typed_is_none_of_a_token_and_a_token_always_is_one() {
+        let (cut, whole) = ("0f3a9c".repeat(8), "0f3a9c21".repeat(8));
+        let nothing = DesiredFields::default();
+        for (text, taken_over, is_suspicious) in [
+            (PART, PART, false),
+            (PART, "", true),
+            (&PART[1..], PART, true),
+            (&cut, &cut, true),
+            (&whole, &whole, true),
+        ] {
+            let draft = draft(&format!("for {text}"), taken_over, nothing.clone());
+            let expected = is_suspicious.then_some("name");
+            assert_eq!(draft.suspicious(), expected, "{text}, {taken_over}");
+        }
+        let known = draft(PART, "", fields(PART, &[], "{}"));
+        assert_eq!(known.suspicious(), None);
+    }
+
+    /// At every change of the form: if each value were looked for among all, this would take minutes.
+    #[test]
+    fn a_form_of_thousands_of_hex_values_is_judged_at_once() {
+        let value = |at: u32| format!("{at:05}f1f77bcf86cd7994390");
+        let rows: Vec<_> = (0..20_000).map(|at| (at.to_string(), value(at))).collect();
+        let pairs = rows
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()));
+        let base = fields("Acme", &pairs.collect::<Vec<_>>(), "{}");
+        let mut draft = draft("Acme", "", base);
+        draft.typed.mapping = rows
+            .into_iter()
+            .map(|(key, value)| DraftRow {
+                key,
+                value,
+                ..DraftRow::default()
+            })
+            .collect();
+        assert_eq!(draft.suspicious(), None);
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     facts::Field,
     group::{Mapping, Properties},
+    pasted::words,
 };
 
 /// The three fields that an operator can set. `None`: not known, or not in the request; left out of JSON.
@@ -92,15 +93,6 @@ impl DesiredFields {
         !both.is_empty() && both.into_iter().all(|field| self.is_same(field, read))
     }
 
-    /// Whether some text of these fields has this text in it.
-    pub fn contains_text(&self, text: &str) -> bool {
-        parts(&[self]).iter().any(|part| {
-            let value = part.text_in(self);
-            (part.field != Field::Name && part.key.contains(text))
-                || value.is_some_and(|value| value.contains(text))
-        })
-    }
-
     /// The whole field as one text; mapping and properties as JSON.
     pub fn text_of(&self, field: Field) -> Option<String> {
         match field {
@@ -108,6 +100,36 @@ impl DesiredFields {
             Field::Mapping => serde_json::to_string(self.mapping.as_ref()?).ok(),
             Field::Properties => serde_json::to_string(self.properties.as_ref()?).ok(),
         }
+    }
+}
+
+/// The texts of some fields, to ask of many others whether they are among them.
+pub struct Texts {
+    all: String,
+    /// Most questions are about one of these, and a form may have thousands.
+    words: HashSet<String>,
+}
+
+impl Texts {
+    pub fn of(fields: &DesiredFields) -> Self {
+        let parts = parts(&[fields]).into_iter().flat_map(|part| {
+            let value = part.text_in(fields);
+            [(part.field != Field::Name).then_some(part.key), value]
+        });
+        // No text has its end in it.
+        let all = parts.flatten().collect::<Vec<_>>().join("\0");
+        let of_text = |text: &str| words(text).map(str::to_owned).collect::<Vec<_>>();
+        let words = all.split('\0').flat_map(of_text).collect();
+        Self { all, words }
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(String::as_str)
+    }
+
+    /// Whether this text is in one of them.
+    pub fn contain(&self, text: &str) -> bool {
+        self.words.contains(text) || self.all.contains(text)
     }
 }
 
@@ -269,6 +291,28 @@ mod tests {
             part.carry(&DesiredFields::default(), &mut into);
         }
         assert_eq!(into, fields());
+    }
+
+    #[test]
+    fn texts_contain_their_words_and_their_parts_and_nothing_of_two_texts() {
+        let texts = Texts::of(&crate::domain::testing::fields(
+            "Acme Ltd",
+            &[("7", "507f1f77bcf86cd799439011")],
+            r#"{"tier": "gold"}"#,
+        ));
+        for text in [
+            "Ltd",
+            "Acme L",
+            "507f1f77bcf86cd799439011",
+            "1f77bcf8",
+            "tier",
+            "gold",
+        ] {
+            assert!(texts.contain(text), "{text}");
+        }
+        for text in ["name", "7507f1f", "Ltd7", "507f1f77bcf86cd7994390112"] {
+            assert!(!texts.contain(text), "{text}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use parts::{Parts, TokenParts, may_have_token};
 use shape::{DIGITS, PIECE, suspicion};
 pub use shape::{
     FRAGMENT, LOOKS_SECRET, Shape, digits_in_a_row, has_cut_token, is_nearly_token, is_suspicious,
-    odd_digits, shape, suspicious_words,
+    odd_digits, shape, suspicious_words, words,
 };
 use streams::{Stream, columns, joined, lines, undoubled, without_signs, words_of_lines};
 

@@ -384,11 +384,11 @@ impl Failure {
         Self::Refusal { class, text }
     }
 
-    /// Something in a text of a person's own that looks like a token or a part of one.
-    pub(crate) fn looks_secret(field: &str) -> Self {
+    /// Something in a text that looks like a token or a part of one. `instead`: what to do if it is something else.
+    pub(crate) fn looks_secret(field: &str, instead: &str) -> Self {
         Self::usage(format!(
             "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` \
-             (W in the console) finds its group. If it is something else, pass it in a file, or write at most 15 of its digits"
+             (W in the console) finds its group. If it is something else, {instead}"
         ))
     }
 

@@ -1,6 +1,9 @@
 //! How operations record what they did.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
+use tokio::time::sleep;
 
 use super::{groups::claims::Claim, prelude::*};
 use crate::{
@@ -11,6 +14,9 @@ use crate::{
         mutation::fields_of,
     },
 };
+
+/// Before the next attempt where the directory refuses at once: a password must not be tried all the time.
+const SHUT_OUT: Duration = Duration::from_secs(2);
 
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
@@ -33,14 +39,29 @@ impl Operations {
         self.3
     }
 
+    /// Whether to try again to record, after this, what has become of a request: the directory is away, which each attempt
+    /// waits for, or does not let this person in for now. If they may write, it has refused this row, which is final.
+    pub(super) async fn is_recorded_later<T>(&self, tried: &Result<T, DirectoryError>) -> bool {
+        let Err(error) = tried else {
+            return false;
+        };
+        if !self.keeps_outcomes() || error.may_be_repeated() {
+            return self.keeps_outcomes();
+        }
+        let is_shut_out = error.is_of_access() && !self.directory().lets_write().await;
+        if is_shut_out {
+            sleep(SHUT_OUT).await;
+        }
+        is_shut_out
+    }
+
     /// Records what has become of a request that was sent.
     pub(super) async fn record_outcome(&self, record: Record) -> Result<Recorded, DirectoryError> {
         loop {
             let written = self.directory().record(self.here(), record.clone()).await;
-            match written {
-                // If it was written after all, it cannot be written again: a step has moved on.
-                Err(error) if self.3 && error.may_be_repeated() => {}
-                written => return written,
+            // If it was written after all, it cannot be written again: a step has moved on.
+            if !self.is_recorded_later(&written).await {
+                return written;
             }
         }
     }
@@ -53,7 +74,7 @@ impl Operations {
         loop {
             let extras = SnapshotExtras::default();
             let asked = self.directory().snapshot(self.here(), id, extras).await;
-            if !asked.is_err_and(|error| error.may_be_repeated()) {
+            if !self.is_recorded_later(&asked).await {
                 return;
             }
         }

@@ -19,7 +19,7 @@ use crate::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
         proposal::Selection,
     },
-    operations::fingerprints_in,
+    operations::{fingerprints_in, typed_secret},
 };
 
 const SECRETS: [&str; 8] = [
@@ -218,7 +218,7 @@ pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
     };
     let set = || PLACES_OF_VARIABLES.iter().find(of_variable).copied();
     match given.map(|one| one.field.as_str()).or_else(set) {
-        Some(field) => Err(Failure::looks_secret(field).into()),
+        Some(field) => Err(typed_secret(field).into()),
         None => Ok(()),
     }
 }
@@ -261,7 +261,7 @@ pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Re
     for Suspect { field, text, .. } in shaped {
         match &session {
             Some(session) => session.operations.no_secret_in_text(field, text).await?,
-            None => return Err(Failure::looks_secret(field).into()),
+            None => return Err(typed_secret(field).into()),
         }
     }
     Ok(())

@@ -7,8 +7,8 @@ use super::{annotations, console, fault::Fault, groups, history, journal, open};
 use crate::{
     db::{Tx, Value, record, values},
     directory::{
-        ChangeCursor, Changes, DraftHead, Numbered, PlaceId, PlaceStatus, Role, RotationFilter,
-        ServerFault, TeamFault,
+        ChangeCursor, Changes, Directory, DraftHead, Numbered, PlaceId, PlaceStatus, Role,
+        RotationFilter, ServerFault, TeamFault,
         tables::NEWEST,
         watch::{HistoryCursor, NOTHING, Seen, ServerState, Snapshots},
     },
@@ -17,6 +17,17 @@ use crate::{
 
 /// Maximum number of groups reported one by one; beyond that the list is to be loaded again.
 const MOST: usize = 1_000;
+
+/// Whether the caller may write.
+const MAY_WRITE: &str = "SELECT has_any_column_privilege('rotations', 'UPDATE')";
+
+impl Directory {
+    /// Whether a server lets this person in now, and write.
+    pub(crate) async fn lets_write(&self) -> bool {
+        let asked = self.one::<bool>(MAY_WRITE, values![]).await;
+        matches!(asked, Ok(Some(true)))
+    }
+}
 
 /// The start of the next read. If it is taken before something is read, no later change is missed.
 pub(crate) fn cursor(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {

@@ -127,6 +127,7 @@ impl From<StoredDraft> for KeptDraft {
                 properties: stored.base.properties,
             },
             loaded_from: stored.base.loaded_from,
+            taken_over: stored.base.taken_over,
             base_at: stored.base_at,
             changed_at: stored.changed_at,
             continues: { stored.base.continues.into_iter() }
@@ -213,6 +214,7 @@ fn put(
     let typed = &draft.typed;
     let base = DraftBase {
         loaded_from: draft.loaded_from.clone(),
+        taken_over: draft.taken_over.clone(),
         continues: draft.continues.iter().copied().map(micros).collect(),
         name: draft.base.name.clone(),
         mapping: draft.base.mapping.clone(),

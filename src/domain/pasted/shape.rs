@@ -83,14 +83,18 @@ pub fn is_suspicious(text: &str) -> bool {
     found.line.is_some() || found.shape.is_some()
 }
 
-/// Why a text with such a word is neither sent nor kept.
-pub const LOOKS_SECRET: &str = "this looks like a token, or a part of one; it is neither sent nor saved. If it is something \
-                                else, send it from a file: groupdesk update ID --apply FILE";
+/// Why a value with such a word is neither sent nor kept, in the console. In its footer with 80 columns also the field is
+/// there.
+pub const LOOKS_SECRET: &str = "looks like a token; if not: groupdesk apply FILE";
+
+/// The words of a text, without what stands around them.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c))
+}
 
 /// The words of a text that are suspicious by themselves: a caller may know them as something else.
 pub fn suspicious_words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c));
-    words.filter(|word| shape(word).is_some())
+    words(text).filter(|word| shape(word).is_some())
 }
 
 /// Of a cleaned text.

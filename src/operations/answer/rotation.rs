@@ -221,10 +221,9 @@ impl Operations {
             let at = self.moment();
             let decided = self.directory();
             let decided = decided.decide(place, id, None, 0, decide.clone()).await;
-            match decided {
-                // If it was recorded after all, the step has moved on.
-                Err(error) if self.keeps_outcomes() && error.may_be_repeated() => {}
-                decided => break (at, decided),
+            // If it was recorded after all, the step has moved on.
+            if !self.is_recorded_later(&decided).await {
+                break (at, decided);
             }
         };
         let (mut recorded, news) = decided?;

@@ -77,16 +77,14 @@ impl Claim {
         let why = failure.to_string();
         loop {
             let ended = operations.end_own_claim(&self.group, Some(self.id), &why);
-            match ended.await {
-                Err(error)
-                    if operations.keeps_outcomes()
-                        && error.may_be_repeated()
-                        && operations.not_cancelled(&self.group, self.changed).is_ok() => {}
-                Err(_) => return,
-                Ok(()) => {
-                    self.state = State::Ended;
-                    return;
-                }
+            let ended = ended.await;
+            if ended.is_ok() {
+                self.state = State::Ended;
+            }
+            if !operations.is_recorded_later(&ended).await
+                || operations.not_cancelled(&self.group, self.changed).is_err()
+            {
+                return;
             }
         }
     }

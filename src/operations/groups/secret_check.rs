@@ -9,6 +9,7 @@ use crate::{
     domain::{
         annotation::Label,
         draft::Draft,
+        fields::Texts,
         pasted::{self, Parts, Pasted, has_cut_token, is_nearly_token, shape, suspicious_words},
         token::Fingerprinter,
     },
@@ -18,6 +19,20 @@ use crate::{
 
 /// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.
 const SHORTEST: usize = 16;
+/// What to do instead if something only looks like a token. In a file only what an ID never has is refused.
+const OF_FILE: &str = "write at most 40 hex digits in a row";
+const OF_VALUE: &str = "pass it in a file: groupdesk apply FILE";
+
+/// A refused text that was typed, on the command line as the value of this option.
+pub(crate) fn typed_secret(field: &str) -> Failure {
+    let instead = match field {
+        "--name" | "--map" | "--property" | "--unmap" | "--remove-property" => OF_VALUE,
+        "--if-value" => "select the groups with --filter map:SCHEMA=SOURCE or prop:KEY=VALUE",
+        _ => "write at most 15 of its digits",
+    };
+    Failure::looks_secret(field, instead)
+}
+
 /// Ids that are looked up at once.
 const AT_ONCE: usize = 500;
 
@@ -77,7 +92,7 @@ impl Operations {
         self.refuse_new_secrets(&new, |_| false, parts.as_ref())
             .await?;
         match new.iter().find(|new| has_cut_token(new.text)) {
-            Some(cut) => Err(Failure::looks_secret(&cut.field)),
+            Some(cut) => Err(Failure::looks_secret(&cut.field, OF_FILE)),
             None => Ok(()),
         }
     }
@@ -113,8 +128,9 @@ impl Operations {
             }
             let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
             let known = known.as_ref().map(DesiredFields::of).unwrap_or_default();
-            if let Some(new) = cut.find(|text| !known.contains_text(text.text)) {
-                return Err(Failure::looks_secret(&with_row(row, new).field));
+            let known = Texts::of(&known);
+            if let Some(new) = cut.find(|text| !known.contain(text.text)) {
+                return Err(Failure::looks_secret(&with_row(row, new).field, OF_FILE));
             }
         }
         Ok(())
@@ -155,14 +171,18 @@ impl Operations {
     /// Refuses a draft that has a known secret, or something that looks like a token or a part of one and was not there
     /// before. Its texts may not parse.
     pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
-        let all = draft.texts().map(|(field, text)| Text::of(field, text));
-        let all: Vec<_> = all.collect();
-        let before = |form: &Token| draft.base.contains_text(form.expose());
+        let before: HashSet<_> = texts(&draft.base)
+            .into_iter()
+            .map(|text| text.text)
+            .collect();
+        let all = draft.texts().filter(|(_, text)| !before.contains(text));
+        let all: Vec<_> = all.map(|(field, text)| Text::of(field, text)).collect();
+        let texts = Texts::of(&draft.base);
         let parts = parts_of(&draft.base);
-        self.refuse_new_secrets(&all, before, parts.as_ref())
+        self.refuse_new_secrets(&all, |form| texts.contain(form.expose()), parts.as_ref())
             .await?;
-        match draft.suspicious().next() {
-            Some((field, _)) => Err(Failure::looks_secret(field)),
+        match draft.suspicious() {
+            Some(field) => Err(Failure::looks_secret(field, OF_VALUE)),
             None => Ok(()),
         }
     }
@@ -202,7 +222,7 @@ impl Operations {
                 return Ok(());
             }
         }
-        Err(Failure::looks_secret(field))
+        Err(typed_secret(field))
     }
 
     /// Whether a text of unknown origin has a token or an API key that is known here, or a part of a token that this
@@ -248,7 +268,7 @@ impl Operations {
             let new: Vec<_> = new.collect();
             self.refuse_secrets(&new).await?;
             if let Some(nearly) = new.iter().find(|new| is_nearly_token(new.text)) {
-                return Err(Failure::looks_secret(&nearly.field));
+                return Err(Failure::looks_secret(&nearly.field, OF_FILE));
             }
         }
         Ok(())

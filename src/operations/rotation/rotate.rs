@@ -385,12 +385,14 @@ impl Operations {
                     under_way.rotation.state = State::Sent;
                     event = UNSENT;
                 }
-                Err(error) if waits && error.may_be_repeated() => {
-                    if self.not_cancelled(under_way.id, "rotated").is_err() {
+                ended => {
+                    if !waits
+                        || !self.is_recorded_later(&ended).await
+                        || self.not_cancelled(under_way.id, "rotated").is_err()
+                    {
                         return;
                     }
                 }
-                _ => return,
             }
         }
     }

@@ -95,25 +95,32 @@ impl App {
 
     /// This draft, or its profile, is not one to be saved: says so once. The others are saved.
     fn draft_refused(&mut self, ticket: Ticket, why: &str) {
-        if let Some((_, id)) = self.context.drafts.set_aside(ticket) {
-            self.say_not_saved(&id, why);
+        if let Some(key) = self.context.drafts.set_aside(ticket) {
+            self.say_not_saved(&key, why);
         }
     }
 
-    fn say_not_saved(&mut self, id: &UserGroupId, why: &str) {
-        let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
+    fn say_not_saved(&mut self, key: &(ProfileIndex, UserGroupId), why: &str) {
+        let id = &key.1;
+        let is_there = |unsent: &UnsentDraft| unsent.is_own;
+        let text = if self.context.drafts.get(key).is_some_and(is_there) {
+            format!("Draft of {id} NOT saved, kept in memory only: {why}")
+        } else {
+            // It was sent or discarded.
+            format!("Draft of {id} NOT deleted yet, it may appear again: {why}")
+        };
         self.context.say(Severity::Error, text);
     }
 
     /// The directory fails: reports it once; the next change tries again.
     fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
-        let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
+        let Some(key) = self.context.drafts.ended(ticket, None) else {
             return false;
         };
         // While the directory is unavailable, each form says so itself.
         let is_told = self.context.outage.is_some();
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
-            self.say_not_saved(&id, why);
+            self.say_not_saved(&key, why);
         }
         true
     }

@@ -88,6 +88,12 @@ impl<K: Copy + PartialEq> Form<K> {
         }
     }
 
+    /// Whether a text field has what is neither shown nor sent.
+    pub fn is_hidden(&self, key: K) -> bool {
+        let input = self.item(key).map(|item| &item.input);
+        matches!(input, Some(Input::Text(field)) if field.is_hidden())
+    }
+
     /// The number of the chosen word.
     pub fn chosen(&self, key: K) -> usize {
         match self.item(key).map(|item| &item.input) {

@@ -154,7 +154,7 @@ impl TextField {
     }
 
     /// Whether the text is not shown although it is no field for a secret: it looks like one, or a value has a new part of one.
-    fn is_hidden(&self) -> bool {
+    pub fn is_hidden(&self) -> bool {
         let is_new = |word: &str| !self.began.contains(word);
         let has_new = || self.is_value && suspicious_words(self.text()).any(is_new);
         self.looks_secret() || !self.masked && !self.allowed && has_new()

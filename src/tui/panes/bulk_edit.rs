@@ -13,7 +13,7 @@ use crate::{
     domain::{
         BulkChange, EditPlan,
         batch::{EditRow, Verdict},
-        pasted::{LOOKS_SECRET, suspicious_words},
+        pasted::LOOKS_SECRET,
     },
     operations::NextStep,
     search::{RowCondition, row_condition},
@@ -389,12 +389,14 @@ impl Fields {
         let only = Some(self.0.typed(Row::OnlyWhere)).filter(|text| !text.is_empty());
         let to = Some(self.0.typed(Row::To)).filter(|_| self.sets());
         let key = self.0.typed(Row::Key);
-        let all = [("key", Some(key)), ("to", to), ("only if it is", only)];
-        let mut words = all.into_iter().flat_map(|(label, text)| {
-            suspicious_words(text.unwrap_or_default()).map(move |_| label)
-        });
-        if let Some(label) = words.next() {
-            return Err(format!("{label}: {LOOKS_SECRET}"));
+        for (label, row) in [
+            ("key", Row::Key),
+            ("to", Row::To),
+            ("only if it is", Row::OnlyWhere),
+        ] {
+            if self.0.is_hidden(row) && (row != Row::To || to.is_some()) {
+                return Err(format!("{label}: {LOOKS_SECRET}"));
+            }
         }
         let change = if self.0.chosen(Row::Action) >= SET_PROPERTY {
             let (to, only) = (to.map(json), only.map(json));
@@ -450,11 +452,25 @@ mod tests {
             fields.0.field_of(row).expect("a field").set_text(PART);
             let why = fields.change().unwrap_err();
             assert!(
-                why.contains("looks like a token, or a part of one"),
+                why.contains("looks like a token; if not: groupdesk apply FILE"),
                 "{why}"
             );
             assert!(!why.contains(PART), "{why}");
         }
+    }
+
+    /// The text is one that groupdesk has filled in, and what the groups have.
+    #[test]
+    fn a_value_of_the_filter_is_no_part_of_a_token() {
+        const OTHER: &str = "6cb90c31d0ae598e95dc970b";
+        let mut fields = Fields::prefilled("map:40=507f1f77bcf86cd799439011");
+        fields.0.field().expect("a field").set_text("214");
+        let only = Some("507f1f77bcf86cd799439011");
+        let expected = BulkChange::mapping("40", Some("214"), only);
+        assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));
+        let field = fields.0.field_of(Row::OnlyWhere).expect("a field");
+        field.set_text(OTHER);
+        assert!(fields.change().is_err());
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl Context {
             OutageReason::Standby => format!("directory is a standby, {since}; trying"),
             OutageReason::NotAllowed => format!("directory: no rights, {since}; trying"),
             OutageReason::Refused(what) => format!("directory: {what} refused, {since}; trying"),
+            OutageReason::Unusable(why) => format!("directory: {why}, {since}; trying"),
             OutageReason::Viewer => "directory: view only (viewer)".to_owned(),
             OutageReason::OtherVersion => "directory: update groupdesk".to_owned(),
             OutageReason::NotWritable => "directory is read-only: update groupdesk".to_owned(),
@@ -104,6 +105,9 @@ impl Context {
             ),
             OutageReason::Refused(what) => format!(
                 "The directory has refused your {what} since {since}: renew it, or run `groupdesk doctor`. {wait}"
+            ),
+            OutageReason::Unusable(why) => format!(
+                "The directory cannot be used since {since}: {why}. Run `groupdesk doctor`. {wait}"
             ),
             OutageReason::OtherVersion => {
                 "Directory of another version: nothing is read or sent until you update groupdesk".to_owned()
@@ -144,6 +148,9 @@ impl Context {
             OutageReason::Refused(what) => format!(
                 "The directory has refused your {what} since {since}; nothing was sent. Renew it, or run `groupdesk doctor`"
             ),
+            OutageReason::Unusable(why) => format!(
+                "The directory cannot be used since {since} ({why}); nothing was sent. Run `groupdesk doctor`"
+            ),
             OutageReason::Viewer => {
                 "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"
                     .to_owned()
@@ -181,6 +188,7 @@ impl Context {
             | OutageReason::Standby
             | OutageReason::NotAllowed
             | OutageReason::Refused(_)
+            | OutageReason::Unusable(_)
             | OutageReason::OtherVersion => None,
         }
     }

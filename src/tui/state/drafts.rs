@@ -501,6 +501,7 @@ mod tests {
                 ..DraftFields::default()
             },
             loaded_from: None,
+            taken_over: BTreeSet::new(),
             continues: Vec::new(),
             base: DesiredFields::default(),
             base_at: Timestamp::UNIX_EPOCH,

@@ -385,6 +385,8 @@ pub enum OutageReason {
     NotAllowed,
     /// It does not accept the login: its password, certificate or role.
     Refused(&'static str),
+    /// Something else is wrong with the server that answers.
+    Unusable(&'static str),
     /// Its tables have another version.
     OtherVersion,
     /// This person may only read.
@@ -439,6 +441,15 @@ impl OutageReason {
                 TeamFault::Server(ServerFault::OwnCertificate(_) | ServerFault::Unusable(_)) => {
                     Some(Self::Refused("certificate"))
                 }
+                TeamFault::Server(ServerFault::Outdated(_)) => {
+                    Some(Self::Unusable("left behind by a failover"))
+                }
+                TeamFault::Server(ServerFault::Crowded) => {
+                    Some(Self::Unusable("no connection free"))
+                }
+                TeamFault::Server(ServerFault::Unsafe(_)) => {
+                    Some(Self::Unusable("server not trusted"))
+                }
                 TeamFault::NeedsRight(_)
                 | TeamFault::Server(ServerFault::NotAllowed(_) | ServerFault::NotThere) => {
                     Some(Self::NotAllowed)
@@ -459,6 +470,23 @@ impl OutageReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_cannot_be_used_is_not_called_lost() {
+        for (fault, why) in [
+            (
+                ServerFault::Outdated("on timeline 1".into()),
+                "left behind by a failover",
+            ),
+            (ServerFault::Crowded, "no connection free"),
+            (ServerFault::Unsafe("expired".into()), "server not trusted"),
+        ] {
+            let at = "postgres://db1/desk".to_owned();
+            let fault = TeamFault::Server(fault);
+            let reason = OutageReason::of(&DirectoryError::Team { at, fault });
+            assert_eq!(reason, Some(OutageReason::Unusable(why)));
+        }
+    }
 
     #[test]
     fn what_the_lost_directory_did_not_save_is_part_of_its_outage() {

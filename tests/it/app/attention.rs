@@ -236,6 +236,7 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
         user_group_id: id("old"),
         creating: true,
         loaded_from: None,
+        taken_over: std::collections::BTreeSet::new(),
         typed: DraftFields {
             name: "Left there".into(),
             ..DraftFields::default()

@@ -23,7 +23,11 @@ fn a_draft_survives_another_profile_and_stays_in_its_own() {
     scene.walk("e").hides("Name of acme-eu 2");
     scene.walk("<esc>P<up><enter>e").shows("Name of acme-eu 2");
     let drafts = &scene.app.context.drafts;
-    let is_of = |profile| !drafts.of(ProfileIndex(profile)).is_empty();
+    let is_of = |profile| {
+        drafts
+            .get(&(ProfileIndex(profile), id("acme-eu")))
+            .is_some()
+    };
     assert_eq!([TESTING, PRODUCTION].map(is_of), [true, false]);
 }
 

@@ -101,6 +101,22 @@ fn a_failed_save_is_announced_once_and_tried_again() {
     scene.walk("4").says("Drafts are saved again");
 }
 
+#[test]
+fn a_draft_that_cannot_be_deleted_is_not_called_unsaved() {
+    let mut scene = Scene::walked(TESTING, "e<end>1");
+    scene.walk("<ctrl-x>").keys("y");
+    assert!(matches!(&jobs(&scene)[..], [Job::ForgetDraft(..)]));
+    let at = scene
+        .pending
+        .iter()
+        .position(|(.., job)| is_about_drafts(job));
+    let (ticket, ..) = scene.pending.remove(at.expect("a deletion"));
+    scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
+    scene.says("Draft of acme-eu NOT deleted yet, it may appear again: no room left");
+    let mut said = scene.app.context.messages.all();
+    assert!(!said.any(|message| message.text.contains("NOT saved")));
+}
+
 /// The draft that a console saves after these keys in the name.
 fn typed(scene: &mut Scene, keys: &str) -> Draft {
     scene.keys(keys);

@@ -78,7 +78,7 @@ fn a_part_of_a_token_from_the_editor_is_not_reviewed() {
         &text.replace("\"40\"", &format!("\"{PART}\"")),
     );
     scene.walk("<ctrl-s>");
-    scene.says("No review yet: mapping: this looks like a token");
+    scene.says("No review yet: mapping: looks like a token; if not: groupdesk apply FILE");
     scene.hides(PART).hides("SEND");
 }
 

@@ -104,6 +104,49 @@ fn the_cursor_goes_to_the_best_match_when_its_group_is_not_found() {
     scene.shows_all(["2 of 5 (1 loosely)", "sort best match"]);
 }
 
+/// While it is typed: what is sent next is about the group under the cursor.
+#[test]
+fn a_whole_id_or_name_takes_the_cursor_and_gives_it_back_to_who_moves_it() {
+    let mut scene = Scene::on(TESTING);
+    let all = [("g-1", "One"), ("g-12", "One two"), ("g-13", "g-12")];
+    let all = all.map(|(id, name)| named(id, name)).to_vec();
+    scene.open("r", list_of(all.clone()));
+    scene.answer();
+    for (typed, id, name) in [
+        ("g-1", "g-1", "One"),
+        ("G-12", "g-12", "One two"),
+        ("one", "g-1", "One"),
+        ("one TWO", "g-12", "One two"),
+    ] {
+        scene.walk("<esc>G");
+        scene.walk(&format!("/{}<enter>", typed.replace(' ', "<space>")));
+        let selected = scene
+            .screen()
+            .lines()
+            .find(|line| line.starts_with('>'))
+            .map(str::to_owned);
+        let selected = selected.unwrap_or_default();
+        assert!(
+            selected.split_whitespace().any(|word| word == id),
+            "{typed}: {selected}"
+        );
+        assert!(selected.contains(name), "{typed}: {selected}");
+    }
+    // Moved by hand, it stays where it is when the list is read again.
+    scene.walk("<esc>/g-1<enter>j");
+    let line = |scene: &Scene| {
+        scene
+            .screen()
+            .lines()
+            .find(|line| line.starts_with('>'))
+            .map(str::to_owned)
+    };
+    let moved = line(&scene);
+    scene.open("r", list_of(all));
+    scene.answer();
+    assert_eq!(line(&scene), moved);
+}
+
 #[test]
 fn a_wrong_test_is_named_and_hides_nothing() {
     let mut scene = few();

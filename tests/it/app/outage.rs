@@ -61,6 +61,7 @@ fn each_reason_says_what_is_possible_now_and_what_it_waits_for() {
         (OutageReason::Standby, "nothing is read or sent"),
         (OutageReason::NotAllowed, "Nothing is sent until you have them"),
         (OutageReason::Refused("password"), "has refused your password since"),
+        (OutageReason::Unusable("left behind by a failover"), "left behind by a failover. Run `groupdesk doctor`"),
         (OutageReason::Viewer, "You are a viewer of this directory: you can read it"),
         (OutageReason::NotWritable, "you can read it, nothing is sent. Update groupdesk"),
         (OutageReason::Moved, "you can read it, nothing is sent. To see where"),

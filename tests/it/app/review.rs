@@ -52,6 +52,11 @@ fn who_changed_the_group_is_named_as_far_as_the_history_says_it() {
     for (entries, says, others) in [
         (vec![li(all)], "CHANGED BY li@desk7 at 07:28 UTC", false),
         (vec![li(name)], "CHANGED BY li@desk7 at 07:28 UTC", true),
+        (
+            vec![set("ana@bastion2", -5, all)],
+            "CHANGED BY YOU at 07:28 UTC",
+            false,
+        ),
         // It was set to something else since.
         (
             vec![set("ben@b", -4, r#"{"name":["Theirs","Other"]}"#), li(name)],

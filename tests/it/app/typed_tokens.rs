@@ -276,7 +276,10 @@ fn a_part_of_a_token_is_neither_reviewed_nor_shown() {
         scene.answer();
         scene.hides(PART);
         scene.walk("<ctrl-s>");
-        scene.says(&format!("No review yet: {field}: this looks like a token"));
+        // The whole sentence, beside a key or two.
+        let why =
+            format!("No review yet: {field}: looks like a token; if not: groupdesk apply FILE");
+        scene.says(&why).shows(&why);
         scene.hides(PART).hides("SEND");
         if field == "mapping" {
             // Nor in the cell, when it is opened again.

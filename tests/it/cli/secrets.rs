@@ -159,6 +159,43 @@ async fn a_part_of_a_token_in_a_note_of_a_file_is_refused_and_an_export_is_taken
     home.exits(0, "import export.csv").await;
 }
 
+/// MongoDB, a UUID without dashes, git: typed they may be parts of a token; the refusal says how they are sent.
+#[tokio::test]
+async fn a_typed_value_that_may_be_a_part_of_a_token_names_the_way_out_which_works() {
+    let (home, _held) = Home::in_demo().await;
+    for digits in [24, 32, 40] {
+        let value = &"507f1f77bcf86cd799439011".repeat(2)[..digits];
+        let typed = [
+            format!("update acme-eu --map 7={value} --yes"),
+            format!("update acme-eu --property sha=\"{value}\" --yes"),
+            format!("update acme-eu --name {value} --yes"),
+            format!("create new-{digits} --map 7={value} --yes"),
+        ];
+        for line in typed {
+            let ran = home.exits(2, &line).await;
+            ran.says("If it is something else, pass it in a file: groupdesk apply FILE");
+            ran.hides(value);
+        }
+        let name = format!("new-{digits}");
+        let groups = [("acme-eu", "mapping"), (&name, "name")];
+        let group = |(id, field): (&str, &str)| {
+            let text = match field {
+                "name" => format!("\"{value}\""),
+                _ => format!("{{\"7\":\"{value}\"}}"),
+            };
+            format!("{{\"user_group_id\":\"{id}\",\"{field}\":{text}}}\n")
+        };
+        home.write("groups.jsonl", &groups.map(group).concat());
+        home.exits(0, "apply groups.jsonl --yes").await;
+        crate::support::assertions::assert_has(&home.exits(0, "show acme-eu").await.out, value);
+        let bulk = format!("update acme-eu globex --map 7=1 --if-value {value} --dry-run");
+        let ran = home.exits(2, &bulk).await;
+        ran.says("select the groups with --filter map:SCHEMA=SOURCE");
+        let filter = format!("update --filter map:7={value} --map 7=1 --dry-run");
+        home.exits(0, &filter).await;
+    }
+}
+
 /// A cut token of which the directory has only the fingerprint: more hex digits in a row than an ID has. One rule for what
 /// is typed and for files; what the group has already can be sent again, and so can whole hashes.
 #[tokio::test]

@@ -247,6 +247,7 @@ async fn the_owner_of_a_draft_is_shown_in_its_row_until_it_is_gone() {
         user_group_id: id("initech"),
         creating: false,
         loaded_from: None,
+        taken_over: std::collections::BTreeSet::new(),
         typed: DraftFields {
             name: "Initech 2".into(),
             ..DraftFields::default()

@@ -22,6 +22,7 @@ pub(super) fn draft(group: &str, name: &str, at: i64) -> Draft {
         user_group_id: id(group),
         creating: false,
         loaded_from: None,
+        taken_over: std::collections::BTreeSet::from(["507f1f77bcf86cd799439011".to_owned()]),
         typed: DraftFields {
             name: name.into(),
             mapping: vec![row("7", Some(("7", "40")), true), row("7", None, false)],

@@ -108,6 +108,35 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
     plain.await.expect("kept");
 }
 
+/// What comes from another group or an earlier state is sent, and so its draft is kept, with the words that were not typed.
+#[tokio::test]
+async fn a_draft_is_kept_with_hex_values_that_were_taken_over_and_without_typed_ones() {
+    const VALUE: &str = "507f1f77bcf86cd799439011";
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let draft = |taken_over: &[&str]| Draft {
+        typed: DraftFields {
+            name: format!("for {VALUE}"),
+            ..DraftFields::default()
+        },
+        taken_over: taken_over.iter().map(|word| (*word).to_owned()).collect(),
+        ..fields::draft(ACME, Timestamp::UNIX_EPOCH)
+    };
+    let typed = scene.ana.keep_draft(draft(&[]), None).await;
+    let refused = typed.expect_err("refused").to_string();
+    assert!(
+        refused.ends_with("pass it in a file: groupdesk apply FILE"),
+        "{refused}"
+    );
+    scene
+        .ana
+        .keep_draft(draft(&[VALUE]), None)
+        .await
+        .expect("kept");
+    let kept = scene.ana.drafts().await.expect("readable").remove(0);
+    assert_eq!(kept.draft, draft(&[VALUE]));
+}
+
 /// An ID that is shown, sent and kept for good.
 #[tokio::test]
 async fn a_known_token_as_the_id_of_a_row_is_refused_by_its_place() {

@@ -85,6 +85,7 @@ pub(crate) fn draft(group: &str, at: Timestamp) -> Draft {
         user_group_id: id(group),
         creating: false,
         loaded_from: None,
+        taken_over: std::collections::BTreeSet::new(),
         typed: DraftFields::default(),
         base: DesiredFields::default(),
         base_at: at,

@@ -377,7 +377,7 @@ impl GroupForm {
             part.carry(from, &mut wanted);
         }
         edit.fill(&wanted);
-        edit.taken_over = from.clone();
+        edit.take_over(from);
         Ok(edit)
     }
 
@@ -401,7 +401,7 @@ impl GroupForm {
             ..DesiredFields::of(source)
         };
         edit.fill(&taken);
-        edit.taken_over = taken;
+        edit.take_over(&taken);
         Ok(edit)
     }
 

@@ -239,17 +239,19 @@ impl Finder {
         }
     }
 
-    /// Takes over new results. Returns the row of the group that keeps the cursor; `None` if it is not among them, or
-    /// if it only matches letter by letter while another group matches literally.
+    /// Takes over new results. Returns the row for the cursor: that of the group whose whole ID or name is now typed, or of the
+    /// one that keeps it; `None` if that is not among them, or if it only matches letter by letter while another group
+    /// matches literally.
     pub(super) fn take(
         &mut self,
         found: Arc<SearchResults>,
         on: Option<&UserGroupId>,
     ) -> Option<usize> {
-        let old = self
-            .found
-            .take()
-            .filter(|_| !std::mem::take(&mut self.is_applied_again));
+        let old = self.found.take();
+        let is_typed = old
+            .as_ref()
+            .is_some_and(|old| old.request.query != found.request.query);
+        let old = old.filter(|_| !std::mem::take(&mut self.is_applied_again));
         let kept = old
             .and_then(|old| found.keeping_rows_of(&old))
             .map(Arc::new);
@@ -264,9 +266,10 @@ impl Finder {
                 || !first.is_some_and(|first| found.is_exact(*first))
         };
         let row = row.filter(|_| number.is_some_and(is_best));
+        let named = is_typed.then(|| found.named_row()).flatten();
         self.pending = None;
         self.broken = None;
         self.found = Some(found);
-        row
+        named.or(row)
     }
 }

@@ -101,7 +101,12 @@ impl Choices {
         };
         let others = self.authors.iter().any(is_other);
         let others = if others { " AND OTHERS" } else { "" };
-        format!("CHANGED BY {} {}{others}", visible(by), context.moment(*at))
+        let by = if context.is_other_person(by) {
+            visible(by)
+        } else {
+            "YOU".into()
+        };
+        format!("CHANGED BY {by} {}{others}", context.moment(*at))
     }
 
     /// Takes over decisions about the same values that were made before the copy was read again.

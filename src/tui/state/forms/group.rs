@@ -6,7 +6,10 @@
 //!
 //! The recent changes of a group as its form lists them: when, who, and what.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::OnceLock,
+};
 
 use jiff::Timestamp;
 
@@ -14,7 +17,8 @@ use crate::{
     domain::{
         Change, DesiredFields, Draft, Ending, Entry, Mapping, Operation, UserGroupId,
         draft::DraftFields,
-        pasted::{LOOKS_SECRET, Shape, shape},
+        fields::Texts,
+        pasted::{LOOKS_SECRET, shape},
         size::check_size,
         visible,
     },
@@ -82,8 +86,8 @@ pub struct GroupForm {
     /// What was filled in to revert an update, or from the draft of somebody else; until something is typed, it is no
     /// draft of one's own.
     pub(crate) prefilled: Option<FormContent>,
-    /// What was filled in from another group or an earlier state: texts that were not typed.
-    pub(crate) taken_over: DesiredFields,
+    /// As in [`Draft::taken_over`].
+    pub(crate) taken_over: BTreeSet<String>,
 }
 
 /// A text of the external editor that cannot be parsed yet, and the values, or what was typed if they cannot be parsed.
@@ -126,7 +130,7 @@ impl GroupForm {
             reading: Pending::default(),
             updates: LastUpdates::default(),
             prefilled: None,
-            taken_over: DesiredFields::default(),
+            taken_over: BTreeSet::new(),
             loaded_from: None,
             loading: None,
             meanwhile: None,
@@ -145,6 +149,7 @@ impl GroupForm {
             base,
             base_at,
             loaded_from,
+            taken_over,
             ..
         } = draft;
         // Version 0.2.0 could also edit the mapping alone.
@@ -154,6 +159,7 @@ impl GroupForm {
             name: name_field(typed.name),
             group_text: typed.group_text.or(mapping),
             loaded_from,
+            taken_over,
             ..Self::new(user_group_id, base, base_at, creating)
         };
         form.mapping.restore(typed.mapping);
@@ -176,6 +182,7 @@ impl GroupForm {
                 group_text: self.group_text.clone(),
             },
             loaded_from: self.loaded_from.clone(),
+            taken_over: self.taken_over.clone(),
             base: self.base.clone(),
             base_at: whole(self.base_at),
             changed_at: whole(now),
@@ -183,14 +190,11 @@ impl GroupForm {
         }
     }
 
-    /// The field of a typed text that looks like a token or a part of one and was not there before. Parts that were taken over
-    /// from another group or an earlier state are none.
-    fn secret_field(&self) -> Option<&'static str> {
-        let draft = self.draft(Timestamp::UNIX_EPOCH);
-        let is_typed =
-            |word: &str| shape(word) == Some(Shape::Token) || !self.taken_over.contains_text(word);
-        let mut typed = draft.suspicious().filter(|(_, word)| is_typed(word));
-        typed.next().map(|(field, _)| field)
+    /// Notes that the form was filled in from another group or an earlier state.
+    pub(crate) fn take_over(&mut self, from: &DesiredFields) {
+        let texts = Texts::of(from);
+        let words = texts.words().filter(|word| shape(word).is_some());
+        self.taken_over = words.map(str::to_owned).collect();
     }
 
     /// Returns the fields that the form asks for. Leaves out a field that is unknown and in which nothing was typed.
@@ -238,7 +242,7 @@ impl GroupForm {
     pub(crate) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
         check_size(&wanted).map_err(|why| (why.to_string(), why.field()))?;
-        match self.secret_field() {
+        match self.draft(Timestamp::UNIX_EPOCH).suspicious() {
             Some(field) => Err((LOOKS_SECRET.into(), field)),
             None => Ok(wanted),
         }

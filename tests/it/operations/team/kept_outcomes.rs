@@ -200,6 +200,84 @@ async fn cut_off(server: &Server, method: &'static str, point: Failpoint) {
     assert_eq!(states, expected[..usize::from(method == "POST")]);
 }
 
+/// The role, the login or both are taken away while the answer is on its way, and given back later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_arrives_without_access_is_recorded_when_it_is_given_back() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    tokio::join!(
+        Box::pin(shut_out(
+            server,
+            "revoked_meanwhile",
+            "REVOKE revoked_meanwhile_operator FROM revoked_meanwhile_rita",
+            "GRANT revoked_meanwhile_operator TO revoked_meanwhile_rita",
+        )),
+        Box::pin(shut_out(
+            server,
+            "locked_meanwhile",
+            "ALTER ROLE locked_meanwhile_rita NOLOGIN",
+            "ALTER ROLE locked_meanwhile_rita LOGIN",
+        )),
+        Box::pin(shut_out(
+            server,
+            "viewer_meanwhile",
+            "REVOKE viewer_meanwhile_operator FROM viewer_meanwhile_rita; \
+             GRANT viewer_meanwhile_viewer TO viewer_meanwhile_rita",
+            "GRANT viewer_meanwhile_operator TO viewer_meanwhile_rita",
+        )),
+    );
+}
+
+async fn shut_out(server: &Server, schema: &str, takes: &str, gives: &str) {
+    let who = format!("{schema}_rita");
+    server.set_up(schema);
+    server.let_in(&who, schema, &["operator"]);
+    let directory = Directory::open(&postgres::at_as(&who, server.folder(), schema));
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).by(&format!("{who}@desk"));
+    let installation = installation.on(&directory.expect("it opens"));
+    let console = installation.through(proxy.base_url()).operations();
+    let answers = Arc::new(AtomicBool::new(false));
+    let answered = Arc::clone(&answers);
+    let console = console.watched(move |at| {
+        if at == Failpoint::Answered {
+            answered.store(true, Ordering::SeqCst);
+        }
+    });
+    let console = console.keeping_outcomes();
+    let acme = id("acme");
+    world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
+    let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
+    read.expect("known");
+    let gate = Gate::new();
+    proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let rotating = {
+        let (console, acme) = (console.clone(), acme.clone());
+        tokio::spawn(async move { console.rotate(&acme, None, KNOWN).await })
+    };
+    gate.reached().await;
+    server.execute("public", takes);
+    let end = format!(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{who}'"
+    );
+    server.execute("public", &end);
+    gate.open();
+    eventually("the answer", || answers.load(Ordering::SeqCst)).await;
+    // Longer than its first attempt.
+    for _ in 0..10 {
+        drop(console.show(&acme).await);
+    }
+    assert!(!rotating.is_finished(), "{schema}: it is kept");
+    server.execute("public", gives);
+    let done = rotating.await.expect("it ends").expect("kept and recorded");
+    assert!(done.token().is_some(), "{schema}: with its token");
+    let states = journal(&console).await.into_iter();
+    let states: Vec<_> = states.map(|row| row.rotation.state).collect();
+    assert_eq!(states, [State::Rotated], "{schema}");
+}
+
 /// The processes that serve our connections.
 const SERVING: &str =
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'groupdesk' AND pid IN";
