@@ -13,7 +13,7 @@ use crate::{
         prelude::*,
         session::{Session, open_named, overrides},
     },
-    config::{ConfigError, DirectoryAt, default_directory, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, Environment, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
     domain::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
@@ -126,11 +126,36 @@ enum Doubt {
 /// The values that may be a token or a part of one, in every argument that there is.
 pub(crate) fn suspects(matches: &ArgMatches, root: &Command) -> Vec<Suspect> {
     let mut found = of_command(matches, root, root);
+    found.extend(of_variables());
     let opens = Opens::of(matches);
     for suspect in &mut found {
         suspect.opens = opens;
     }
     found
+}
+
+/// The values of the variables that name what is opened.
+fn of_variables() -> impl Iterator<Item = Suspect> {
+    PLACES_OF_VARIABLES.iter().filter_map(|name| {
+        let text = checked(&std::env::var_os(name)?)?;
+        let doubt = match shape(&text) {
+            _ if is_address(&text) => return None,
+            Some(_) => Doubt::Shape,
+            None => doubt_of_words(&text, 1)?,
+        };
+        Some(Suspect::of((*name).to_owned(), text, doubt))
+    })
+}
+
+/// What a text without the shape of a token may be, of these parts between `=`.
+fn doubt_of_words(text: &str, parts: usize) -> Option<Doubt> {
+    text.chars().nth(FRAGMENT - 1)?;
+    let has_signs = text.splitn(parts, '=').any(may_have_token);
+    Some(if has_signs {
+        Doubt::Signs
+    } else {
+        Doubt::Words
+    })
 }
 
 /// Options of all commands are those of `root`.
@@ -158,21 +183,17 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
         // Its sign is none of a token.
         let parts = 1 + usize::from(names.any(|name| name.contains('=')));
         for text in values.filter_map(checked) {
-            let is_long = text.chars().nth(FRAGMENT - 1).is_some();
             let doubt = match shape(&text) {
                 Some(Shape::Token) => Doubt::Shape,
                 _ if is_name => continue,
                 Some(Shape::Fragment) => Doubt::Shape,
-                None if is_address(&text) || !is_long || is_right_time(&text) => continue,
-                None if text.splitn(parts, '=').any(may_have_token) => Doubt::Signs,
-                None => Doubt::Words,
+                None if is_address(&text) || is_right_time(&text) => continue,
+                None => match doubt_of_words(&text, parts) {
+                    Some(doubt) => doubt,
+                    None => continue,
+                },
             };
-            found.push(Suspect {
-                field: field.clone(),
-                text,
-                doubt,
-                opens: Opens::Usual,
-            });
+            found.push(Suspect::of(field.clone(), text, doubt));
         }
     }
     if let Some((name, below)) = matches.subcommand()
@@ -211,26 +232,34 @@ const PLACES_OF_VARIABLES: [&str; 3] = [
 /// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
 pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
     let mut shaped = suspects.iter().filter(|one| one.doubt == Doubt::Shape);
-    let given = shaped.find(|suspect| suspect.is_place());
-    let of_variable = |name: &&&str| {
-        let text = std::env::var_os(name).and_then(|value| checked(&value));
-        text.is_some_and(|text| shape(&text).is_some() && !is_address(&text))
-    };
-    let set = || PLACES_OF_VARIABLES.iter().find(of_variable).copied();
-    match given.map(|one| one.field.as_str()).or_else(set) {
-        Some(field) => Err(typed_secret(field).into()),
+    match shaped.find(|suspect| suspect.is_place()) {
+        Some(place) => Err(typed_secret(&place.field).into()),
         None => Ok(()),
     }
 }
 
 impl Suspect {
-    fn is_place(&self) -> bool {
-        PLACES.contains(&self.field.as_str())
+    fn of(field: String, text: String, doubt: Doubt) -> Self {
+        let opens = Opens::Usual;
+        Self {
+            field,
+            text,
+            doubt,
+            opens,
+        }
     }
 
-    /// Whether its command may keep it.
+    fn is_of_variable(&self) -> bool {
+        PLACES_OF_VARIABLES.contains(&self.field.as_str())
+    }
+
+    fn is_place(&self) -> bool {
+        PLACES.contains(&self.field.as_str()) || self.is_of_variable()
+    }
+
+    /// Whether its command may keep it. That of a variable is there for each command, and no server is asked about it.
     fn is_kept(&self) -> bool {
-        self.opens != Opens::Nothing || self.field == NEW_FILE
+        (self.opens != Opens::Nothing || self.field == NEW_FILE) && !self.is_of_variable()
     }
 
     fn refused(&self) -> CliError {
@@ -274,6 +303,7 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
         let usual = Overrides {
             config: None,
             directory: None,
+            env: overrides.env.clone().without(&PLACES_OF_VARIABLES),
             ..overrides.clone()
         };
         directory_of(&usual).or_else(|_| default_directory(&usual.env))
@@ -354,6 +384,32 @@ fn known_to_file<'s>(
         }
     }
     Ok(None)
+}
+
+/// The arguments that a message of the parser repeats and that a directory knows as a secret, which is looked up only for
+/// them.
+pub(crate) async fn known_in_message(text: &str) -> Vec<String> {
+    let overrides = Overrides {
+        env: Environment::of_process(),
+        ..Overrides::default()
+    };
+    let mut known = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        let argument = argument.to_string_lossy();
+        let value = match argument.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => value,
+            _ => &argument,
+        };
+        if value.chars().nth(FRAGMENT - 1).is_none() || !text.contains(value) {
+            continue;
+        }
+        let field = "argument".to_owned();
+        let suspect = Suspect::of(field, value.to_owned(), Doubt::Words);
+        if refuse_known(&[suspect], &overrides).await.is_err() {
+            known.push(value.to_owned());
+        }
+    }
+    known
 }
 
 /// A message of the parser, which repeats arguments, without what looks like a token.
