@@ -298,7 +298,7 @@ async fn a_known_token_is_kept_by_no_variable_and_no_setting() {
         ] {
             let ran = home.run_line(&line.replace("TOKEN", token)).await;
             assert_eq!(ran.code, 2, "{line}: {ran:?}");
-            ran.says("this is a token").hides(token);
+            ran.says("a token").hides(token);
             assert_nowhere(&home, token);
         }
         // The parser's message comes before the command.
