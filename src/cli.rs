@@ -187,6 +187,11 @@ fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
     not_there::propose(&mut error, command);
     // The text quotes arguments, which may contain anything.
     let text = secrets::masked(error.render().to_string(), std::env::args_os().skip(1));
+    let known = resources::runtime().map(|one| one.block_on(secrets::known_in_message(&text)));
+    let known = known.unwrap_or_default();
+    let text = known
+        .iter()
+        .fold(text, |text, known| text.replace(known, "…"));
     let text = PARSE_ERRORS
         .iter()
         .fold(text, |text, (rust, plain)| text.replace(rust, plain));

@@ -40,6 +40,14 @@ impl Environment {
         }
     }
 
+    /// The same without these variables.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        let is_one = |name: &OsString| names.iter().any(|one| name == one);
+        Arc::make_mut(&mut self.variables).retain(|name, _| !is_one(name));
+        self
+    }
+
     pub(super) fn may_ask(&self) -> bool {
         self.may_ask
     }

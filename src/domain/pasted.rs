@@ -41,7 +41,9 @@ pub use shape::{
     FRAGMENT, LOOKS_SECRET, Shape, digits_in_a_row, has_cut_token, is_nearly_token, is_suspicious,
     odd_digits, shape, suspicious_words, words,
 };
-use streams::{Stream, columns, joined, lines, undoubled, without_signs, words_of_lines};
+use streams::{
+    Stream, alternates, columns, joined, lines, undoubled, with_plus, without_signs, words_of_lines,
+};
 
 /// In bytes. No token or API key is longer.
 const LONGEST: usize = 4096;
@@ -53,7 +55,7 @@ const WITHIN_WORD: usize = 14;
 /// Something that may be a token.
 #[derive(Debug)]
 pub struct Candidate {
-    /// As it is in the text; if it has upper-case hex digits, also in lower case.
+    /// As it is in the text. Hex digits also in upper and in lower case, which is the last; base64 also with its `=`.
     pub forms: Vec<Token>,
     /// Line number, counted from 1.
     pub line: usize,
@@ -165,6 +167,7 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     for one in &readings {
         one.add_streams(*one.text != *text, &mut streams);
     }
+    streams.push(with_plus(&first.without_tags));
     let mut inner = encoded::inner(&streams[0]);
     inner.extend(encoded::inner(&joined(&first.without_tags, true)));
     streams.extend(inner.iter().flat_map(encoded::inner));
@@ -264,6 +267,28 @@ pub fn candidates_of(text: &str, shortest: usize) -> Vec<Token> {
     forms.collect()
 }
 
+/// How a token that stands here as this word may be written where it is known.
+fn forms_of(word: &str) -> Vec<Token> {
+    let is_of_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    let is_of_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
+    let mut forms = Vec::with_capacity(3);
+    if word.bytes().all(is_of_hex) {
+        if word.len() >= FRAGMENT {
+            forms.push(Token::new(word.to_ascii_uppercase()));
+        }
+        forms.push(Token::new(word.to_owned()));
+        forms.push(Token::new(word.to_ascii_lowercase()));
+        forms.dedup_by(|one, other| one.expose() == other.expose());
+        return forms;
+    }
+    let missing = (4 - word.len() % 4) % 4;
+    if matches!(missing, 1 | 2) && alternates(word, FRAGMENT) && word.bytes().all(is_of_base64) {
+        forms.push(Token::new(word.to_owned() + &"=="[..missing]));
+    }
+    forms.push(Token::new(word.to_owned()));
+    forms
+}
+
 struct Collected {
     found: Vec<Candidate>,
     /// Hashes, because a set would leave its texts unwiped.
@@ -299,17 +324,10 @@ impl Collected {
         if !self.seen.insert(self.hash.hash_one(word)) {
             return;
         }
-        let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-        let has_upper = |word: &str| word.bytes().any(|byte| byte.is_ascii_uppercase());
-        let lower = (word.bytes().all(is_hex) && has_upper(word))
-            .then(|| Zeroizing::new(word.to_ascii_lowercase()));
-        if let Some(lower) = &lower
-            && !self.seen.insert(self.hash.hash_one(lower.as_str()))
-        {
-            return;
-        }
-        let mut forms = vec![Token::new(word.to_owned())];
-        forms.extend(lower.map(|lower| Token::new(lower.to_string())));
+        let mut forms = forms_of(word);
+        forms.retain(|form| {
+            form.expose() == word || self.seen.insert(self.hash.hash_one(form.expose()))
+        });
         self.found.push(Candidate {
             forms,
             line: line(),

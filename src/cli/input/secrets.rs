@@ -2,6 +2,9 @@
 //! option for a secret are refused before parsing, so that no error message repeats them; values that look like a token
 //! before the command begins, so that it neither keeps nor sends nor repeats them.
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgMatches, parser::ValueSource};
@@ -13,7 +16,7 @@ use crate::{
         prelude::*,
         session::{Session, open_named, overrides},
     },
-    config::{ConfigError, DirectoryAt, default_directory, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, Environment, default_directory, directory_of, is_address},
     directory::{self, known_secrets_in},
     domain::{
         pasted::{FRAGMENT, Shape, may_have_token, shape, suspicious_words},
@@ -126,11 +129,36 @@ enum Doubt {
 /// The values that may be a token or a part of one, in every argument that there is.
 pub(crate) fn suspects(matches: &ArgMatches, root: &Command) -> Vec<Suspect> {
     let mut found = of_command(matches, root, root);
+    found.extend(of_variables());
     let opens = Opens::of(matches);
     for suspect in &mut found {
         suspect.opens = opens;
     }
     found
+}
+
+/// The values of the variables that name what is opened.
+fn of_variables() -> impl Iterator<Item = Suspect> {
+    PLACES_OF_VARIABLES.iter().filter_map(|name| {
+        let text = checked(&std::env::var_os(name)?)?;
+        let doubt = match shape(&text) {
+            _ if is_address(&text) => return None,
+            Some(_) => Doubt::Shape,
+            None => doubt_of_words(&text, 1)?,
+        };
+        Some(Suspect::of((*name).to_owned(), text, doubt))
+    })
+}
+
+/// What a text without the shape of a token may be, of these parts between `=`.
+fn doubt_of_words(text: &str, parts: usize) -> Option<Doubt> {
+    text.chars().nth(FRAGMENT - 1)?;
+    let has_signs = text.splitn(parts, '=').any(may_have_token);
+    Some(if has_signs {
+        Doubt::Signs
+    } else {
+        Doubt::Words
+    })
 }
 
 /// Options of all commands are those of `root`.
@@ -158,21 +186,17 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
         // Its sign is none of a token.
         let parts = 1 + usize::from(names.any(|name| name.contains('=')));
         for text in values.filter_map(checked) {
-            let is_long = text.chars().nth(FRAGMENT - 1).is_some();
             let doubt = match shape(&text) {
                 Some(Shape::Token) => Doubt::Shape,
                 _ if is_name => continue,
                 Some(Shape::Fragment) => Doubt::Shape,
-                None if is_address(&text) || !is_long || is_right_time(&text) => continue,
-                None if text.splitn(parts, '=').any(may_have_token) => Doubt::Signs,
-                None => Doubt::Words,
+                None if is_address(&text) || is_right_time(&text) => continue,
+                None => match doubt_of_words(&text, parts) {
+                    Some(doubt) => doubt,
+                    None => continue,
+                },
             };
-            found.push(Suspect {
-                field: field.clone(),
-                text,
-                doubt,
-                opens: Opens::Usual,
-            });
+            found.push(Suspect::of(field.clone(), text, doubt));
         }
     }
     if let Some((name, below)) = matches.subcommand()
@@ -211,26 +235,34 @@ const PLACES_OF_VARIABLES: [&str; 3] = [
 /// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
 pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
     let mut shaped = suspects.iter().filter(|one| one.doubt == Doubt::Shape);
-    let given = shaped.find(|suspect| suspect.is_place());
-    let of_variable = |name: &&&str| {
-        let text = std::env::var_os(name).and_then(|value| checked(&value));
-        text.is_some_and(|text| shape(&text).is_some() && !is_address(&text))
-    };
-    let set = || PLACES_OF_VARIABLES.iter().find(of_variable).copied();
-    match given.map(|one| one.field.as_str()).or_else(set) {
-        Some(field) => Err(typed_secret(field).into()),
+    match shaped.find(|suspect| suspect.is_place()) {
+        Some(place) => Err(typed_secret(&place.field).into()),
         None => Ok(()),
     }
 }
 
 impl Suspect {
-    fn is_place(&self) -> bool {
-        PLACES.contains(&self.field.as_str())
+    fn of(field: String, text: String, doubt: Doubt) -> Self {
+        let opens = Opens::Usual;
+        Self {
+            field,
+            text,
+            doubt,
+            opens,
+        }
     }
 
-    /// Whether its command may keep it.
+    fn is_of_variable(&self) -> bool {
+        PLACES_OF_VARIABLES.contains(&self.field.as_str())
+    }
+
+    fn is_place(&self) -> bool {
+        PLACES.contains(&self.field.as_str()) || self.is_of_variable()
+    }
+
+    /// Whether its command may keep it. That of a variable is there for each command, and no server is asked about it.
     fn is_kept(&self) -> bool {
-        self.opens != Opens::Nothing || self.field == NEW_FILE
+        (self.opens != Opens::Nothing || self.field == NEW_FILE) && !self.is_of_variable()
     }
 
     fn refused(&self) -> CliError {
@@ -274,6 +306,7 @@ async fn refuse_known(suspects: &[Suspect], overrides: &Overrides) -> Result<(),
         let usual = Overrides {
             config: None,
             directory: None,
+            env: overrides.env.clone().without(&PLACES_OF_VARIABLES),
             ..overrides.clone()
         };
         directory_of(&usual).or_else(|_| default_directory(&usual.env))
@@ -356,6 +389,32 @@ fn known_to_file<'s>(
     Ok(None)
 }
 
+/// The arguments that a message of the parser repeats and that a directory knows as a secret, which is looked up only for
+/// them.
+pub(crate) async fn known_in_message(text: &str) -> Vec<String> {
+    let overrides = Overrides {
+        env: Environment::of_process(),
+        ..Overrides::default()
+    };
+    let mut known = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        let argument = argument.to_string_lossy();
+        let value = match argument.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => value,
+            _ => &argument,
+        };
+        if value.chars().nth(FRAGMENT - 1).is_none() || !text.contains(value) {
+            continue;
+        }
+        let field = "argument".to_owned();
+        let suspect = Suspect::of(field, value.to_owned(), Doubt::Words);
+        if refuse_known(&[suspect], &overrides).await.is_err() {
+            known.push(value.to_owned());
+        }
+    }
+    known
+}
+
 /// A message of the parser, which repeats arguments, without what looks like a token.
 pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>) -> String {
     for argument in arguments {
@@ -394,183 +453,4 @@ fn is_time(text: &str) -> bool {
 fn is_right_time(text: &str) -> bool {
     let is_moment = || text.parse::<jiff::Timestamp>().is_ok();
     is_time(text) && (is_moment() || text.parse::<jiff::civil::DateTime>().is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::commands::tree::command;
-
-    #[test]
-    fn a_mistyped_time_is_repeated_and_what_is_said_about_times_is_whole() {
-        let said = "invalid value '2026-11-30T08:00' for '--since': write 2026-11-30T08:00:00Z";
-        for argument in ["2026-11-30T08:00", "--since=2026-11-30T08:00"] {
-            let told = masked(said.to_owned(), std::iter::once(argument.into()));
-            assert_eq!(told, said);
-        }
-        assert!(!is_time("1234567890123456789012345678901234567890"));
-    }
-
-    #[test]
-    fn the_value_of_an_option_is_not_repeated_by_the_parser() {
-        let token = "Tok/en+4e8A==.Zq_7~Kx!";
-        for argument in [format!("--limit={token}"), token.to_owned()] {
-            let said = format!("invalid value '{token}' for '--limit <N>'");
-            let told = masked(said, std::iter::once(argument.into()));
-            assert!(!told.contains("4e8A"), "{told}");
-        }
-    }
-
-    fn refused(arguments: &[&str]) -> Option<String> {
-        refuse(arguments.iter().map(OsString::from))
-            .err()
-            .map(|stop| stop.to_string())
-    }
-
-    #[test]
-    fn a_secret_is_refused_and_not_repeated() {
-        for arguments in [
-            &["get", "--token", "canary"][..],
-            &["--api-key=canary", "list"],
-            &["list", "--API-KEY", "canary"],
-            &["rotate", "--token-stdin=canary"],
-        ] {
-            let text = refused(arguments).expect("refused");
-            assert!(!text.contains("canary"), "{text}");
-        }
-        assert_eq!(refused(&["rotate", "a", "--token-out", "f"]), None);
-        assert_eq!(refused(&["rotate", "--token-stdin"]), None);
-        assert_eq!(refused(&["get", "--", "--token"]), None);
-    }
-
-    const TOKEN: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8551";
-
-    /// The values of an argument that a command line of it has.
-    fn with_token(argument: &clap::Arg) -> Option<Vec<String>> {
-        let takes_value = argument.get_action().takes_values();
-        // A hidden one is refused by its command.
-        let is_hidden = argument.is_positional() && argument.is_hide_set();
-        let is_free = argument.get_possible_values().is_empty() && !is_hidden;
-        let value = match argument.get_id().as_str() {
-            "map" | "property" => format!("key={TOKEN}"),
-            _ => TOKEN.to_owned(),
-        };
-        (takes_value && is_free).then(|| match argument.get_long() {
-            Some(long) => vec![format!("--{long}={value}")],
-            None => vec![value],
-        })
-    }
-
-    fn walk(path: &[String], parent: &Command, tried: &mut usize) {
-        for argument in parent.get_arguments() {
-            let Some(values) = with_token(argument) else {
-                continue;
-            };
-            let line = ["groupdesk".to_owned()]
-                .into_iter()
-                .chain(path[1..].to_vec())
-                .chain(values);
-            // What else the command needs does not matter here.
-            let root = command().ignore_errors(true);
-            let Ok(matches) = root.clone().try_get_matches_from(line) else {
-                continue;
-            };
-            let name = argument.get_id();
-            let found = suspects(&matches, &root);
-            let is_number = !matches_has(&matches, TOKEN);
-            assert!(is_number || !found.is_empty(), "taken: {path:?} {name}");
-            *tried += usize::from(!is_number);
-        }
-        for below in parent.get_subcommands() {
-            let below_path = [path, &[below.get_name().to_owned()][..]].concat();
-            walk(&below_path, below, tried);
-        }
-    }
-
-    /// Whether a value that was taken has this text.
-    fn matches_has(matches: &ArgMatches, text: &str) -> bool {
-        format!("{matches:?}").contains(text)
-    }
-
-    #[test]
-    fn a_token_as_the_value_of_any_argument_is_found() {
-        let mut root = command();
-        root.build();
-        let mut tried = 0;
-        walk(&["groupdesk".to_owned()], &root, &mut tried);
-        assert!(tried > 100, "only {tried} arguments were tried");
-    }
-
-    fn suspects_of(line: &str, root: &Command) -> Vec<Suspect> {
-        let words = ["groupdesk"].into_iter().chain(line.split(' '));
-        let matches = root.clone().try_get_matches_from(words);
-        suspects(&matches.expect("it parses"), root)
-    }
-
-    #[test]
-    fn a_directory_is_opened_only_for_what_may_be_kept() {
-        for (line, count, is_opened, is_refused) in [
-            ("history --since 2026-11-30T08:00:00Z", 0, false, false),
-            ("history --since=2026-11-30T08:00:00+01:00", 0, false, false),
-            (
-                "rotate acme --reason plum-harbor-quilt-ember-x",
-                1,
-                true,
-                false,
-            ),
-            ("rotate acme --reason 1234-5678-9012-3456", 1, true, false),
-            ("rotate acme --reason Gold-2026-plan-x", 1, true, true),
-            ("serve --host groupdesk.example.com", 1, false, false),
-            ("serve --database plum-harbor-quilt-ember", 1, true, false),
-            ("serve --database Gold-2026-plan-x4", 1, true, false),
-            (
-                "serve keys list --database Gold-2026-plan-x4",
-                1,
-                true,
-                true,
-            ),
-            ("man plum-harbor-quilt-ember", 1, false, false),
-            ("man Gold-2026-plan-x4", 1, true, true),
-            (
-                "serve keys create --environment live --name plum-harbor-quilt",
-                1,
-                true,
-                false,
-            ),
-            ("doctor --profile Gold-2026-plan-x", 1, false, false),
-            (
-                "config validate --profile Gold-2026-plan-x",
-                1,
-                false,
-                false,
-            ),
-        ] {
-            let found = suspects_of(line, &command().ignore_errors(true));
-            let texts: std::collections::HashSet<_> = found.iter().map(|one| &one.text).collect();
-            assert_eq!(texts.len(), count, "{line}");
-            assert_eq!(is_opened_for(&found), is_opened, "{line}");
-            assert_eq!(is_refused_unasked(&found), is_refused, "{line}");
-        }
-    }
-
-    #[test]
-    fn an_id_may_have_digits_of_its_own_and_a_message_of_the_parser_repeats_no_token() {
-        let found = |line: &str| {
-            let all = suspects_of(line, &command());
-            all.iter().filter(|one| one.doubt > Doubt::Words).count()
-        };
-        assert_eq!(found("get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
-        assert_eq!(found("note acme 3b0c44298fc1c149afbf4c8996fb9242"), 1);
-        assert_eq!(found(&format!("get {TOKEN}")), 1);
-        assert_eq!(found("create acme --name Acme --map 40=213"), 0);
-        assert_eq!(found("update acme --property tier=\"gold-2026-plan\""), 0);
-        assert_eq!(found("update acme --property tier=\"Gold-2026-plan-x\""), 1);
-        assert_eq!(
-            found("import /nix/store/3b0c44298fc1c149afbf4c8996fb9242/f"),
-            0
-        );
-        let text = format!("unexpected argument '{TOKEN}' found");
-        let words = [format!("--nme={TOKEN}")].map(OsString::from).into_iter();
-        assert_eq!(masked(text, words), "unexpected argument '…' found");
-    }
 }

@@ -101,10 +101,13 @@ fn bare_colour(after: &str) -> Option<usize> {
     (end <= 12 && after[end..].starts_with(['m', 'K'])).then_some(end + 1)
 }
 
+/// What programs join strings with, the longer signs first.
+const JOINTS: [&str; 8] = ["||", "..", "++", "<>", "+", ".", "&", ","];
+
 /// What is between two strings that a program joins, `" + "`, and between characters in a list, `', '`.
 fn joint(quote: char, after: &str) -> Option<usize> {
     let sign = after.trim_start();
-    let rest = sign.strip_prefix(['+', '.', '&', ','])?;
+    let rest = JOINTS.iter().find_map(|joint| sign.strip_prefix(joint))?;
     let rest = rest.trim_start().strip_prefix(quote)?;
     let is_character = rest.chars().nth(1) == Some(quote);
     let length = after.len() - rest.len();

@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{
     clean::{CUT, Removing, cleaned},
     decode::{BREAK, decoded},
-    streams::lines,
+    streams::{alternates, lines},
 };
 
 /// Number of hex digits of a token of `groupdesk serve`.
@@ -131,6 +131,19 @@ pub(super) fn suspicion(text: &str) -> Suspicion {
                 .any(|(whole, _)| word.contains(whole.as_str()))
                 || parts.any(|part| part.len() == DIGITS && is_hex(part));
             if is_mixed(&word) && !is_hex(&word) && !has_whole {
+                found.suspect(number);
+            }
+        }
+        let is_of_word = |c: char| c.is_ascii_alphanumeric() || "+/".contains(c) || c == CUT;
+        for word in line.split(|c| !is_of_word(c)) {
+            let word = without_cuts(word);
+            let is_of_both = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
+            if word.contains(['+', '/'])
+                && is_of_both(u8::is_ascii_lowercase)
+                && is_of_both(u8::is_ascii_uppercase)
+                && alternates(&word, FRAGMENT)
+                && word.split(['+', '/']).all(|part| part.len() != DIGITS)
+            {
                 found.suspect(number);
             }
         }

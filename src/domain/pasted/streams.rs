@@ -81,19 +81,89 @@ pub(super) fn joined(text: &str, trims: bool) -> Stream {
     stream
 }
 
-/// Without the second of doubled quotes, as in cells of CSV and in strings of SQL, YAML and a shell; `None` if none are.
-pub(super) fn undoubled(text: &str) -> Option<Zeroizing<String>> {
-    const DOUBLED: [(&str, char); 4] =
-        [("'\\''", '\''), ("'''", '\''), ("''", '\''), ("\"\"", '"')];
+/// A text as another program means it: without the second of doubled quotes, as in cells of CSV and in strings of SQL, YAML
+/// and a shell; and without the signs that make, PowerShell, cmd and formats put before others.
+pub(super) fn undoubled(text: &str) -> impl Iterator<Item = Zeroizing<String>> {
+    let all: [fn(&str) -> Option<(usize, char)>; 2] = [quote, escaped];
+    all.into_iter().filter_map(|of| replaced(text, of))
+}
+
+/// `None` if nothing is replaced. `of` tells what begins a text, and its length.
+fn replaced(text: &str, of: fn(&str) -> Option<(usize, char)>) -> Option<Zeroizing<String>> {
     let mut out = Zeroizing::new(String::with_capacity(text.len()));
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let doubled = DOUBLED.iter().find(|(all, _)| rest.starts_with(all));
-        let (length, meant) = doubled.map_or((c.len_utf8(), c), |(all, one)| (all.len(), *one));
+        let (length, meant) = of(rest).unwrap_or((c.len_utf8(), c));
         out.push(meant);
         rest = &rest[length..];
     }
     (out.len() < text.len()).then_some(out)
+}
+
+fn quote(text: &str) -> Option<(usize, char)> {
+    const DOUBLED: [(&str, char); 4] =
+        [("'\\''", '\''), ("'''", '\''), ("''", '\''), ("\"\"", '"')];
+    let doubled = DOUBLED.iter().find(|(all, _)| text.starts_with(all));
+    doubled.map(|(all, one)| (all.len(), *one))
+}
+
+/// `$$`, `%%`, and the sign behind `` ` `` or `^`.
+fn escaped(text: &str) -> Option<(usize, char)> {
+    match *text.as_bytes() {
+        [b'^', b'^', b'!', ..] => Some((3, '!')),
+        [first, meant, ..] if first == meant && b"$%".contains(&meant) => Some((2, meant.into())),
+        [b'`', meant, ..] if meant.is_ascii_punctuation() => Some((2, meant.into())),
+        [b'^', meant, ..] if b"^!&|<>()%\"".contains(&meant) => Some((2, meant.into())),
+        _ => None,
+    }
+}
+
+/// Whether a word of this length or longer has letters of both cases and digits in turns, as base64 has.
+pub(super) fn alternates(word: &str, shortest: usize) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 1,
+        b'a'..=b'z' => 2,
+        b'A'..=b'Z' => 3,
+        _ => 0,
+    };
+    let is_change =
+        |two: &&[u8]| class(two[0]) * class(two[1]) > 0 && class(two[0]) != class(two[1]);
+    let changes = || word.as_bytes().windows(2).filter(is_change).count();
+    word.len() >= shortest && changes() * 3 >= word.len()
+}
+
+/// Words beside one of base64.
+const BESIDE: usize = 3;
+/// In characters: the shortest word between two `+`.
+const SHORTEST_WORD: usize = 4;
+
+/// What looks like base64, with what stands beside it and `+` for the blanks between: a form decodes `+` to a blank.
+pub(super) fn with_plus(text: &str) -> Stream {
+    let mut stream = Stream::with_room(text.len());
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || "+/".contains(c);
+    for (line, number) in lines(text) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_encoded = |word: &&str| {
+            let mut runs = word.split(|c| !is_of_word(c));
+            runs.any(|run| alternates(run, SHORTEST_WORD))
+        };
+        let mut from = 0;
+        while let Some(first) = words[from..].iter().position(is_encoded) {
+            let first = from + first;
+            // Up to the first word with none like it beside it.
+            let mut last = first;
+            while let Some(next) = words[last + 1..].iter().take(BESIDE).rposition(is_encoded) {
+                last += next + 1;
+            }
+            let range = first.saturating_sub(BESIDE).max(from)..words.len().min(last + 1 + BESIDE);
+            from = last + 1;
+            if range.len() > 1 {
+                let joined = Zeroizing::new(words[range].join("+"));
+                stream.add(&joined, number);
+            }
+        }
+    }
+    stream
 }
 
 /// All lines joined, without the signs that tokens rarely have.

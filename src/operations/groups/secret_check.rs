@@ -199,6 +199,18 @@ impl Operations {
         Ok(text.to_owned())
     }
 
+    /// Refuses the names that are kept with what is recorded, if one has a known secret.
+    pub(crate) async fn no_secret_in_names(&self) -> Result<(), Failure> {
+        let profile = self.profile();
+        let url = profile.url();
+        let names = [
+            Text::of("operator", self.operator()),
+            Text::of("name of the profile", &profile.name),
+            Text::of("base_url", &url),
+        ];
+        self.refuse_secrets(&names).await
+    }
+
     pub(crate) async fn no_secret_as_reason(&self, reason: Option<&str>) -> Result<(), Failure> {
         self.no_secret_in_text("reason", reason.unwrap_or_default())
             .await

@@ -247,6 +247,7 @@ impl Operations {
     async fn bind(&self) -> Result<Bound, Failure> {
         self.may(NextStep::Record)?;
         let caller = self.caller().await?;
+        self.no_secret_in_names().await?;
         let profile = self.profile();
         let binding = self.directory().bind(caller).await;
         match binding.map_err(Failure::NothingSent)? {
@@ -331,6 +332,7 @@ impl Operations {
     /// Binds the profile as the operator answered.
     pub async fn answer_binding(&self, answer: BindingAnswer) -> Result<Bound, Failure> {
         let caller = self.caller().await?;
+        self.no_secret_in_names().await?;
         let answered = self.directory().answer_binding(caller, answer).await;
         let bound = answered
             .map_err(Failure::NothingSent)?
@@ -458,6 +460,7 @@ impl Operations {
             return Err(PlaceProblem::BadName { why }.into());
         }
         self.no_secret_in_text("name", name).await?;
+        self.no_secret_in_names().await?;
         let (now, by) = (self.now(), self.operator());
         let renamed = self.directory().rename_place(place.id, name, now, by);
         if renamed.await.map_err(Failure::NothingSent)? {
@@ -469,6 +472,7 @@ impl Operations {
 
     /// Merges one place into another.
     pub async fn merge_places(&self, from: &Place, into: &Place) -> Result<(), Failure> {
+        self.no_secret_in_names().await?;
         let (now, by) = (self.now(), self.operator());
         let merged = self.directory().merge_places(from.id, into.id, now, by);
         let merged = merged.await.map_err(Failure::NothingSent)?;
@@ -478,6 +482,7 @@ impl Operations {
     /// Acknowledges the alarms of a place, with a reason: what the operator found. Returns their number.
     pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
         let reason = self.checked_reason(reason).await?;
+        self.no_secret_in_names().await?;
         // The profile's tag says nothing about a place that the profile is not bound to.
         let tag = if place.profiles.contains(&self.profile().name) {
             self.profile().environment.clone()

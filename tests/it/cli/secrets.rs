@@ -282,6 +282,35 @@ async fn a_known_token_is_no_argument_without_a_profile_or_a_configuration() {
     }
 }
 
+/// What names a place, an operator or a profile is kept, shown in the history or the name of a file.
+#[tokio::test]
+async fn a_known_token_is_kept_by_no_variable_and_no_setting() {
+    let (home, _service) = knowing_tokens().await;
+    for token in [TOKENS[0], TOKENS[3]] {
+        let directory = format!("GROUPDESK_DIRECTORY='{}.db' groupdesk list", home.at(token));
+        for line in [
+            directory.as_str(),
+            "GROUPDESK_PROFILE=TOKEN groupdesk list",
+            "GROUPDESK_CONFIG=./TOKEN groupdesk list",
+            "USER=TOKEN groupdesk note acme moved",
+            "USER= LOGNAME=TOKEN groupdesk label acme --add moved",
+            "GROUPDESK_BASE_URL=http://127.0.0.1:1/TOKEN groupdesk get acme",
+        ] {
+            let ran = home.run_line(&line.replace("TOKEN", token)).await;
+            assert_eq!(ran.code, 2, "{line}: {ran:?}");
+            ran.says("a token").hides(token);
+            assert_nowhere(&home, token);
+        }
+        // The parser's message comes before the command.
+        for line in ["TOKEN", "list --sort TOKEN", "list --sort=TOKEN"] {
+            let ran = home.exits(2, &line.replace("TOKEN", token)).await;
+            ran.says("'…'").hides(token);
+        }
+    }
+    let ran = home.exits(2, "list --sort reports-of-europe-42").await;
+    ran.says("reports-of-europe-42");
+}
+
 /// Without a home folder no directory could tell, and `serve` needs none.
 #[tokio::test]
 async fn a_name_like_a_token_is_taken_where_no_directory_is_named() {

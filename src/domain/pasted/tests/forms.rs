@@ -132,6 +132,8 @@ at the end of a sentence = It is TOKEN.
 in YAML = token: >-‹a›  FRONT‹a›  BACK
 with ends of lines shown = FRONT$‹a›BACK
 with carriage returns shown = FRONT^M‹a›BACK
+in strings that SQL joins = VALUES (1, 'FRONT' || 'BACK')
+in strings that Lua joins = t = "FRONT" .. "BACK"
 hyphenated = FRONT-‹a›BACK
 in strings that are added in a line = FRONT' + 'BACK
 beside another = OTHER TOKEN
@@ -194,6 +196,12 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
     };
     let code = |form: fn(u32) -> String| each(t, |c| form(u32::from(c)));
     let half = t.len() / 2 + 1;
+    let behind = |escape: char, signs: &str| {
+        each(t, |c| match c {
+            c if signs.contains(c) => format!("{escape}{c}"),
+            c => c.to_string(),
+        })
+    };
     let bare = || base64(t).trim_end_matches('=').to_owned();
     let percent = code(|c| format!("%{c:02X}"));
     let mut all = vec![
@@ -213,6 +221,22 @@ pub(super) fn forms(t: &str) -> Vec<(&'static str, String)> {
         (
             "with its quotes as a shell has them",
             format!("TOKEN='{}' run", t.replace('\'', "'\\''")),
+        ),
+        (
+            "with its signs as make has them",
+            format!("TOKEN={}", t.replace('$', "$$")),
+        ),
+        (
+            "with its signs as PowerShell has them",
+            format!("$t = \"{}\"", behind('`', "$`\"")),
+        ),
+        (
+            "with its signs as cmd has them",
+            format!("set T={}", behind('^', "^!&|<>")),
+        ),
+        (
+            "decoded as a form",
+            format!("GET /e?t={} HTTP/1.1", t.replace('+', " ")),
         ),
         (
             "in quoted mail before a line",
