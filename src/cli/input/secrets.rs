@@ -142,6 +142,10 @@ fn of_variables() -> impl Iterator<Item = Suspect> {
     PLACES_OF_VARIABLES.iter().filter_map(|name| {
         let text = checked(&std::env::var_os(name)?)?;
         let doubt = match shape(&text) {
+            _ if *name == BASE_URL => {
+                let path = text.splitn(4, '/').nth(3)?;
+                doubt_of_words(path, 1).map(|_| Doubt::Words)?
+            }
             _ if is_address(&text) => return None,
             Some(_) => Doubt::Shape,
             None => doubt_of_words(&text, 1)?,
@@ -225,8 +229,11 @@ fn checked(value: &OsStr) -> Option<String> {
 
 /// Options that decide what is opened, and that every proposed command repeats.
 const PLACES: [&str; 3] = ["--config", "--directory", "--profile"];
+/// Of its path only a known token is refused.
+const BASE_URL: &str = "GROUPDESK_BASE_URL";
 /// Variables that name what they do.
-const PLACES_OF_VARIABLES: [&str; 3] = [
+const PLACES_OF_VARIABLES: [&str; 4] = [
+    BASE_URL,
     "GROUPDESK_CONFIG",
     "GROUPDESK_DIRECTORY",
     "GROUPDESK_PROFILE",

@@ -294,10 +294,11 @@ async fn a_known_token_is_kept_by_no_variable_and_no_setting() {
             "GROUPDESK_CONFIG=./TOKEN groupdesk list",
             "USER=TOKEN groupdesk note acme moved",
             "USER= LOGNAME=TOKEN groupdesk label acme --add moved",
-            "GROUPDESK_BASE_URL=http://127.0.0.1:1/TOKEN groupdesk get acme",
+            "GROUPDESK_BASE_URL=http://127.0.0.1:1/TOKEN GROUPDESK_API_KEY=k groupdesk get acme --exists",
         ] {
             let ran = home.run_line(&line.replace("TOKEN", token)).await;
-            assert_eq!(ran.code, 2, "{line}: {ran:?}");
+            // What binds the profile, to keep something, ends with 4.
+            assert!(matches!(ran.code, 2 | 4), "{line}: {ran:?}");
             ran.says("a token").hides(token);
             assert_nowhere(&home, token);
         }
