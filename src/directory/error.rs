@@ -226,17 +226,24 @@ impl DirectoryError {
     /// Whether it is about who asks, which can be given back: rights, password, certificate, or a server that another one has
     /// taken over from. What a person without rights to a schema asks for is not there.
     pub fn is_of_access(&self) -> bool {
-        matches!(
+        let of_connection = matches!(
             self.of_server(),
             Some(
-                ServerFault::NotAllowed(_)
-                    | ServerFault::NotThere
-                    | ServerFault::NoPassword(_)
+                ServerFault::NoPassword(_)
                     | ServerFault::OwnCertificate(_)
                     | ServerFault::Unusable(_)
                     | ServerFault::Unsafe(_)
                     | ServerFault::Outdated(_)
             )
+        );
+        of_connection || self.is_of_rights()
+    }
+
+    /// Whether the server let this role in and refused what it asked for.
+    pub fn is_of_rights(&self) -> bool {
+        matches!(
+            self.of_server(),
+            Some(ServerFault::NotAllowed(_) | ServerFault::NotThere)
         )
     }
 

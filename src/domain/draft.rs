@@ -78,19 +78,22 @@ impl Draft {
             .chain(typed.group_text.as_deref().map(|text| ("group", text)))
     }
 
+    /// Whether the word looks like a part of a token so little that it may be one of another group or an earlier state.
+    pub fn may_be_taken_over(word: &str) -> bool {
+        shape(word) == Some(Shape::Fragment) && !has_cut_token(word)
+    }
+
     /// The field of a word that looks like a token or a part of one and was not there before: it is neither kept nor sent.
     pub fn suspicious(&self) -> Option<&'static str> {
         let before = Texts::of(&self.base);
-        let is_taken_over = |word: &str| {
-            self.taken_over.contains(word)
-                && shape(word) != Some(Shape::Token)
-                && !has_cut_token(word)
-        };
-        // What was there before is found quickly, and most words were.
+        let is_taken_over =
+            |word: &str| self.taken_over.contains(word) && Self::may_be_taken_over(word);
+        // The quickest first: a form may have thousands of words, and most were there before.
         let is_suspicious = |word: &str| {
-            !before.contain(word)
-                && !self.user_group_id.as_str().contains(word)
+            !before.have_word(word)
                 && shape(word).is_some()
+                && !before.contain(word)
+                && !self.user_group_id.as_str().contains(word)
                 && !is_taken_over(word)
         };
         let mut fields = self.texts();

@@ -127,9 +127,14 @@ impl Texts {
         self.words.iter().map(String::as_str)
     }
 
+    /// Whether this is one of their words.
+    pub fn have_word(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
     /// Whether this text is in one of them.
     pub fn contain(&self, text: &str) -> bool {
-        self.words.contains(text) || self.all.contains(text)
+        self.have_word(text) || self.all.contains(text)
     }
 }
 

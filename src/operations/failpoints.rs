@@ -28,6 +28,8 @@ pub enum Failpoint {
     GetAnswered,
     /// 11: what followed from the get is durable.
     GetDurable,
+    /// 14: the outcome is in memory only, until the directory lets this operator write again.
+    ShutOut,
     /// 12: one item of a batch has ended, and the next has not started.
     ItemEnded,
 }

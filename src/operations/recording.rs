@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
-use super::{groups::claims::Claim, prelude::*};
+use super::{Failpoint, groups::claims::Claim, prelude::*};
 use crate::{
-    directory::{ChangeId, Recorded, SnapshotExtras},
+    directory::{ChangeId, Recorded},
     domain::{
         change::{FieldChange, Mark},
         history::{Entry, NOT_KNOWN_BEFORE},
@@ -40,7 +40,7 @@ impl Operations {
     }
 
     /// Whether to try again to record, after this, what has become of a request: the directory is away, which each attempt
-    /// waits for, or does not let this person in for now. If they may write, it has refused this row, which is final.
+    /// waits for, or does not let this operator in for now. If they may write, it has refused this row, which is final.
     pub(super) async fn is_recorded_later<T>(&self, tried: &Result<T, DirectoryError>) -> bool {
         let Err(error) = tried else {
             return false;
@@ -48,8 +48,10 @@ impl Operations {
         if !self.keeps_outcomes() || error.may_be_repeated() {
             return self.keeps_outcomes();
         }
-        let is_shut_out = error.is_of_access() && !self.directory().lets_write().await;
+        let is_shut_out =
+            error.is_of_access() && (!error.is_of_rights() || !self.directory().lets_write().await);
         if is_shut_out {
+            self.reached(Failpoint::ShutOut);
             sleep(SHUT_OUT).await;
         }
         is_shut_out
@@ -62,20 +64,6 @@ impl Operations {
             // If it was written after all, it cannot be written again: a step has moved on.
             if !self.is_recorded_later(&written).await {
                 return written;
-            }
-        }
-    }
-
-    /// Before what has become of a request is compared with what is known and recorded.
-    pub(super) async fn wait_for_the_directory(&self, id: &UserGroupId) {
-        if !self.keeps_outcomes() {
-            return;
-        }
-        loop {
-            let extras = SnapshotExtras::default();
-            let asked = self.directory().snapshot(self.here(), id, extras).await;
-            if !self.is_recorded_later(&asked).await {
-                return;
             }
         }
     }

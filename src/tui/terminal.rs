@@ -201,11 +201,12 @@ fn suspend(modes: Modes) -> io::Result<()> {
 
 /// Does not leave the screen first: after Ctrl-Z it was entered again already, and is seen.
 fn continued(modes: Modes) -> io::Result<()> {
-    if is_cooked() {
-        discard_input();
-        let _ = disable_raw_mode();
+    if !is_cooked() {
+        return take_over(modes);
     }
-    take_over(modes)
+    input::pause()?;
+    let _ = disable_raw_mode();
+    take_back(modes)
 }
 
 /// What the terminal has received and this process has not read.

@@ -259,7 +259,9 @@ fn is_export(file: &Path) -> bool {
     let row = text.strip_prefix('[').unwrap_or(text).trim_start();
     let fields = row.strip_prefix('{').map(str::trim_start);
     let is_row = fields.is_some_and(|fields| fields.starts_with("\"user_group_id\""));
-    let has_tokens = text.lines().take(2).any(|line| line.contains("\"token\":"));
+    // A file of --token-out has the token behind the ID.
+    let behind = fields.and_then(|fields| fields.split("\",\"").nth(1));
+    let has_tokens = behind.is_some_and(|behind| behind.starts_with("token\":"));
     text.is_empty()
         || row.starts_with(']')
         || text.starts_with("user_group_id")

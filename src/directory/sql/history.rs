@@ -25,8 +25,11 @@ impl Directory {
         change: ChangeId,
     ) -> Result<Vec<Entry>> {
         let (text, number) = match change {
-            ChangeId::Mutation(id) => (SINCE_LAST.replace("change", "mutation"), id.0),
-            ChangeId::Rotation(id) => (SINCE_LAST.replace("change", "rotation"), id.0),
+            ChangeId::Mutation(id) => (since_last("mutation", "state = 'ended'"), id.0),
+            ChangeId::Rotation(id) => (
+                since_last("rotation", "state NOT IN ('intended', 'sent', 'unknown')"),
+                id.0,
+            ),
         };
         self.all(Access::Long, text, values![place, id, number])
             .await
@@ -102,10 +105,15 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     select.newest_first("number", filter.limit)
 }
 
-/// `change` is one of the columns.
-const SINCE_LAST: &str = "\
-SELECT * FROM history WHERE place = $1 AND user_group_id = $2 AND number >= \
- (SELECT MAX(number) FROM history WHERE place = $1 AND user_group_id = $2 AND change = $3) ORDER BY number";
+/// `change` is one of the columns. Its hand-off is not its end, and the journal tells whether it has ended.
+fn since_last(change: &str, ended: &str) -> String {
+    format!(
+        "SELECT * FROM history WHERE place = $1 AND user_group_id = $2 AND number >= \
+         (SELECT MAX(number) FROM history WHERE place = $1 AND user_group_id = $2 AND {change} = $3 \
+         AND operation <> 'handoff' AND (ending = 'unknown' \
+         OR EXISTS (SELECT 1 FROM {change}s WHERE id = $3 AND {ended}))) ORDER BY number"
+    )
+}
 
 /// The number of the last entry.
 pub(super) const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM history";

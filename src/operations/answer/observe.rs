@@ -269,10 +269,7 @@ impl Operations {
         } else {
             Failure::NotWritten
         };
-        if ending != Ending::Found {
-            self.wait_for_the_directory(id).await;
-        }
-        let context = AnswerContext {
+        let context = Arc::new(AnswerContext {
             operation,
             ending,
             fingerprint,
@@ -282,20 +279,28 @@ impl Operations {
             open_before,
             claim,
             discards_result,
-        };
+        });
         let observation = self.observation(id, sent, returned);
         let weight = observation.weight();
-        let operations = self.clone();
-        let mut kept = Some(observation);
-        let decide = move |found: &GroupSnapshot, may_take: bool| {
-            let observation = if may_take { kept.take() } else { kept.clone() };
-            let observation = observation.expect("it is taken once");
-            operations.decide(&context, found, observation)
+        let is_kept = ending != Ending::Found && self.keeps_outcomes();
+        let mut last = Some(observation);
+        let decided = loop {
+            let mut kept = if is_kept { last.clone() } else { last.take() };
+            let (operations, context) = (self.clone(), Arc::clone(&context));
+            let decide = move |found: &GroupSnapshot, may_take: bool| {
+                let observation = if may_take { kept.take() } else { kept.clone() };
+                let observation = observation.expect("it is taken once");
+                operations.decide(&context, found, observation)
+            };
+            let decided = self
+                .directory()
+                .decide(self.here(), id, Some(fingerprint), weight, decide)
+                .await;
+            if !is_kept || !self.is_recorded_later(&decided).await {
+                break decided;
+            }
         };
-        let decided = self
-            .directory()
-            .decide(self.here(), id, Some(fingerprint), weight, decide);
-        let (mut recorded, meaning) = match decided.await {
+        let (mut recorded, meaning) = match decided {
             Err(error) if error.is_of_others() && ending != Ending::Found => {
                 let failure = not_recorded(error);
                 return Err(match mutation {

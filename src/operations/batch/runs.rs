@@ -93,8 +93,9 @@ impl RunRecord {
     async fn end(&self, halt: Option<Halt>) -> Result<bool, DirectoryError> {
         loop {
             let ended = self.end_once(halt.clone()).await;
-            if !self.operations.is_recorded_later(&ended).await {
-                return ended;
+            match ended {
+                Err(error) if self.operations.keeps_outcomes() && error.may_be_repeated() => {}
+                ended => return ended,
             }
         }
     }

@@ -41,7 +41,9 @@ impl App {
     /// field that the same keys opened.
     fn what_is_blind(&self, action: Action) -> Option<&'static str> {
         let since = self.context.now.duration_since(self.pasted_at);
-        if self.burst_began_at.is_none() && since >= LOOK_PAUSE {
+        // A clock that goes back ends it.
+        let is_after_paste = (SignedDuration::ZERO..LOOK_PAUSE).contains(&since);
+        if self.burst_began_at.is_none() && !is_after_paste {
             return None;
         }
         let focus = self.top().focus();
@@ -164,13 +166,14 @@ impl App {
                 }
             }
         }
+        let has_confirmed = std::mem::take(&mut self.has_confirmed);
         self.refused_before = self.refused.is_some();
         let is_strong = is_blind || upper_case(key).is_some();
         let why = self.refused.take().filter(|_| is_strong);
         self.discarded_keys = None;
         if let Some(why) = why {
             self.discard_after(why);
-        } else if std::mem::take(&mut self.has_confirmed) && self.top().focus() != focus {
+        } else if has_confirmed && self.top().focus() != focus {
             self.discarded_keys = Some(DiscardedKeys {
                 until: self.context.now + CONFIRMED_PAUSE,
                 only: Some(key.code),
@@ -190,7 +193,8 @@ impl App {
     pub(super) fn stop_discarding(&mut self) {
         let now = self.context.now;
         self.discarded_keys
-            .take_if(|discarded_keys| now >= discarded_keys.until);
+            // Or after the clock went back.
+            .take_if(|keys| keys.until <= now || keys.until > now + CONFIRMED_PAUSE);
     }
 
     /// Discards the keys that follow at once.

@@ -138,7 +138,10 @@ impl List {
     fn show(&mut self, found: Arc<SearchResults>) {
         let is_other = |old: &Arc<SearchResults>| old.request.query != found.request.query;
         let is_other = self.finder.found().is_some_and(is_other);
-        let row = self.finder.take(found, self.on.as_ref());
+        // A newer list for the same filter: what it shows under the cursor is not decided again.
+        let is_seen = !is_other && (self.filter.is_typing() || self.is_applied);
+        let here = is_seen.then(|| self.id()).flatten();
+        let row = self.finder.take(found, here.as_ref().or(self.on.as_ref()));
         // The best match of a new filter comes first.
         let row = row.unwrap_or(if is_other { 0 } else { self.cursor.at });
         self.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
@@ -516,6 +519,7 @@ impl View for List {
             self.marks.clear();
         }
         self.bulk = begun.or(self.bulk);
+        self.is_applied &= !self.filter.is_typing();
         let is_seen = !self.finder.is_searching() && std::mem::take(&mut self.is_applied);
         if self.on.is_none() || is_seen && self.id().is_some() {
             self.mark_seen(context);

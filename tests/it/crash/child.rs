@@ -64,6 +64,7 @@ pub(super) fn number(point: Failpoint) -> u8 {
         Failpoint::GetAnswered => 10,
         Failpoint::GetDurable => 11,
         Failpoint::ItemEnded => 12,
+        Failpoint::ShutOut => 14,
     }
 }
 

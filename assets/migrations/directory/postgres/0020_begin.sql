@@ -582,7 +582,8 @@ BEGIN
             IS DISTINCT FROM (OLD.state, OLD.fingerprint, OLD.refused, OLD.read_unchanged, OLD.sent_at, OLD.note) THEN
         RAISE EXCEPTION 'a rotation that has ended stays so';
     ELSIF (NOT is_oneself(OLD."by") AND (NEW.sent_at IS DISTINCT FROM OLD.sent_at OR NEW.refused > OLD.refused
-            OR NEW.state IN ('sent', 'rotated') AND NEW.state <> OLD.state)
+            OR NEW.state IN ('sent', 'rotated') AND NEW.state <> OLD.state
+            OR NEW.fingerprint IS DISTINCT FROM OLD.fingerprint AND NOT (OLD.state = 'unknown' AND NEW.state = 'recovered'))
         OR is_oneself(NEW.handoff_by) IS NOT TRUE AND NEW.handoff IN ('done', 'failed')
             AND (NEW.handoff, NEW.handoff_exit, NEW.handoff_note) IS DISTINCT FROM (OLD.handoff, OLD.handoff_exit, OLD.handoff_note))
         AND NOT is_owner(TG_RELID) THEN
@@ -915,6 +916,19 @@ BEGIN
 END $$;
 CREATE TRIGGER last_changes_from_rotation AFTER INSERT OR UPDATE OF rotation ON last_changes
     FOR EACH ROW EXECUTE FUNCTION from_rotation();
+
+-- An entry about a change is about a change of the same group.
+CREATE FUNCTION of_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF is_owner(TG_RELID) OR (NEW.mutation IS NULL OR EXISTS (SELECT FROM mutations WHERE id = NEW.mutation
+            AND place = NEW.place AND user_group_id = NEW.user_group_id))
+        AND (NEW.rotation IS NULL OR EXISTS (SELECT FROM rotations WHERE id = NEW.rotation
+            AND place = NEW.place AND user_group_id = NEW.user_group_id)) THEN
+        RETURN NULL;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'about a change of another group';
+END $$;
+CREATE TRIGGER history_of_change AFTER INSERT ON history FOR EACH ROW EXECUTE FUNCTION of_change();
 
 CREATE FUNCTION recorded() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN

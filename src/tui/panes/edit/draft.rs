@@ -377,7 +377,7 @@ impl GroupForm {
             part.carry(from, &mut wanted);
         }
         edit.fill(&wanted);
-        edit.take_over(from);
+        edit.take_over(&wanted);
         Ok(edit)
     }
 

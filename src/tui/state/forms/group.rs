@@ -16,11 +16,7 @@ use jiff::Timestamp;
 use crate::{
     domain::{
         Change, DesiredFields, Draft, Ending, Entry, Mapping, Operation, UserGroupId,
-        draft::DraftFields,
-        fields::Texts,
-        pasted::{LOOKS_SECRET, shape},
-        size::check_size,
-        visible,
+        draft::DraftFields, fields::Texts, pasted::LOOKS_SECRET, size::check_size, visible,
     },
     operations::Numbered,
     tui::{
@@ -193,7 +189,7 @@ impl GroupForm {
     /// Notes that the form was filled in from another group or an earlier state.
     pub(crate) fn take_over(&mut self, from: &DesiredFields) {
         let texts = Texts::of(from);
-        let words = texts.words().filter(|word| shape(word).is_some());
+        let words = texts.words().filter(|word| Draft::may_be_taken_over(word));
         self.taken_over = words.map(str::to_owned).collect();
     }
 

@@ -112,6 +112,8 @@ const FORGED: &[&str] = &[
     "INSERT INTO forging.rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (3, 2, 1, 'read_contradicts', FALSE, 'confirmed')",
     "UPDATE forging.rotations SET state = 'sent' WHERE id = 1",
     "UPDATE forging.rotations SET state = 'rotated', fingerprint = sha256('z') WHERE id = 1",
+    "UPDATE forging.rotations SET fingerprint = sha256('z') WHERE id = 2",
+    "INSERT INTO forging.history (at, by, profile, user_group_id, operation, ending, place, rotation) VALUES (1, session_user, 'eu', 'globex', 'rotate', 'rotated', 1, 2)",
     "UPDATE forging.rotations SET sent_at = 5 WHERE id = 2",
     "UPDATE forging.rotations SET refused = TRUE WHERE id = 2",
     "UPDATE forging.rotations SET handoff = 'done', handoff_exit = 0 WHERE id = 2",
