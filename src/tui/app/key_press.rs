@@ -167,6 +167,8 @@ impl App {
             }
         }
         let has_confirmed = std::mem::take(&mut self.has_confirmed);
+        // The next key was typed after it.
+        self.pasted_at = Timestamp::MIN;
         self.refused_before = self.refused.is_some();
         let is_strong = is_blind || upper_case(key).is_some();
         let why = self.refused.take().filter(|_| is_strong);

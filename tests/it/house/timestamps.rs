@@ -65,6 +65,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/search/query/rows.rs", 1, FILTER),
     ("src/service/keys.rs", 2, "one clock, that of the storage: when its keys end"),
     ("src/tui/app/drafts.rs", 2, OWN),
+    ("src/tui/app/key_press.rs", 2, OWN),
     ("src/tui/panes/batch/run.rs", 4, OWN),
     ("src/tui/panes/edit/draft.rs", 1, OWN),
     ("src/tui/panes/inspector.rs", 2, OWN),

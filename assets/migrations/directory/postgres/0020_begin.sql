@@ -909,7 +909,7 @@ CREATE TRIGGER rotation_events_of_rotation AFTER INSERT ON rotation_events FOR E
 CREATE FUNCTION from_rotation() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NEW.rotation IS NULL OR is_owner(TG_RELID) OR EXISTS (SELECT FROM rotations WHERE id = NEW.rotation
-            AND place = NEW.place AND user_group_id = NEW.user_group_id AND state NOT IN ('intended', 'sent', 'not_applied')) THEN
+            AND place = NEW.place AND user_group_id = NEW.user_group_id AND state NOT IN ('intended', 'not_applied')) THEN
         RETURN NULL;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = 'from a rotation of somebody else';

@@ -197,6 +197,8 @@ impl SpreadsheetCells {
                 .filter(|(key, _)| spreadsheet::is_spelled_otherwise(key, all.clone()))
                 .map(|(key, _)| ("property", &**key)),
         );
+        // What is odd by itself is counted once.
+        let others = others.filter(|(field, key)| spreadsheet::changed(field, key).is_none());
         let others = others.map(|(field, key)| (field, key, Some(spreadsheet::SPELLED_OTHERWISE)));
         for (field, text, what) in texts.chain(properties).chain(others) {
             let Some(what) = what else {

@@ -166,7 +166,8 @@ impl Scene {
         for target in Target::ALL.iter().copied() {
             let good = match target {
                 Target::Config => CONFIG.into(),
-                Target::Token | Target::Export => b"precious\n".to_vec(),
+                Target::Token => b"precious\n".to_vec(),
+                Target::Export => b"{\"user_group_id\":\"precious\"}\n".to_vec(),
                 Target::Directory | Target::Service => {
                     let place = scene.place(target, Hazard::Missing);
                     let (code, said) = scene.run(&place, target, Hazard::Missing, 0o022).await;
