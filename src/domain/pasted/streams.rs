@@ -84,8 +84,8 @@ pub(super) fn joined(text: &str, trims: bool) -> Stream {
 /// A text as another program means it: without the second of doubled quotes, as in cells of CSV and in strings of SQL, YAML
 /// and a shell; and without the signs that make, PowerShell, cmd and formats put before others.
 pub(super) fn undoubled(text: &str) -> impl Iterator<Item = Zeroizing<String>> {
-    let all: [fn(&str) -> Option<(usize, char)>; 2] = [quote, escaped];
-    all.into_iter().filter_map(|of| replaced(text, of))
+    let quotes = replaced(text, quote);
+    quotes.into_iter().chain(replaced(text, escaped))
 }
 
 /// `None` if nothing is replaced. `of` tells what begins a text, and its length.
