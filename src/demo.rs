@@ -59,7 +59,7 @@ pub enum DemoError {
 /// How the profiles of the demo are configured.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
-    /// The default profile, one of [`PROFILES`].
+    /// The default profile, one of `PROFILES`.
     pub profile: &'static str,
     pub read_only: bool,
 }
