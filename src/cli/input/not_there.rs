@@ -45,7 +45,7 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 27] = [
+const MEANT: [(&str, &str); 31] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
@@ -71,7 +71,7 @@ const MEANT: [(&str, &str); 27] = [
         "to undo an update: groupdesk history restore ID; who changed what: groupdesk history; a rotation cannot be undone",
     ),
     (
-        "log logs changes",
+        "log logs changes histories audits",
         "to see who changed what, with the values before: groupdesk history",
     ),
     (
@@ -125,6 +125,23 @@ const MEANT: [(&str, &str); 27] = [
     (
         "views",
         "to save and remove views: v in the list of the console; to use one: groupdesk list --filter @NAME",
+    ),
+    (
+        "environments directories",
+        "to list environments: groupdesk environment list; to show the directory: groupdesk directory status",
+    ),
+    (
+        "labels tags favourites favorites notes",
+        "to list groups by label: groupdesk list --filter label:NAME; your favourites: groupdesk list --filter fav; with all \
+         notes and labels: groupdesk export --columns +note,+labels,+favourite",
+    ),
+    (
+        "drafts requests",
+        "to list drafts: groupdesk attention; what is sent: --verbose, and 4 in the console",
+    ),
+    (
+        "options flags",
+        "for the options of all commands: groupdesk help options",
     ),
     (
         "quit exit",
@@ -510,6 +527,10 @@ mod tests {
             ("facts", "profile behaviour"),
             ("keys", "serve keys"),
             ("members", "directory members"),
+            ("environments", "environment list"),
+            ("labels", "--filter label:NAME"),
+            ("drafts", "groupdesk attention"),
+            ("options", "help options"),
             ("read acme", "get ID"),
             ("whoami", "profile show"),
             ("batches undo", "groupdesk batches reverse"),

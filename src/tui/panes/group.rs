@@ -30,10 +30,10 @@ impl Group {
         &self.id
     }
 
-    /// Opens a known group and reads it from the service, unless the directory can only be read.
+    /// Opens a known group and reads it from the service, if that is possible.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let pending = Pending::default();
-        let is_unread = context.view_only_reason().is_some();
+        let is_unread = why_unread(context).is_some();
         if !is_unread {
             context.ask(&pending, Job::LookUp(id.clone()));
         }
@@ -67,7 +67,7 @@ impl Group {
             page.blank();
         }
         if self.is_unread && self.error.is_none() {
-            let text = match context.view_only_reason() {
+            let text = match why_unread(context) {
                 Some(why) => format!("Last known values, not read: {why}"),
                 None => "Last known values, not read".to_owned(),
             };
@@ -143,6 +143,7 @@ impl View for Group {
         match action {
             Action::Edit | Action::EditWhole => context.why_forbidden(Guarded::Update),
             Action::Compare => Compare::why_not(context),
+            Action::Refresh => context.why_no_key(),
             _ => None,
         }
     }
@@ -183,6 +184,12 @@ impl View for Group {
         draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
         None
     }
+}
+
+/// Why the group cannot be read from the service: the directory is only read, or there is no API key.
+fn why_unread(context: &Context) -> Option<String> {
+    let view_only = context.view_only_reason().map(str::to_owned);
+    view_only.or_else(|| context.why_no_key())
 }
 
 /// Opens what an action on a known group leads to; without one of its own, the page of the group.

@@ -142,9 +142,18 @@ fn a_whole_id_or_name_takes_the_cursor_and_gives_it_back_to_who_moves_it() {
             .map(str::to_owned)
     };
     let moved = line(&scene);
-    scene.open("r", list_of(all));
+    scene.open("r", list_of(all.clone()));
     scene.answer();
     assert_eq!(line(&scene), moved);
+    // A list that is read while it is typed decides nothing again.
+    scene.walk("<esc>/g-12<enter><esc>r/g-1");
+    let before = line(&scene);
+    let mut changed = all;
+    changed[2] = named("g-13", "another");
+    scene.answer_with(list_of(changed));
+    scene.answer();
+    assert_eq!(line(&scene), before);
+    scene.walk("<enter><esc>").shows(">   One    ");
 }
 
 #[test]

@@ -70,7 +70,9 @@ fn without_an_api_key_what_needs_it_is_refused_at_once_and_the_rest_stays() {
         scene.walk("<esc>?readable").shows(&format!("({why})"));
         scene.walk("<esc>a").at("Note");
         scene.walk("<esc>2").at("History");
-        scene.walk("<esc><enter>").at("Group");
+        assert_eq!(scene.keys("<esc><enter>"), [], "nothing is read");
+        let unread = format!("Last known values, not read: {why}");
+        scene.at("Group").shows(&unread).hides("r refresh");
         assert_eq!((scene.writes().len(), scene.drafts()), (0, 0));
         scene.keys("<esc>0");
         answer_concerns(&mut scene, vec![draft(TESTING, "acme-eu")]);

@@ -122,7 +122,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
         // The reads may have changed what is known, so plan again.
         plan = planned().await?;
         say_plan(session, &plan, &unread)?;
-        let left_out = all_named && !plan.skipped.is_empty();
+        let left_out = (all_named || plan.ready.is_empty()) && !plan.skipped.is_empty();
         let exit = exit_of_dry_run(left_out, plan.ready.len(), unread.is_empty());
         return Ok(Err(exit));
     }
