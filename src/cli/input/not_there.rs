@@ -45,7 +45,7 @@ const GONE: [(&str, &str, &str); 7] = [
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 31] = [
+const MEANT: [(&str, &str); 29] = [
     (
         "delete remove rm destroy drop erase",
         "the service cannot delete groups",
@@ -127,17 +127,8 @@ const MEANT: [(&str, &str); 31] = [
         "to save and remove views: v in the list of the console; to use one: groupdesk list --filter @NAME",
     ),
     (
-        "environments directories",
-        "to list environments: groupdesk environment list; to show the directory: groupdesk directory status",
-    ),
-    (
-        "labels tags favourites favorites notes",
-        "to list groups by label: groupdesk list --filter label:NAME; your favourites: groupdesk list --filter fav; with all \
-         notes and labels: groupdesk export --columns +note,+labels,+favourite",
-    ),
-    (
-        "drafts requests",
-        "to list drafts: groupdesk attention; what is sent: --verbose, and 4 in the console",
+        "labels tags favourites favorites",
+        "to list groups by label: groupdesk list --filter label:NAME; your favourites: groupdesk list --filter fav",
     ),
     (
         "options flags",
@@ -158,7 +149,7 @@ const MEANT: [(&str, &str); 31] = [
          groups: groupdesk get --refresh-all",
     ),
     (
-        "whoami",
+        "whoami environments",
         "to show the profile: groupdesk profile show; its environment: groupdesk environment list",
     ),
     (
@@ -176,7 +167,7 @@ const MEANT: [(&str, &str); 31] = [
          groups like a file: groupdesk apply FILE",
     ),
     (
-        "status todo check",
+        "status todo check drafts",
         "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor",
     ),
 ];

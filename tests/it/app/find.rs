@@ -146,7 +146,7 @@ fn a_whole_id_or_name_takes_the_cursor_and_gives_it_back_to_who_moves_it() {
     scene.answer();
     assert_eq!(line(&scene), moved);
     // A list that is read while it is typed decides nothing again.
-    scene.walk("<esc>/g-12<enter><esc>r/g-1");
+    scene.walk("<esc>/g-12<enter><esc>").keys("r/g-1");
     let before = line(&scene);
     let mut changed = all;
     changed[2] = named("g-13", "another");
