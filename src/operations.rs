@@ -210,8 +210,8 @@ impl Operations {
         self.0.clock.now()
     }
 
-    /// Passes every group that the directory knows in this place to `take` in chunks, ordered by id, on a directory thread, until `take` returns false; beginning with the
-    /// last if `reverse`.
+    /// Passes every group that the directory knows in this place to `take` in chunks, ordered by id, on a directory thread,
+    /// until `take` returns false; beginning with the last if `reverse`.
     pub async fn each_group_from(
         &self,
         reverse: bool,

@@ -156,6 +156,9 @@ impl SearchResults {
         let words = &self.request.query.words;
         let words: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
         let typed = words.join(" ");
+        if typed.is_empty() {
+            return None;
+        }
         let is_it = |text: &str| {
             if text.is_ascii() {
                 text.eq_ignore_ascii_case(&typed)
@@ -169,11 +172,7 @@ impl SearchResults {
         };
         let by_id = || row_of(&|entry| is_it(entry.id()));
         let by_name = || row_of(&|entry| entry.name().is_some_and(is_it));
-        let is_typed = !typed.is_empty();
-        is_typed
-            .then(by_id)
-            .flatten()
-            .or_else(|| is_typed.then(by_name).flatten())
+        by_id().or_else(by_name)
     }
 
     /// Whether every word occurs in the group exactly as typed. The group must be among the results.

@@ -78,7 +78,8 @@ impl Draft {
             .chain(typed.group_text.as_deref().map(|text| ("group", text)))
     }
 
-    /// Whether the word looks like a part of a token so little that it may be one of another group or an earlier state.
+    /// Whether another group or an earlier state may have the word: it looks like a part of a token, not like a whole or a cut
+    /// one.
     pub fn may_be_taken_over(word: &str) -> bool {
         shape(word) == Some(Shape::Fragment) && !has_cut_token(word)
     }
@@ -107,6 +108,15 @@ mod tests {
     use crate::domain::testing::fields;
 
     const PART: &str = "507f1f77bcf86cd799439011";
+
+    /// What a group has is filled in from it, but no token that it was given by mistake.
+    #[test]
+    fn a_token_is_never_taken_over() {
+        let whole = PART.repeat(3);
+        for (word, expected) in [(PART, true), (&whole[..64], false), (&whole[..45], false)] {
+            assert_eq!(Draft::may_be_taken_over(word), expected, "{word}");
+        }
+    }
 
     fn draft(name: &str, taken_over: &str, base: DesiredFields) -> Draft {
         Draft {

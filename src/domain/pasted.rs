@@ -267,7 +267,7 @@ pub fn candidates_of(text: &str, shortest: usize) -> Vec<Token> {
     forms.collect()
 }
 
-/// How a token that stands here as this word may be written where it is known.
+/// The spellings under which the directory may have a token that a text has as this word.
 fn forms_of(word: &str) -> Vec<Token> {
     let is_of_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
     let is_of_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);

@@ -1,7 +1,10 @@
 //! What a spreadsheet makes of a value when it opens or saves a file: errors, shortened numbers, dates. What programs write
 //! where there is none, what a template left, and signs that nobody sees.
 
+use std::collections::HashSet;
+
 use super::{
+    change::DesiredFields,
     dash,
     text::{has_variable, is_hidden},
 };
@@ -15,21 +18,37 @@ pub fn changed(field: &str, text: &str) -> Option<&'static str> {
     odd.or_else(|| overlooked(field, text))
 }
 
-/// Whether a key that is new is a known one in another spelling: `07` or `7.0` beside `7`, `Tier` beside `tier`.
-pub fn is_spelled_otherwise<'k>(
-    key: &str,
-    known: impl IntoIterator<Item = &'k String> + Clone,
-) -> bool {
+/// What keys have in common that are the same number or differ in case only: `07`, `7.0` and `7`, `Tier` and `tier`.
+pub fn spelling(key: &str) -> String {
     // A number of more digits is not exact.
-    let number = |text: &str| {
-        let is_short = text.len() <= 15 && text.starts_with(|c: char| c.is_ascii_digit());
-        text.parse::<f64>().ok().filter(|_| is_short)
+    let is_short = key.len() <= 15 && key.starts_with(|c: char| c.is_ascii_digit());
+    let number = key.parse::<f64>().ok().filter(|_| is_short);
+    let plain = || key.trim().trim_start_matches('0').to_lowercase();
+    number.map_or_else(plain, |number| number.to_string())
+}
+
+/// The new keys that are a known one in another spelling, each with its field. What is odd by itself is no more.
+pub fn spelled_otherwise<'f>(
+    fields: &'f DesiredFields,
+    known: &DesiredFields,
+) -> Vec<(&'static str, &'f str)> {
+    fn keys(fields: &DesiredFields) -> impl Iterator<Item = (&'static str, &String)> {
+        let mapping = fields.mapping.iter().flat_map(|rows| rows.keys());
+        let properties = fields.properties.iter().flat_map(|all| all.keys());
+        let mapping = mapping.map(|key| ("mapping", key));
+        mapping.chain(properties.map(|key| ("property", key)))
+    }
+    let spellings: HashSet<_> = keys(known)
+        .map(|(field, key)| (field, spelling(key)))
+        .collect();
+    let known: HashSet<_> = keys(known).collect();
+    let is_other = |one: &(&'static str, &String)| {
+        !known.contains(one)
+            && spellings.contains(&(one.0, spelling(one.1)))
+            && changed(one.0, one.1).is_none()
     };
-    let plain = |text: &str| text.trim().trim_start_matches('0').to_lowercase();
-    let is_same = |other: &String| {
-        plain(other) == plain(key) || number(key).is_some_and(|value| number(other) == Some(value))
-    };
-    !known.clone().into_iter().any(|other| other == key) && known.into_iter().any(is_same)
+    let others = keys(fields).filter(is_other);
+    others.map(|(field, key)| (field, key.as_str())).collect()
 }
 
 /// What such a key is.
@@ -462,20 +481,28 @@ mod tests {
 
     #[test]
     fn a_new_key_that_spells_a_known_one_otherwise_is_found() {
-        let known = ["7", "40", "tier", "1234567890123456789"].map(str::to_owned);
+        let fields = |keys: &[&str]| DesiredFields {
+            mapping: Some(keys.iter().map(|key| ((*key).into(), "1".into())).collect()),
+            ..DesiredFields::default()
+        };
+        let known = fields(&["7", "40", "tier", "1234567890123456789"]);
         for (key, expected) in [
             ("07", true),
             ("7.0", true),
             ("7e0", true),
-            (" 40", true),
             ("Tier", true),
             ("7", false),
             ("70", false),
             ("tiers", false),
             ("1234567890123456788", false),
             ("new", false),
+            // Its blank is what is said.
+            (" 40", false),
         ] {
-            assert_eq!(is_spelled_otherwise(key, &known), expected, "{key}");
+            let new = fields(&[key]);
+            let found = spelled_otherwise(&new, &known);
+            assert_eq!(!found.is_empty(), expected, "{key}");
+            assert_eq!(spelling(" 40"), spelling("40"));
         }
     }
 

@@ -220,7 +220,9 @@ pub(crate) fn is_another_key(key: &str, known: &BTreeSet<&String>) -> bool {
     let mut words = key.split(BETWEEN);
     key.trim().is_empty()
         || words.any(|word| known.contains(&word.to_owned()))
-        || spreadsheet::is_spelled_otherwise(key, known.iter().copied())
+        || known
+            .iter()
+            .any(|other| spreadsheet::spelling(other) == spreadsheet::spelling(key))
         || !is_number && !similar(key, known.iter().copied(), 1).is_empty()
 }
 
@@ -343,30 +345,23 @@ pub(crate) fn say_cells(base: &DesiredFields, fields: &DesiredFields) {
     if let Some(name) = fields.name.as_ref().filter(|_| fields.name != base.name) {
         say_cell("name", name);
     }
-    let say_key = |field: &str, key: &str, is_other: bool| {
-        say_cell(field, key);
-        if is_other {
-            let what = spreadsheet::SPELLED_OTHERWISE;
-            output::context(&format!("! the {field} \"{}\" is {what}", visible(key)));
-        }
-    };
     let known = |schema| base.mapping.as_ref().and_then(|rows| rows.get(schema));
     for (schema, source) in fields.mapping.iter().flatten() {
         if known(schema) != Some(source) {
-            let keys = base.mapping.iter().flat_map(|rows| rows.keys());
-            let is_other = spreadsheet::is_spelled_otherwise(schema, keys);
-            say_key("mapping", schema, is_other);
+            say_cell("mapping", schema);
             say_cell("mapping", source);
         }
     }
     let known = |key| base.properties.as_ref().and_then(|all| all.get(key));
     for (key, value) in fields.properties.iter().flatten() {
         if known(key) != Some(value) {
-            let keys = base.properties.iter().flat_map(|all| all.keys());
-            let is_other = spreadsheet::is_spelled_otherwise(key, keys);
-            say_key("property", key, is_other);
+            say_cell("property", key);
             say_cell("property", value.as_str().unwrap_or_default());
         }
+    }
+    for (field, key) in spreadsheet::spelled_otherwise(fields, base) {
+        let what = spreadsheet::SPELLED_OTHERWISE;
+        output::context(&format!("! the {field} \"{}\" is {what}", visible(key)));
     }
 }
 

@@ -25,7 +25,8 @@ use crate::{
 };
 
 impl Directory {
-    /// Passes all groups of a place, ordered by the bytes of their ids, to `take` in chunks, on the directory's thread, so that they need not all be in memory.
+    /// Passes all groups of a place, ordered by the bytes of their ids, to `take` in chunks, on the directory's thread, so
+    /// that they need not all be in memory.
     ///
     /// They are a snapshot of one moment. `take` returns whether it wants more. A field that cannot be read counts as
     /// unknown, so that one damaged row hides no others.

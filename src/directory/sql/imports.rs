@@ -63,7 +63,7 @@ impl Directory {
             .await
     }
 
-    /// Continues the unfinished import of the file with this digest, or begins one. `anew`: from the beginning; what this
+    /// Continues the unfinished import of the file with this digest, or begins one. `restart`: from the beginning; what this
     /// person left of it ends, what others began stays.
     pub async fn begin_import(
         &self,
@@ -71,11 +71,11 @@ impl Directory {
         digest: [u8; 32],
         at: Timestamp,
         by: &str,
-        anew: bool,
+        restart: bool,
     ) -> Result<Import> {
         let by = by.to_owned();
         self.write(move |tx| {
-            if anew {
+            if restart {
                 for import in tx.all(OWN, values![place, &digest, &by])? {
                     end(tx, import, at)?;
                 }

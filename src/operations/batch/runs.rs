@@ -92,8 +92,7 @@ impl RunRecord {
     /// A program that stays open waits for the directory. The end of any other is recorded by the next process.
     async fn end(&self, halt: Option<Halt>) -> Result<bool, DirectoryError> {
         loop {
-            let ended = self.end_once(halt.clone()).await;
-            match ended {
+            match self.end_once(halt.clone()).await {
                 Err(error) if self.operations.keeps_outcomes() && error.may_be_repeated() => {}
                 ended => return ended,
             }

@@ -247,16 +247,16 @@ impl Operations {
         self.directory().open_import(place, digest, by).await
     }
 
-    /// Continues the unfinished import of the file with this digest, or begins one. `anew`: from the beginning; what a
+    /// Continues the unfinished import of the file with this digest, or begins one. `restart`: from the beginning; what a
     /// colleague began stays.
     pub async fn begin_import(
         &self,
         digest: [u8; 32],
-        anew: bool,
+        restart: bool,
     ) -> Result<Import, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory()
-            .begin_import(place, digest, self.now(), by, anew)
+            .begin_import(place, digest, self.now(), by, restart)
             .await
     }
 

@@ -349,7 +349,6 @@ const SET_PROPERTY: usize = 2;
 struct Fields(Form<Row>);
 
 impl Fields {
-    /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
     /// As they are before anything is typed.
     fn of(source: &EditSource) -> Self {
         match source {
@@ -358,6 +357,7 @@ impl Fields {
         }
     }
 
+    /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
     fn prefilled(filter: &str) -> Self {
         let (action, key, value) = match row_condition(filter) {
             Some(RowCondition::Mapping(key, value)) => (SET_ROW, key, value),

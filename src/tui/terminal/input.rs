@@ -252,14 +252,13 @@ pub fn is_burst(keys: &[KeyEvent]) -> bool {
 /// Joins the keys of one read: a paste, or a part of one that a slow line brings in pieces. One key beside anything else was
 /// not pressed alone either.
 fn join_bursts(events: &mut Vec<InputEvent>) {
-    let is_alone = events.len() == 1;
+    if events.len() < 2 {
+        return;
+    }
     let mut joined = Vec::with_capacity(events.len());
     let mut keys = Vec::new();
     let end = |keys: &mut Vec<KeyEvent>, joined: &mut Vec<InputEvent>| {
-        if keys.is_empty() {
-        } else if is_alone {
-            joined.extend(keys.drain(..).map(|key| InputEvent::Event(Event::Key(key))));
-        } else {
+        if !keys.is_empty() {
             joined.push(InputEvent::Burst(std::mem::take(keys)));
         }
     };

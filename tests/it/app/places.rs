@@ -128,6 +128,11 @@ fn a_key_at_once_after_a_paste_confirms_nothing() {
     assert_eq!(scene.writes(), Vec::<&Job>::new());
     scene.later(1).keys("y");
     assert_eq!(scene.writes().len(), 1, "pressed after looking");
+    // A clock that goes back does not keep it from confirming.
+    let mut scene = Scene::walked(TESTING, "tT");
+    scene.msg(Msg::Paste("hello".into()));
+    scene.later(-600).keys("y");
+    assert_eq!(scene.writes().len(), 1);
 }
 
 #[test]

@@ -181,24 +181,8 @@ impl SpreadsheetCells {
             let what = what.or_else(|| changed_type(values, cell));
             ("property", &**cell, what)
         });
-        let rows = known
-            .iter()
-            .flat_map(|known| known.mapping.iter().flatten());
-        let rows = rows.map(|(key, _)| key);
-        let all = known
-            .iter()
-            .flat_map(|known| known.properties.iter().flatten());
-        let all = all.map(|(key, _)| key);
-        let others = (row.fields.mapping.iter().flatten())
-            .filter(|(key, _)| spreadsheet::is_spelled_otherwise(key, rows.clone()))
-            .map(|(key, _)| ("mapping", &**key));
-        let others = others.chain(
-            (row.fields.properties.iter().flatten())
-                .filter(|(key, _)| spreadsheet::is_spelled_otherwise(key, all.clone()))
-                .map(|(key, _)| ("property", &**key)),
-        );
-        // What is odd by itself is counted once.
-        let others = others.filter(|(field, key)| spreadsheet::changed(field, key).is_none());
+        let others = known.map(|known| spreadsheet::spelled_otherwise(&row.fields, known));
+        let others = others.into_iter().flatten();
         let others = others.map(|(field, key)| (field, key, Some(spreadsheet::SPELLED_OTHERWISE)));
         for (field, text, what) in texts.chain(properties).chain(others) {
             let Some(what) = what else {

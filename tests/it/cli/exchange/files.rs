@@ -63,6 +63,13 @@ async fn an_export_writes_only_its_target() {
         home.exits(0, &again).await;
         home.exits(0, &again).await;
     }
+    // A property of that name is no token.
+    let property = "update acme-eu --property token=none --yes";
+    home.exits(0, property).await;
+    for _ in 0..2 {
+        let again = "export --columns properties --file old --force";
+        home.exits(0, again).await;
+    }
     // Nothing else is replaced: the directory, the configuration, a key, tokens.
     let tokens = "export --reveal-tokens --token-out tokens --file real.jsonl --force";
     home.exits(0, tokens).await;

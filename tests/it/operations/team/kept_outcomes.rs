@@ -250,28 +250,44 @@ async fn shut_out(server: &Server, schema: &str, takes: &str, gives: &str) {
     let acme = id("acme");
     world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
     let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
-    read.expect("known");
-    let gate = Gate::new();
-    proxy.next("POST", ProxyFault::passed().behind(&gate));
-    let rotating = {
-        let (console, acme) = (console.clone(), acme.clone());
-        tokio::spawn(async move { console.rotate(&acme, None, KNOWN).await })
-    };
-    gate.reached().await;
-    server.execute("public", takes);
+    let base = DesiredFields::of(&read.expect("known").group);
     let end = format!(
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{who}'"
     );
-    server.execute("public", &end);
-    gate.open();
-    eventually("its first attempt", || refused.load(Ordering::SeqCst)).await;
-    assert!(!rotating.is_finished(), "{schema}: it is kept");
-    server.execute("public", gives);
-    let done = rotating.await.expect("it ends").expect("kept and recorded");
-    assert!(done.token().is_some(), "{schema}: with its token");
+    for method in ["POST", "PUT"] {
+        let gate = Gate::new();
+        proxy.next(method, ProxyFault::passed().behind(&gate));
+        refused.store(false, Ordering::SeqCst);
+        let (console, acme, base) = (console.clone(), acme.clone(), base.clone());
+        let sending = tokio::spawn(async move {
+            if method == "POST" {
+                return console.rotate(&acme, None, KNOWN).await;
+            }
+            let wanted = DesiredFields {
+                name: Some("Two".into()),
+                ..base.clone()
+            };
+            console.update(&acme, &base, &wanted, KNOWN).await
+        });
+        gate.reached().await;
+        server.execute("public", takes);
+        server.execute("public", &end);
+        gate.open();
+        eventually("its first attempt", || refused.load(Ordering::SeqCst)).await;
+        assert!(!sending.is_finished(), "{schema}, {method}: it is kept");
+        server.execute("public", gives);
+        let done = sending.await.expect("it ends").expect("kept and recorded");
+        assert!(
+            method == "PUT" || done.token().is_some(),
+            "{schema}: with its token"
+        );
+    }
     let states = journal(&console).await.into_iter();
     let states: Vec<_> = states.map(|row| row.rotation.state).collect();
-    assert_eq!(states, [State::Rotated], "{schema}");
+    assert_eq!(states, [State::Confirmed], "{schema}: read by the update");
+    let place = console.place().await.expect("bound");
+    let open = console.directory().open_mutations(place).await;
+    assert_eq!(open.expect("readable"), [], "{schema}");
 }
 
 /// The processes that serve our connections.
