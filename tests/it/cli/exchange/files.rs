@@ -64,7 +64,7 @@ async fn an_export_writes_only_its_target() {
         home.exits(0, &again).await;
     }
     // A property of that name is no token.
-    let property = "update acme-eu --property token=none --yes";
+    let property = "update acme-eu --property token=1 --yes";
     home.exits(0, property).await;
     for _ in 0..2 {
         let again = "export --columns properties --file old --force";
