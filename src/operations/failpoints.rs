@@ -18,6 +18,8 @@ pub enum Failpoint {
     SentDurable,
     /// 5: the answer, or the error in its place, is in memory only.
     Answered,
+    /// 5 again: the directory did not let this operator record it.
+    ShutOut,
     /// 6: nobody has seen the outcome yet.
     OutcomeDurable,
     /// 8
@@ -28,8 +30,6 @@ pub enum Failpoint {
     GetAnswered,
     /// 11: what followed from the get is durable.
     GetDurable,
-    /// 14: the outcome is in memory only, until the directory lets this operator write again.
-    ShutOut,
     /// 12: one item of a batch has ended, and the next has not started.
     ItemEnded,
 }

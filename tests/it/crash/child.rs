@@ -57,14 +57,13 @@ pub(super) fn number(point: Failpoint) -> u8 {
         Failpoint::BeforeIntent => 1,
         Failpoint::IntentDurable => 2,
         Failpoint::SentDurable => 3,
-        Failpoint::Answered => 5,
+        Failpoint::Answered | Failpoint::ShutOut => 5,
         Failpoint::OutcomeDurable => 6,
         Failpoint::UnknownDurable => 8,
         Failpoint::BeforeGet => 9,
         Failpoint::GetAnswered => 10,
         Failpoint::GetDurable => 11,
         Failpoint::ItemEnded => 12,
-        Failpoint::ShutOut => 14,
     }
 }
 
