@@ -28,7 +28,7 @@ pub mod run;
 use prelude::*;
 use rotation::since_sent::SentTimes;
 use secrecy::SecretString;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 pub use crate::platform::clock::Clock;
 pub use at_work::InHand;
@@ -54,7 +54,7 @@ pub use outcome::{Done, Warning};
 pub use permission::{NextStep, Refused};
 pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::places::PlaceProblem;
-pub use recording::changes_json;
+pub use recording::{Unrecorded, changes_json};
 pub use refresh::{GroupRead, Reading, Refresh, RefreshEvent};
 pub use rotation::{
     check::{CheckCounts, CheckSum, Checked, Checking},
@@ -148,6 +148,7 @@ struct Inner {
     sent_times: SentTimes,
     last_stated: facts::LastStated,
     points: failpoints::Failpoints,
+    unrecorded: watch::Sender<recording::Unrecorded>,
 }
 
 impl Operations {
@@ -181,6 +182,7 @@ impl Operations {
             sent_times: SentTimes::default(),
             last_stated: facts::LastStated::default(),
             points: failpoints::Failpoints::default(),
+            unrecorded: watch::Sender::default(),
         });
         Self(inner, None, None, false, None)
     }

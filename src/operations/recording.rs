@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 
 use super::{Failpoint, groups::claims::Claim, prelude::*};
 use crate::{
@@ -12,16 +12,98 @@ use crate::{
         change::{FieldChange, Mark},
         history::{Entry, NOT_KNOWN_BEFORE},
         mutation::fields_of,
+        text::counted,
     },
 };
 
 /// Before the next attempt where the directory refuses at once: a password must not be tried all the time.
 const SHUT_OUT: Duration = Duration::from_secs(2);
 
+/// What is in memory only, because the directory is away or does not let this operator in.
+#[derive(Debug, Clone, Default)]
+pub struct Unrecorded {
+    pub(crate) outcomes: usize,
+    /// Why the last attempt failed.
+    pub(crate) why: Option<DirectoryError>,
+}
+
+impl Unrecorded {
+    /// What waits, why, and what to do; `None` if nothing waits.
+    pub fn text(&self) -> Option<String> {
+        let why = self.why.as_ref().filter(|_| self.outcomes > 0)?;
+        let what = counted(self.outcomes, "response");
+        let (is, verb) = if self.outcomes == 1 {
+            ("is", "it is")
+        } else {
+            ("are", "they are")
+        };
+        Some(format!(
+            "{what} of the service {is} not recorded yet, and only in memory, with any new token: {why}. Do not end groupdesk: it \
+             tries again until {verb} recorded. If it must end, `groupdesk attention` shows what to check afterwards"
+        ))
+    }
+}
+
+/// What is to be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recording {
+    /// What has become of a request: nobody else knows it, so it is never given up.
+    Outcome,
+    /// That nothing was sent, which is found out later as well.
+    NotSent,
+}
+
+/// The attempts to record one thing.
+pub(super) struct Attempts<'o> {
+    operations: &'o Operations,
+    what: Recording,
+    is_waiting: bool,
+}
+
+impl Attempts<'_> {
+    /// Whether to try again after this: the directory is away, which each attempt waits for, or does not let this operator
+    /// in for now. If they may write, it has refused this row, which is final.
+    pub(super) async fn go_on<T>(&mut self, tried: &Result<T, DirectoryError>) -> bool {
+        let (operations, Err(error)) = (self.operations, tried) else {
+            return false;
+        };
+        if !operations.keeps_outcomes() {
+            return false;
+        }
+        let is_away = error.may_be_repeated();
+        let is_outcome = self.what == Recording::Outcome;
+        let is_shut_out = !is_away
+            && is_outcome
+            && error.is_of_access()
+            && (!error.is_of_rights() || !operations.directory().lets_write().await);
+        if is_outcome && (is_away || is_shut_out) {
+            let is_first = !std::mem::replace(&mut self.is_waiting, true);
+            operations.0.unrecorded.send_modify(|unrecorded| {
+                unrecorded.outcomes += usize::from(is_first);
+                unrecorded.why = Some(error.clone());
+            });
+        }
+        if is_shut_out {
+            operations.reached(Failpoint::ShutOut);
+            sleep(SHUT_OUT).await;
+        }
+        is_away || is_shut_out
+    }
+}
+
+impl Drop for Attempts<'_> {
+    fn drop(&mut self) {
+        if self.is_waiting {
+            let unrecorded = &self.operations.0.unrecorded;
+            unrecorded.send_modify(|unrecorded| unrecorded.outcomes -= 1);
+        }
+    }
+}
+
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
         record.key = self.key_id();
-        let written = self.record_outcome(record).await;
+        let written = self.record_outcome(record, Recording::Outcome).await;
         written.map_err(Failure::NotWritten)
     }
 
@@ -39,30 +121,30 @@ impl Operations {
         self.3
     }
 
-    /// Whether to try again to record, after this, what has become of a request: the directory is away, which each attempt
-    /// waits for, or does not let this operator in for now. If they may write, it has refused this row, which is final.
-    pub(super) async fn is_recorded_later<T>(&self, tried: &Result<T, DirectoryError>) -> bool {
-        let Err(error) = tried else {
-            return false;
-        };
-        if !self.keeps_outcomes() || error.may_be_repeated() {
-            return self.keeps_outcomes();
+    /// What has become of requests and waits to be recorded, now and whenever that changes.
+    pub fn unrecorded(&self) -> watch::Receiver<Unrecorded> {
+        self.0.unrecorded.subscribe()
+    }
+
+    pub(super) fn recording(&self, what: Recording) -> Attempts<'_> {
+        Attempts {
+            operations: self,
+            what,
+            is_waiting: false,
         }
-        let is_shut_out =
-            error.is_of_access() && (!error.is_of_rights() || !self.directory().lets_write().await);
-        if is_shut_out {
-            self.reached(Failpoint::ShutOut);
-            sleep(SHUT_OUT).await;
-        }
-        is_shut_out
     }
 
     /// Records what has become of a request that was sent.
-    pub(super) async fn record_outcome(&self, record: Record) -> Result<Recorded, DirectoryError> {
+    pub(super) async fn record_outcome(
+        &self,
+        record: Record,
+        what: Recording,
+    ) -> Result<Recorded, DirectoryError> {
+        let mut attempts = self.recording(what);
         loop {
             let written = self.directory().record(self.here(), record.clone()).await;
             // If it was written after all, it cannot be written again: a step has moved on.
-            if !self.is_recorded_later(&written).await {
+            if !attempts.go_on(&written).await {
                 return written;
             }
         }

@@ -4,10 +4,11 @@
 
 use std::future::pending;
 
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 use super::prelude::*;
 use crate::operations::{
+    Unrecorded,
     batch::Control,
     run::{Counts as _, Event, Kind, Run},
 };
@@ -20,6 +21,58 @@ const UNTOLD: Duration = Duration::from_secs(5);
 
 const NO_DIRECTORY: &str =
     "the directory cannot be reached, or accepts no more connections; waiting, nothing is sent";
+
+const RECORDED: &str = "no response waits to be recorded any more";
+
+/// How long nothing more is said of results that wait to be recorded.
+const SAID_AGAIN: Duration = Duration::from_mins(10);
+
+/// Says what waits to be recorded: at once, now and then, and when nothing does any more.
+struct Waiting {
+    unrecorded: watch::Receiver<Unrecorded>,
+    pause: Duration,
+    /// When it is said again, if it was said.
+    again: Option<Instant>,
+}
+
+impl Waiting {
+    fn of(operations: &Operations) -> Self {
+        let mut unrecorded = operations.unrecorded();
+        // The run has begun already.
+        unrecorded.mark_changed();
+        Self {
+            unrecorded,
+            pause: SAID_AGAIN,
+            again: None,
+        }
+    }
+
+    /// Waits for the next line. Nothing is lost if that is cancelled.
+    async fn next(&mut self) -> String {
+        loop {
+            let again = async {
+                match self.again {
+                    Some(again) => tokio::time::sleep_until(again).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                Ok(()) = self.unrecorded.changed() => {}
+                () = again => {}
+            }
+            let text = self.unrecorded.borrow_and_update().text();
+            let is_due = self.again.is_none_or(|again| again <= Instant::now());
+            match text {
+                Some(text) if is_due => {
+                    self.again = Some(Instant::now() + self.pause);
+                    return text;
+                }
+                None if self.again.take().is_some() => return RECORDED.to_owned(),
+                _ => {}
+            }
+        }
+    }
+}
 
 /// What is particular to the report of one kind of run.
 pub(crate) trait RunReport {
@@ -74,11 +127,21 @@ impl Summary {
 
 /// Waits for a run without reporting it; hands over what has ended. Returns the sum, unless the run was interrupted.
 pub(crate) async fn unreported<K: Kind>(
+    session: &Session,
     mut run: Run<K>,
     mut each: impl FnMut(K::End),
 ) -> Option<K::Sum> {
+    let mut waiting = Waiting::of(&session.operations);
     let mut is_told = false;
-    while let Some(event) = run.progress.recv().await {
+    loop {
+        let event = tokio::select! {
+            biased;
+            event = run.progress.recv() => event?,
+            line = waiting.next() => {
+                output::alarm(&line);
+                continue;
+            }
+        };
         match event {
             Event::Ended(end) => {
                 is_told = false;
@@ -91,7 +154,6 @@ pub(crate) async fn unreported<K: Kind>(
             _ => {}
         }
     }
-    None
 }
 
 /// Reports the run until it has ended.
@@ -117,6 +179,7 @@ pub(crate) async fn follow_until<R: RunReport>(
     let mut last = None;
     let mut steps = 0;
     let mut shutdown = Shutdown::of(signals);
+    let mut waiting = Waiting::of(&session.operations);
     let mut stopped = std::pin::pin!(stopped);
     let (mut is_stopped, mut is_told) = (false, false);
     let sum = loop {
@@ -132,7 +195,10 @@ pub(crate) async fn follow_until<R: RunReport>(
                 ShutdownRequest::Finish => continue,
                 ShutdownRequest::Abandon => None,
             },
-            // Answers that wait to be recorded report nothing.
+            line = waiting.next() => {
+                progress.alarm(line);
+                continue;
+            }
             () = tokio::time::sleep(UNTOLD), if !is_told => {
                 if session.operations.directory().is_lost() {
                     is_told = true;
@@ -262,5 +328,41 @@ impl<'s> Shutdown<'s> {
             grace_period.as_secs_f64()
         ));
         ShutdownRequest::Finish
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::operations::DirectoryError;
+
+    #[tokio::test]
+    async fn what_waits_to_be_recorded_is_said_at_once_now_and_then_and_when_it_is_over() {
+        let (waits, unrecorded) = watch::channel(Unrecorded::default());
+        let mut waiting = Waiting {
+            unrecorded,
+            pause: Duration::ZERO,
+            again: None,
+        };
+        assert_eq!(waiting.next().now_or_never(), None);
+        waits.send_modify(|waits| {
+            waits.outcomes = 2;
+            waits.why = Some(DirectoryError::NotBound("ask an admin".into()));
+        });
+        for _ in 0..2 {
+            let line = waiting.next().await;
+            assert!(line.starts_with("2 responses of the service are not recorded yet"));
+            assert!(line.contains("ask an admin"), "{line}");
+        }
+        waiting.pause = SAID_AGAIN;
+        waiting.next().await;
+        waits.send_modify(|waits| waits.outcomes = 1);
+        assert_eq!(waiting.next().now_or_never(), None, "said a moment ago");
+        waits.send_modify(|waits| waits.outcomes = 0);
+        assert_eq!(waiting.next().await, RECORDED);
+        waits.send_modify(|waits| waits.outcomes = 0);
+        assert_eq!(waiting.next().now_or_never(), None);
     }
 }

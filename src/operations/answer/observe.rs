@@ -16,7 +16,7 @@ use crate::{
     },
     operations::{
         prelude::*,
-        recording::changes_for_history,
+        recording::{Recording, changes_for_history},
         rotation::settle::{Evidence, OpenBeforeGet, SettlementPlan},
     },
 };
@@ -284,6 +284,7 @@ impl Operations {
         let weight = observation.weight();
         let is_kept = ending != Ending::Found && self.keeps_outcomes();
         let mut last = Some(observation);
+        let mut attempts = self.recording(Recording::Outcome);
         let decided = loop {
             let mut kept = if is_kept { last.clone() } else { last.take() };
             let (operations, context) = (self.clone(), Arc::clone(&context));
@@ -296,10 +297,11 @@ impl Operations {
                 .directory()
                 .decide(self.here(), id, Some(fingerprint), weight, decide)
                 .await;
-            if !is_kept || !self.is_recorded_later(&decided).await {
+            if !is_kept || !attempts.go_on(&decided).await {
                 break decided;
             }
         };
+        drop(attempts);
         let (mut recorded, meaning) = match decided {
             Err(error) if error.is_of_others() && ending != Ending::Found => {
                 let failure = not_recorded(error);

@@ -21,6 +21,7 @@ use crate::{
     operations::{
         Failpoint,
         prelude::*,
+        recording::Recording,
         rotation::{
             rotate::{UnderWay, WithStep},
             settle::{BeforeGet, ending},
@@ -217,15 +218,17 @@ impl Operations {
             (vec![record], news)
         };
         let (place, id) = (self.here(), under_way.id);
+        let mut attempts = self.recording(Recording::Outcome);
         let (at, decided) = loop {
             let at = self.moment();
             let decided = self.directory();
             let decided = decided.decide(place, id, None, 0, decide.clone()).await;
             // If it was recorded after all, the step has moved on.
-            if !self.is_recorded_later(&decided).await {
+            if !attempts.go_on(&decided).await {
                 break (at, decided);
             }
         };
+        drop(attempts);
         let (mut recorded, news) = decided?;
         under_way.rotation = after;
         let mut recorded = recorded.pop().unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::{
     },
     operations::{
         ClaimHolder, RequestKind, at_work::has_process, prelude::*, profiles::places::GateSnapshot,
+        recording::Recording,
     },
     platform::clock::Moment,
 };
@@ -75,13 +76,14 @@ impl Claim {
     async fn not_sent_after_all(&mut self, failure: &Failure) {
         let operations = &self.operations;
         let why = failure.to_string();
+        let mut attempts = operations.recording(Recording::NotSent);
         loop {
             let ended = operations.end_own_claim(&self.group, Some(self.id), &why);
             let ended = ended.await;
             if ended.is_ok() {
                 self.state = State::Ended;
             }
-            if !operations.is_recorded_later(&ended).await
+            if !attempts.go_on(&ended).await
                 || operations.not_cancelled(&self.group, self.changed).is_err()
             {
                 return;

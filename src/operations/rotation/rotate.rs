@@ -11,7 +11,7 @@ use crate::{
     },
     operations::{
         Failpoint, RequestKind, handoff::hand_off_after, prelude::*,
-        profiles::places::GateSnapshot, rotation::settle::BeforeGet,
+        profiles::places::GateSnapshot, recording::Recording, rotation::settle::BeforeGet,
     },
 };
 
@@ -375,6 +375,7 @@ impl Operations {
     ) {
         let why = failure.to_string();
         let mut event = Event::Orphaned;
+        let mut attempts = self.recording(Recording::NotSent);
         loop {
             let step = self.unsent_step(under_way, why.clone());
             let ended = self.advance(under_way, event, step).await;
@@ -387,7 +388,7 @@ impl Operations {
                 }
                 ended => {
                     if !waits
-                        || !self.is_recorded_later(&ended).await
+                        || !attempts.go_on(&ended).await
                         || self.not_cancelled(under_way.id, "rotated").is_err()
                     {
                         return;
@@ -450,7 +451,8 @@ impl Operations {
     ) -> Result<Recorded, DirectoryError> {
         let (record, after) = self.step_record(under_way, event, step);
         let recorded = match event {
-            Event::Answered(_) => self.record_outcome(record).await?,
+            UNSENT => self.record_outcome(record, Recording::NotSent).await?,
+            Event::Answered(_) => self.record_outcome(record, Recording::Outcome).await?,
             _ => self.directory().record(self.here(), record).await?,
         };
         under_way.rotation = after;

@@ -336,7 +336,7 @@ async fn read_for_dry_run(
     let reads = operations.plan_reading(&plan.ready, false, false).await?;
     let reading = operations.run_refresh(None, reads, pace, false, None)?;
     let mut unread = Vec::new();
-    let sum = unreported(reading, |read| {
+    let sum = unreported(session, reading, |read| {
         let alarm = read.warnings.iter().find(|warning| warning.is_alarm());
         let failure = read.failure.as_ref().map(ToString::to_string);
         let why = failure.or(alarm.map(ToString::to_string));

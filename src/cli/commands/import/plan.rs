@@ -64,7 +64,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
         .operations
         .run_refresh(None, plan, pace, false, None)?;
     let mut failed = None;
-    let sum = unreported(reading, |read| {
+    let sum = unreported(session, reading, |read| {
         let is_alarm = read.warnings.iter().any(Warning::is_alarm);
         let alarm = "a group raised an alarm while it was read; nothing was sent";
         let alarm = is_alarm.then(|| CliError::Guarded(alarm.into()));

@@ -1,7 +1,10 @@
 //! A team's directory that refuses to record what a command wants recorded: the exit code says whether a change was sent.
 
-use super::{Home, by_socket, machine, postgres, service};
-use crate::support::bare::args;
+use super::{Background, Home, by_socket, machine, postgres, service};
+use crate::support::{
+    bare::args,
+    proxy::{FaultyProxy, Gate, ProxyFault},
+};
 
 const SCHEMA: &str = "unrecorded";
 
@@ -84,6 +87,57 @@ async fn the_exit_code_is_that_of_a_sent_change_only_if_one_was_sent() {
             ana.exits(7, &args(command)).await;
         }
         allow(server);
+    }
+}
+
+/// Nobody watches it: it says what it keeps and what to do, and records it when the access is given back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_access_was_withdrawn_says_what_it_keeps_until_that_is_recorded() {
+    const WHO: &str = "shut_out_rita";
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    server.set_up("shut_out");
+    server.let_in(WHO, "shut_out", &["operator"]);
+    let (_serving, url, key) = service(&Home::new()).await;
+    let address = url.trim_start_matches("http://");
+    let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
+    let rita = machine(&proxy.base_url(), &key, &by_socket(server, WHO, "shut_out"));
+    for id in ["east", "west"] {
+        rita.exits(0, &format!("create {id} --yes")).await;
+    }
+    let end = format!(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{WHO}'"
+    );
+    for (takes, gives, why) in [
+        (
+            "REVOKE shut_out_operator FROM shut_out_rita",
+            "GRANT shut_out_operator TO shut_out_rita",
+            "groupdesk directory",
+        ),
+        (
+            "ALTER ROLE shut_out_rita NOLOGIN",
+            "ALTER ROLE shut_out_rita LOGIN",
+            "NOLOGIN",
+        ),
+    ] {
+        let gate = Gate::new();
+        proxy.next("POST", ProxyFault::passed().behind(&gate));
+        let command = "rotate --filter e --yes --include-recent --concurrency 1 --quiet";
+        let mut run = Background::start(rita.command(command));
+        gate.reached().await;
+        server.execute("public", takes);
+        server.execute("public", &end);
+        gate.open();
+        let said = run.says("not recorded yet").await + &run.says("afterwards").await;
+        assert!(said.contains("1 response of the service is"), "{said}");
+        assert!(said.contains(why), "{said}");
+        server.execute("public", gives);
+        assert_eq!(run.code().await, Some(0));
+        assert_eq!(
+            rita.json(0, "attention").await["open"],
+            serde_json::json!([])
+        );
     }
 }
 
