@@ -14,6 +14,7 @@ use std::{
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
     backup::{Backup, StepResult},
+    config::DbConfig,
     ffi,
 };
 
@@ -102,9 +103,22 @@ pub(crate) fn read_only(path: &Path, patience: Duration) -> rusqlite::Result<Con
     let connection = connect(path, flags, patience)?;
     let tables = "SELECT count(*) FROM sqlite_schema";
     match connection.query_row(tables, [], |_| Ok(())) {
-        Err(error) if is_unwritable(&error) => as_is(path, patience)?.ok_or(error),
+        Err(error) if is_unwritable(&error) => match as_is(path, patience)? {
+            Some(connection) => Ok(connection),
+            None => with_own_index(path, patience),
+        },
         _ => Ok(connection),
     }
+}
+
+/// With the index of its log in memory, where there can be none beside it: nobody has the file open, because who has it
+/// open to write needs one, too.
+fn with_own_index(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+    let connection = of_uri(path, "vfs=unix-none", patience)?;
+    // Closing it changes nothing either.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
+    Ok(connection)
 }
 
 /// The same, without creating anything and without a lock that would block a writer. `None` if a log contains changes
@@ -112,19 +126,23 @@ pub(crate) fn read_only(path: &Path, patience: Duration) -> rusqlite::Result<Con
 pub(crate) fn as_is(path: &Path, patience: Duration) -> rusqlite::Result<Option<Connection>> {
     let log = with_suffix(path, "-wal").metadata().ok();
     let how = match log {
-        Some(_) if with_suffix(path, "-shm").exists() => "readonly_shm",
+        Some(_) if with_suffix(path, "-shm").exists() => "readonly_shm=1",
         Some(log) if log.len() > 0 => return Ok(None),
-        _ => "immutable",
+        _ => "immutable=1",
     };
+    of_uri(path, how, patience).map(Some)
+}
+
+fn of_uri(path: &Path, how: &str, patience: Duration) -> rusqlite::Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         let _ = write!(uri, "%{byte:02x}");
     }
-    let _ = write!(uri, "?{how}=1");
+    let _ = write!(uri, "?{how}");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    connect(Path::new(&uri), flags, patience).map(Some)
+    connect(Path::new(&uri), flags, patience)
 }
 
 /// Whether the file, its log or the index of the log cannot be written: there is no room, or it is not allowed.
