@@ -24,7 +24,7 @@ mod streams;
 mod tests;
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     hash::{BuildHasher, RandomState},
 };
@@ -291,8 +291,8 @@ fn forms_of(word: &str) -> Vec<Token> {
 
 struct Collected {
     found: Vec<Candidate>,
-    /// Hashes, because a set would leave its texts unwiped.
-    seen: HashSet<u64>,
+    /// By the hashes of their spellings, because a map would leave its texts unwiped.
+    seen: HashMap<u64, usize>,
     hash: RandomState,
     shortest: usize,
     /// The first line of which something was not tried.
@@ -303,7 +303,7 @@ impl Collected {
     fn new(shortest: usize) -> Self {
         Self {
             found: Vec::new(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             hash: RandomState::new(),
             shortest,
             unread: None,
@@ -321,13 +321,25 @@ impl Collected {
             self.unread.get_or_insert_with(line);
             return;
         }
-        if !self.seen.insert(self.hash.hash_one(word)) {
+        let written = self.hash.hash_one(word);
+        if self.seen.contains_key(&written) {
             return;
         }
-        let mut forms = forms_of(word);
-        forms.retain(|form| {
-            form.expose() == word || self.seen.insert(self.hash.hash_one(form.expose()))
-        });
+        let forms = forms_of(word);
+        let hashes: Vec<_> = forms
+            .iter()
+            .map(|form| self.hash.hash_one(form.expose()))
+            .collect();
+        // Another spelling of one that is there is no other token.
+        if let Some(at) = hashes.iter().find_map(|hash| self.seen.get(hash).copied()) {
+            self.seen.insert(written, at);
+            let same = &mut self.found[at];
+            same.forms.insert(0, Token::new(word.to_owned()));
+            same.is_shaped |= is_shaped;
+            return;
+        }
+        let at = self.found.len();
+        self.seen.extend(hashes.into_iter().map(|hash| (hash, at)));
         self.found.push(Candidate {
             forms,
             line: line(),

@@ -400,6 +400,28 @@ fn the_shape_of_a_token_is_seen_in_every_form_and_of_words_is_not() {
     }
 }
 
+/// As the middle of a log, where each of two programs writes it in its own way.
+#[test]
+fn one_token_in_several_spellings_is_one_candidate() {
+    let (lower, upper) = (HEX.to_owned(), HEX.to_ascii_uppercase());
+    let mixed = format!("{}{}", &lower[..32], &upper[32..]);
+    let other = format!("{}{}", &upper[..32], &lower[32..]);
+    for texts in [
+        [&lower, &upper],
+        [&lower, &mixed],
+        [&mixed, &other],
+        [&other, &upper],
+    ] {
+        let text = format!("{}\nand {}", texts[0], texts[1]);
+        let found = read(text.as_bytes(), 4).candidates;
+        let shaped = found.iter().filter(|candidate| candidate.is_shaped);
+        assert_eq!(shaped.count(), 1, "{text}");
+        for spelling in texts {
+            assert!(finds(text.as_bytes(), spelling), "{text}");
+        }
+    }
+}
+
 #[test]
 fn candidates_are_bounded_and_each_is_there_once() {
     let hex = "0123456789abcdef".repeat(512);
