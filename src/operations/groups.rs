@@ -30,6 +30,16 @@ use crate::{
 /// How often a group is read whose reading was overtaken by a change of this directory.
 const READS_WHEN_OVERTAKEN: usize = 3;
 
+/// What a get of a group sends.
+enum PlannedGet {
+    /// A get of a group that was seen at the service.
+    Seen,
+    /// One that may create the group, without fields.
+    First,
+    /// The create of the same person whose answer was lost, again.
+    Create(DesiredFields),
+}
+
 const TRY_AGAIN_CREATE: &str =
     "Run the same command again: it finds out, and an existing group is returned unchanged";
 
@@ -72,20 +82,41 @@ impl Operations {
         })
     }
 
-    /// Refuses what [`Operations::look_up`] refuses before it sends anything.
+    /// Refuses what [`Operations::look_up`] refuses before it sends anything. Returns the fields that it would send again,
+    /// because the answer to a create of the same person was lost.
     pub async fn would_look_up(
         &self,
         id: &UserGroupId,
         assurance: UnknownIdPolicy,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<DesiredFields>, Failure> {
         self.may(NextStep::Record)?;
         let before = self.snapshot_before_get(id).await;
-        let known = before.map_err(Failure::NothingSent)?.known;
-        self.may_read(id, known.as_ref(), assurance).await?;
-        if known.as_ref().is_some_and(KnownGroup::is_seen) {
-            return Ok(());
+        let before = before.map_err(Failure::NothingSent)?;
+        match self.planned_get(&before, id, assurance).await? {
+            PlannedGet::Seen => Ok(None),
+            PlannedGet::First => {
+                let get = (Operation::Get, None);
+                self.not_locked(id, get, false).await.map(|()| None)
+            }
+            PlannedGet::Create(wanted) => {
+                self.would_create(id, &wanted).await.map(|()| Some(wanted))
+            }
         }
-        self.not_locked(id, (Operation::Get, None), false).await
+    }
+
+    async fn planned_get(
+        &self,
+        before: &BeforeGet,
+        id: &UserGroupId,
+        assurance: UnknownIdPolicy,
+    ) -> Result<PlannedGet, Failure> {
+        self.may_read(id, before.known.as_ref(), assurance).await?;
+        if is_seen(before) {
+            return Ok(PlannedGet::Seen);
+        }
+        // A bare get would create the group without its fields if the create never arrived.
+        let lost = self.own_lost_create(before);
+        Ok(lost.map_or(PlannedGet::First, PlannedGet::Create))
     }
 
     /// As [`Operations::look_up`], also returning what became of the rotations of the group.
@@ -136,26 +167,24 @@ impl Operations {
         assurance: UnknownIdPolicy,
         slot: Option<&mut Slot>,
     ) -> Result<Lookup, Failure> {
-        let is_seen = |before: &BeforeGet| before.known.as_ref().is_some_and(KnownGroup::is_seen);
-        self.may_read(id, before.known.as_ref(), assurance).await?;
-        if !is_seen(&before)
-            && let Some(wanted) = self.own_lost_create(&before)
-        {
-            // A bare get would create the group without its fields if the create never arrived.
-            let mut lookup = Box::pin(self.create_in_detail(before.gate, id, &wanted)).await?;
-            if lookup.done.ending == Ending::Existed {
-                lookup.done.ending = Ending::Found;
-            }
-            return Ok(lookup);
-        }
         let mut claim = None;
-        if !is_seen(&before) {
-            // It can create: a mutation like any other.
-            claim = Some(self.claim(id, Operation::Get, None, before.gate).await?);
-            let again = self.snapshot_before_get(id).await;
-            before = again.map_err(Failure::NothingSent)?;
-            if is_seen(&before) {
-                claim = None;
+        match self.planned_get(&before, id, assurance).await? {
+            PlannedGet::Seen => {}
+            PlannedGet::Create(wanted) => {
+                let mut lookup = Box::pin(self.create_in_detail(before.gate, id, &wanted)).await?;
+                if lookup.done.ending == Ending::Existed {
+                    lookup.done.ending = Ending::Found;
+                }
+                return Ok(lookup);
+            }
+            PlannedGet::First => {
+                // It can create: a mutation like any other.
+                claim = Some(self.claim(id, Operation::Get, None, before.gate).await?);
+                let again = self.snapshot_before_get(id).await;
+                before = again.map_err(Failure::NothingSent)?;
+                if is_seen(&before) {
+                    claim = None;
+                }
             }
         }
         let BeforeGet {
@@ -409,6 +438,10 @@ pub fn request(id: &UserGroupId, wanted: &DesiredFields) -> GroupRequest {
         mapping: wanted.mapping.clone(),
         properties: wanted.properties.clone(),
     }
+}
+
+fn is_seen(before: &BeforeGet) -> bool {
+    before.known.as_ref().is_some_and(KnownGroup::is_seen)
 }
 
 /// The fields that an answer contains. The mapping is never returned.

@@ -2,6 +2,7 @@
 
 use super::{mutations, prelude::*, refresh, watch};
 use crate::{
+    api::failure::Call,
     cli::{
         args::{Filter, Get, Order, Selection, which_groups},
         input::listing::Listing,
@@ -344,6 +345,7 @@ impl Run for Get {
             lines(", of several groups", &[&json::ANSWER, &refresh::ITEM, &refresh::SUM]),
             lines("--refresh-all", &[&refresh::ITEM, &refresh::SUM]),
             one("--refresh-all --dry-run", &[&refresh::PLAN]),
+            one("ID --dry-run", &[&refresh::PLAN, &review::REQUEST]),
         ]),
     ];
 
@@ -368,8 +370,13 @@ async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit,
         mutations::ask_before_reading(session, &id, known.as_ref(), yes).await?;
     }
     if arguments.reading.dry_run {
-        session.operations.would_look_up(&id, assurance).await?;
-        return refresh::dry_run_of_one(session, &id, known.as_ref());
+        return match session.operations.would_look_up(&id, assurance).await? {
+            Some(wanted) => {
+                let change = Change::between(&DesiredFields::default(), &wanted);
+                review::dry_run(session, Call::Create, &id, (&wanted, &change), false)
+            }
+            None => refresh::dry_run_of_one(session, &id, known.as_ref()),
+        };
     }
     let mut file = mutations::token_file(&token)?;
     let read = Box::pin(session.operations.look_up(&id, assurance));

@@ -206,6 +206,9 @@ async fn reading_the_group_of_a_lost_create_sends_the_same_create() {
         let scene = Scene::new().await;
         scene.proxy.next("GET", fault);
         assert_unknown(&create(&scene).await);
+        let new = id(NEW);
+        let would = scene.ana.would_look_up(&new, UnknownIdPolicy::Exists);
+        assert_eq!(would.await.expect("permitted"), Some(globex()));
         assert_eq!(read(&scene.ana).await.expect("settled").ending, ending);
         let [first, second] = &scene.proxy.bodies("GET")[..] else {
             panic!("two requests");

@@ -104,15 +104,19 @@ async fn may_update(
 ) -> Result<Option<KnownGroup>, CliError> {
     let review = Review::of(session, Guarded::Update, &how.mutation)?;
     let known = session.operations.known(id, how.assurance).await?;
-    if known.is_none() && how.mutation.dry_run {
-        return Err(CliError::Guarded(format!(
-            "\"{id}\" is not in the directory, and a dry run does not read it, because that could create it. Remove --dry-run, \
-             or use a known ID"
-        )));
-    }
     review.begin()?;
     if how.assurance == UnknownIdPolicy::Exists {
-        ask_before_reading(session, id, known.as_ref(), how.mutation.yes).await?;
+        let yes = how.mutation.yes || how.mutation.dry_run;
+        ask_before_reading(session, id, known.as_ref(), yes).await?;
+    }
+    if how.mutation.dry_run && !known.as_ref().is_some_and(KnownGroup::is_seen) {
+        let would = session.operations.would_look_up(id, how.assurance).await;
+        would.map_err(|failure| failure.of_change(id, "updated"))?;
+        return Err(CliError::Guarded(format!(
+            "\"{id}\" was never read here, and a dry run does not read it, because that could create it: what would be sent \
+             depends on what it has. To read it first: {}",
+            id.command("get", "--exists")
+        )));
     }
     Ok(known)
 }

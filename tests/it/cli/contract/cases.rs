@@ -178,6 +178,7 @@ async fn exchange(c: &mut Contract, home: &Home) {
     #[rustfmt::skip] // A table: one case per line.
     c.cases(home, &[
         (0, "get --refresh-all --dry-run", "get --refresh-all --concurrency 1 --dry-run"),
+        (0, "get ID --dry-run", "get acme --dry-run"),
         (0, "get --refresh-all", "get --refresh-all --concurrency 1"),
         (0, "import FILE", &format!("import {file}")),
         (0, "import FILE --create --update --dry-run", &format!("{send} --dry-run")),
@@ -290,6 +291,12 @@ async fn rotations(c: &mut Contract) {
     #[rustfmt::skip] // A table: one case per line.
     c.cases(&home, &[
         (0, "rotations abandon ID", "rotations abandon 1 --reason gone --yes"),
+    ]).await;
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    #[rustfmt::skip] // A table: one case per line.
+    c.cases(&home, &[
+        (7, FAILS, "create lost --name Two --yes"),
+        (0, "get ID --dry-run", "get lost --exists --dry-run"),
     ]).await;
 }
 
