@@ -13,6 +13,7 @@ use super::{
 use crate::{
     db::{Asked, Cursor, Fault, Read, Tx, record, values},
     intake::duration::{self, InvalidAge},
+    platform::clock::Clock,
 };
 
 /// Maximum length of the name of an environment or a key, in characters.
@@ -334,5 +335,5 @@ impl HeldKey<'_, '_> {
 
 /// In milliseconds, as times are stored.
 pub(super) fn now() -> i64 {
-    Timestamp::now().as_millisecond()
+    Clock::System.now().as_millisecond()
 }

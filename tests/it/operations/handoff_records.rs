@@ -1,5 +1,7 @@
 //! The records of a hand-off while its command runs, and when the rotation is overtaken meanwhile.
 
+use groupdesk::directory::ChangeId;
+
 use super::*;
 
 /// A script that says when it has begun, and ends when told to or when its folder is removed.
@@ -61,6 +63,23 @@ async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
     assert_has(&note, "could not be recorded");
     fail_writes(&scene, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
+}
+
+/// It is recorded later, with the same rotation.
+#[tokio::test]
+async fn a_hand_off_is_not_the_end_of_its_rotation() {
+    let taker = HandOffScript::new("cat > $1/in");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    assert!(hand_off(&scene, &done).await.is_done());
+    let place = scene.ana.place().await.expect("bound");
+    let row = journal(&scene.ana).await[0].id;
+    let acme = id(ACME);
+    let since = scene.ana.directory();
+    let since = since.since_last_about(place, &acme, ChangeId::Rotation(row));
+    let since = since.await.expect("readable").into_iter();
+    let since: Vec<_> = since.map(|entry| entry.operation).collect();
+    assert_eq!(since, [Operation::Rotate, Operation::HandOff]);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Limits for callers: keys that expire and their last use, rate limits, and allowed `Host` names.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -74,6 +76,29 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     // A column without a value is not empty.
     let first = human.out.lines().nth(1).unwrap_or_default();
     assert!(first.trim_end().ends_with(" -"), "{}", human.out);
+}
+
+/// The clock of the process that creates keys and serves is two hours ahead of the storage's.
+#[tokio::test]
+async fn keys_end_by_the_clock_of_the_storage() {
+    let mut home = Home::new();
+    let first = home.key("--environment live --expires 1h").await;
+    home.clock().forward(2 * HOUR);
+    home.key("--environment live --expires 1h").await;
+    let (_serving, url) = home.serve().await;
+    caller(&url, &first).token_of("acme").await;
+    assert_begin_and_end_now(&keys(&home).await);
+}
+
+pub(super) const HOUR: Duration = Duration::from_hours(1);
+
+/// None of these keys, which are to last an hour, was created later than now, or lasts longer than that.
+pub(super) fn assert_begin_and_end_now(keys: &[Value]) {
+    assert_eq!(keys.len(), 2);
+    for key in keys {
+        assert!(time(&key["created_at"]) <= Timestamp::now(), "{key}");
+        assert!(time(&key["expires_at"]) <= Timestamp::now() + HOUR, "{key}");
+    }
 }
 
 #[tokio::test]

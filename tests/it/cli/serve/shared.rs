@@ -14,6 +14,7 @@ use rustix::process::Signal;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
+use super::callers::{HOUR, assert_begin_and_end_now};
 use crate::{
     cli::program::{Background, DEADLINE, Home, has},
     support::{
@@ -140,6 +141,20 @@ async fn two_processes_keep_the_rules_together() {
     }
     let listed = shared.home.json(0, &shared.with("keys list")).await;
     assert!(listed[0]["last_used_at"].is_string() && listed[0]["revoked_at"].is_string());
+}
+
+#[tokio::test]
+async fn keys_end_by_the_clock_of_the_server() {
+    let Some(mut shared) = Shared::new().await else {
+        return;
+    };
+    let first = shared.key("--environment live --expires 1h").await;
+    shared.home.clock().forward(2 * HOUR);
+    shared.key("--environment live --expires 1h").await;
+    let (_serving, url) = shared.process().await;
+    Caller::new(&url, &first).token_of("acme").await;
+    let listed = shared.home.json(0, &shared.with("keys list")).await;
+    assert_begin_and_end_now(listed.as_array().expect("an array"));
 }
 
 #[tokio::test]
