@@ -44,7 +44,7 @@ pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
 pub use groups::request;
-pub(crate) use groups::secret_check::{fingerprints_in, typed_secret};
+pub(crate) use groups::secret_check::{fingerprints_in, hide_secret_reasons, typed_secret};
 pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
 pub(crate) use groups::update::{add_new, not_created};

@@ -16,7 +16,9 @@ use crate::{
         unknown_profile,
     },
     directory::{Directory, DirectoryError, Role},
-    operations::{Cancel, ClaimHolder, Clock, PlaceId, PlaceProblem, open_directory},
+    operations::{
+        Cancel, ClaimHolder, Clock, PlaceId, PlaceProblem, hide_secret_reasons, open_directory,
+    },
 };
 
 /// Set while a change was sent, or is about to be, and its outcome is not known yet; and what cancels those that are not
@@ -99,7 +101,7 @@ pub(super) async fn in_session_with<T>(
     let in_flight = InFlight::default();
     let work = async {
         let input = input.await?;
-        let session = Session::with(global, in_flight.clone())?;
+        let session = Session::with(global, in_flight.clone()).await?;
         session.say_other_places().await?;
         session.explained(work(&session, input).await).await
     };
@@ -120,24 +122,25 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(global: &Global) -> Result<Self, CliError> {
-        Self::with(global, InFlight::default())
+    pub(super) async fn open(global: &Global) -> Result<Self, CliError> {
+        Self::with(global, InFlight::default()).await
     }
 
-    fn with(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
+    async fn with(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
         let overrides = &overrides(global);
-        let settings = Settings::load(overrides)?;
-        let profile = settings.profile(None)?.clone();
+        let mut settings = Settings::load(overrides)?;
+        let name = settings.profile(None)?.name.clone();
         let environment = overrides.env.clone();
         let selection = overrides.selection(settings.usual_profile.clone());
-        proposals::select(selection, Some(profile.name.clone()));
+        proposals::select(selection, Some(name));
         let directory = open_named(&settings.directory, overrides)?;
         directory.set_is_of_command(true);
         if let Some(notice) = directory.notice() {
             output::alarm(&format!("! {notice}"));
         }
+        hide_secret_reasons(&mut settings.profiles, &directory).await;
         let operations = Operations::new(
-            profile,
+            settings.profile(None)?.clone(),
             environment.clone(),
             directory,
             settings.operator,

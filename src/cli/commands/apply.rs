@@ -87,7 +87,7 @@ impl Run for Apply {
         let Some(checked) = checked.await? else {
             return Ok(Exit::Usage);
         };
-        let session = Session::open(global)?;
+        let session = Session::open(global).await?;
         session.say_where();
         let prepared = signals.unless_signalled(prepare(&session, &self, &checked));
         let (permit, shown) = match prepared.await? {
@@ -321,10 +321,10 @@ impl Run for Diff {
         let compared = async {
             if let Some(with) = &self.with {
                 let id = one_id(&self.what)?;
-                return beside(&open()?, &id, with, self.refresh).await;
+                return beside(&open().await?, &id, with, self.refresh).await;
             }
             match checked(&self.what, global.json).await? {
-                Some(checked) => compare(&open()?, &checked, self.refresh).await,
+                Some(checked) => compare(&open().await?, &checked, self.refresh).await,
                 None => Ok(Exit::Usage),
             }
         };

@@ -150,7 +150,7 @@ async fn run_prepared<T>(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let input = signals.unless_signalled(input).await?;
-    let session = Session::open(global)?;
+    let session = signals.unless_signalled(Session::open(global)).await?;
     // A run waits for a server that is away.
     session.operations.directory().set_is_of_command(false);
     signals.unless_signalled(session.say_other_places()).await?;

@@ -6,7 +6,7 @@ use crate::{
     cli::process::{panic_report, signals},
     config::{ConfigError, UiSettings, new_directory},
     demo::{DemoError, EmptyWorld, PROFILES, Setup, World},
-    operations::{Connector, open_directory},
+    operations::{Connector, hide_secret_reasons, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
@@ -34,14 +34,16 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     let (mut greeting, mut operations) = (Vec::new(), Vec::new());
     if !settings.profiles.is_empty() {
         let name = &settings.profile(None)?.name;
-        let mut profiles = settings.profiles.iter();
+        let mut profiles = settings.profiles.clone();
         current = profiles
+            .iter()
             .position(|profile| profile.name == *name)
             .unwrap_or(0);
         let new = new_directory(&overrides, &settings.directory);
         let directory = open_directory(&settings.directory, &overrides.env)?;
         greeting.extend(new.map(|file| session::new_directory_text(&file)));
         opened = Some(directory.clone());
+        hide_secret_reasons(&mut profiles, &directory).await;
         let of = |profile| {
             Operations::new(
                 profile,
@@ -51,7 +53,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
                 Clock::System,
             )
         };
-        operations = settings.profiles.into_iter().map(of).collect();
+        operations = profiles.into_iter().map(of).collect();
     }
     let start = TuiOptions {
         operations,

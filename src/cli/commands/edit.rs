@@ -44,7 +44,7 @@ impl Run for Edit {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let mut signals = Signals::new()?;
-        let session = Session::open(global)?;
+        let session = signals.unless_signalled(Session::open(global)).await?;
         let id = self.id;
         let how = How {
             replace: self.replace.fields(),

@@ -101,7 +101,7 @@ impl Run for Export {
         let (format, file) = self.target(global)?;
         token_file::prepare(self.token_out.as_deref(), file.is_none())?;
         let mut signals = Signals::new()?;
-        let session = Session::open(global)?;
+        let session = signals.unless_signalled(Session::open(global)).await?;
         if let Some(file) = &file {
             no_format(file)?;
         }

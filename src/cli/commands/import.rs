@@ -109,7 +109,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let Some(checked) = checked.await? else {
         return Ok(Exit::Usage);
     };
-    let session = Session::open(global)?;
+    let session = signals.unless_signalled(Session::open(global)).await?;
     let sending = Sending {
         create: arguments.create,
         update: arguments.update,

@@ -43,7 +43,7 @@ type Ready = (Run<Reading>, Report);
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let given = signals.unless_signalled(read(&arguments)).await?;
-    let session = Session::open(global)?;
+    let session = signals.unless_signalled(Session::open(global)).await?;
     let prepared = signals.unless_signalled(prepare(&session, &arguments, given));
     match prepared.await? {
         Some((run, report)) => follow(&session, &mut signals, run, report).await,

@@ -142,7 +142,7 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
 /// A signal stops the check; reads in flight are finished and recorded.
 async fn settle(global: &Global, ids: &[i64]) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
-    let session = Session::open(global)?;
+    let session = signals.unless_signalled(Session::open(global)).await?;
     let ended = check(&session, &mut signals, ids).await;
     session.explained(ended).await
 }

@@ -71,7 +71,7 @@ pub(super) async fn until_signal(
     }
     let mut signals = Signals::new()?;
     let work = async {
-        let session = Session::open(global)?;
+        let session = Session::open(global).await?;
         session.say_other_places().await?;
         session.explained(work(&session).await).await
     };

@@ -296,7 +296,7 @@ pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Re
     if shaped.is_empty() {
         return Ok(());
     }
-    let session = Session::open(global).ok();
+    let session = Session::open(global).await.ok();
     for Suspect { field, text, .. } in shaped {
         match &session {
             Some(session) => session.operations.no_secret_in_text(field, text).await?,

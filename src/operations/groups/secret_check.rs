@@ -325,6 +325,25 @@ fn as_both(fingerprinter: &Fingerprinter, form: &Token) -> [Fingerprint; 2] {
     [fingerprinter.of(form), fingerprinter.of_key(&key)]
 }
 
+/// Hides the reasons of guards that have a token or an API key known here: they are shown wherever a guard applies. Whoever
+/// cannot compare them, such as a viewer, sees them as they are written.
+pub(crate) async fn hide_secret_reasons(profiles: &mut [Profile], directory: &Directory) {
+    if directory.role().is_some() && directory.may(Role::Operator).is_err() {
+        return;
+    }
+    for guard in profiles.iter_mut().flat_map(|profile| &mut profile.guards) {
+        let asked = fingerprints_in(directory.fingerprinter(), &guard.reason);
+        let known = directory.known_secrets(asked).await;
+        if known.is_ok_and(|known| !known.is_empty()) {
+            HIDDEN.clone_into(&mut guard.reason);
+        }
+    }
+}
+
+/// In place of the reason of a guard.
+const HIDDEN: &str =
+    "… (its reason has a token or an API key: remove it from config.toml, and rotate the token)";
+
 /// The fingerprints of all that may be a secret in a text, for a caller that has no profile to open a session with.
 pub(crate) fn fingerprints_in(fingerprinter: &Fingerprinter, text: &str) -> Vec<Fingerprint> {
     let forms = pasted::candidates_of(text, SHORTEST);

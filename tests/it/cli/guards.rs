@@ -130,6 +130,31 @@ async fn a_dry_run_of_a_read_ends_as_the_read() {
     );
 }
 
+/// A token of words, which nothing but the directory can tell from other words.
+#[tokio::test]
+async fn the_reason_of_a_guard_shows_no_known_token() {
+    const TOKEN: &str = "plum-harbor-quilt-ember-42";
+    let (home, _service) = knowing_acme(vec![group(TOKEN, &Value::Null)]).await;
+    home.exits(0, "get acme").await;
+    home.add_config(&format!(
+        "guard = [{{operation = \"rotate\", forbid = true, reason = \"{TOKEN}\"}}, \
+         {{operation = \"update\", level = \"type-id\", reason = \"once {TOKEN} was lost\"}}]\n"
+    ));
+    for command in [
+        "rotate acme --yes",
+        "rotate acme --dry-run",
+        "rotate --filter acme --yes",
+        "get acme",
+    ] {
+        let ran = home.run(command).await;
+        ran.hides(TOKEN);
+        if command.starts_with("rotate") {
+            assert_eq!(ran.code, 3, "{command}");
+            ran.says("its reason has a token");
+        }
+    }
+}
+
 /// What the run refuses before it asks, its dry run refuses too.
 #[tokio::test]
 async fn a_dry_run_of_a_file_is_refused_where_the_run_is() {

@@ -190,7 +190,7 @@ pub(super) async fn behaviour(context: &Setup<'_>, arguments: Behaviour) -> Resu
         context.settings()?.profile(Some(name))?;
         global.profile = Some(name.clone());
     }
-    let session = Session::open(&global)?;
+    let session = Session::open(&global).await?;
     let told = arguments.stated_facts();
     let operations = &session.operations;
     let facts = if told.is_empty() {

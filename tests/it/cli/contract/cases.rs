@@ -178,7 +178,7 @@ async fn exchange(c: &mut Contract, home: &Home) {
     #[rustfmt::skip] // A table: one case per line.
     c.cases(home, &[
         (0, "get --refresh-all --dry-run", "get --refresh-all --concurrency 1 --dry-run"),
-        (0, "get ID --dry-run", "get acme --dry-run"),
+        (0, "get ID --dry-run", "get acme-eu --dry-run"),
         (0, "get --refresh-all", "get --refresh-all --concurrency 1"),
         (0, "import FILE", &format!("import {file}")),
         (0, "import FILE --create --update --dry-run", &format!("{send} --dry-run")),
