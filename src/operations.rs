@@ -4,6 +4,7 @@
 
 mod answer;
 mod at_work;
+mod attempts;
 pub mod attention;
 pub mod batch;
 mod bulk_edit;
@@ -32,6 +33,7 @@ use tokio::sync::{OnceCell, watch};
 
 pub use crate::platform::clock::Clock;
 pub use at_work::InHand;
+pub use attempts::Unrecorded;
 pub use cancel::Cancel;
 pub use failpoints::{Failpoint, fail_at};
 pub use failure::{Class, Failure};
@@ -54,7 +56,7 @@ pub use outcome::{Done, Warning};
 pub use permission::{NextStep, Refused};
 pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::places::PlaceProblem;
-pub use recording::{Unrecorded, changes_json};
+pub use recording::changes_json;
 pub use refresh::{GroupRead, Reading, Refresh, RefreshEvent};
 pub use rotation::{
     check::{CheckCounts, CheckSum, Checked, Checking},
@@ -148,7 +150,7 @@ struct Inner {
     sent_times: SentTimes,
     last_stated: facts::LastStated,
     points: failpoints::Failpoints,
-    unrecorded: watch::Sender<recording::Unrecorded>,
+    unrecorded: watch::Sender<attempts::Unrecorded>,
 }
 
 impl Operations {

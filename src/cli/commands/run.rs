@@ -22,12 +22,12 @@ const UNTOLD: Duration = Duration::from_secs(5);
 const NO_DIRECTORY: &str =
     "the directory cannot be reached, or accepts no more connections; waiting, nothing is sent";
 
-const RECORDED: &str = "no response waits to be recorded any more";
+const RECORDED: &str = "nothing is waiting to be recorded now";
 
 /// How long nothing more is said of results that wait to be recorded.
 const SAID_AGAIN: Duration = Duration::from_mins(10);
 
-/// Says what waits to be recorded: at once, now and then, and when nothing does any more.
+/// Says what waits to be recorded: at once, now and then, and when nothing does.
 struct Waiting {
     unrecorded: watch::Receiver<Unrecorded>,
     pause: Duration,

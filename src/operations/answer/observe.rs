@@ -15,8 +15,9 @@ use crate::{
         known::{Drift, Observation, Returned},
     },
     operations::{
+        attempts::Recording,
         prelude::*,
-        recording::{Recording, changes_for_history},
+        recording::changes_for_history,
         rotation::settle::{Evidence, OpenBeforeGet, SettlementPlan},
     },
 };

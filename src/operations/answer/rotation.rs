@@ -20,8 +20,8 @@ use crate::{
     },
     operations::{
         Failpoint,
+        attempts::Recording,
         prelude::*,
-        recording::Recording,
         rotation::{
             rotate::{UnderWay, WithStep},
             settle::{BeforeGet, ending},

@@ -13,8 +13,8 @@ use crate::{
         mutation::{State, fields_of},
     },
     operations::{
-        ClaimHolder, RequestKind, at_work::has_process, prelude::*, profiles::places::GateSnapshot,
-        recording::Recording,
+        ClaimHolder, RequestKind, at_work::has_process, attempts::Recording, prelude::*,
+        profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
 };

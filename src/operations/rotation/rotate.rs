@@ -10,8 +10,8 @@ use crate::{
         rotation::{Event, RotateOutcome, Rotation},
     },
     operations::{
-        Failpoint, RequestKind, handoff::hand_off_after, prelude::*,
-        profiles::places::GateSnapshot, recording::Recording, rotation::settle::BeforeGet,
+        Failpoint, RequestKind, attempts::Recording, handoff::hand_off_after, prelude::*,
+        profiles::places::GateSnapshot, rotation::settle::BeforeGet,
     },
 };
 
