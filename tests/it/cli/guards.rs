@@ -130,6 +130,21 @@ async fn a_dry_run_of_a_read_ends_as_the_read() {
     );
 }
 
+/// Also one that is known from a file only: reading it could create it.
+#[tokio::test]
+async fn a_dry_run_of_an_update_reads_no_group_that_may_not_exist() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    let filed = home.write("rows.jsonl", r#"{"user_group_id": "filed", "name": "F"}"#);
+    home.exits(0, &format!("import {filed}")).await;
+    for id in ["filed", "zeta"] {
+        let dry = format!("update {id} --exists --name x --dry-run");
+        let ran = home.exits(3, &dry).await;
+        ran.says("was never read here")
+            .says(&format!("groupdesk get {id} --exists"));
+    }
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
 /// A token of words, which nothing but the directory can tell from other words.
 #[tokio::test]
 async fn the_reason_of_a_guard_shows_no_known_token() {
