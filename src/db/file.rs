@@ -3,9 +3,9 @@
 
 use std::{
     fmt::{Display, Write},
-    fs::{File, Metadata},
+    fs::{File, Metadata, Permissions},
     io::{self, Read},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     thread::sleep,
     time::{Duration, Instant},
@@ -44,6 +44,11 @@ pub(crate) fn make_private(path: &Path) -> Result<(), Unfit> {
         Ok(found) if found.is_file() && is_foreign(path).map_err(Unfit::Io)? => {
             return Err(Unfit::Foreign);
         }
+        // Of a file that cannot be written, on a disk that cannot either, this may fail: then it is read as it is.
+        Ok(found) if is_own(&found) && !private_files::is_writable(path) => {
+            let narrow = Permissions::from_mode(found.mode() & 0o700);
+            drop(std::fs::set_permissions(path, narrow));
+        }
         _ => private_files::private_file(path).map_err(Unfit::Io)?,
     }
     guard_logs(path).map_err(Unfit::Io)
@@ -71,9 +76,11 @@ pub(crate) fn check(path: &Path, found: Option<&Metadata>) -> Result<(), Unfit> 
 }
 
 fn is_private(found: &Metadata) -> bool {
-    found.is_file()
-        && !is_accessible_to_others(found)
-        && found.uid() == rustix::process::geteuid().as_raw()
+    is_own(found) && !is_accessible_to_others(found)
+}
+
+fn is_own(found: &Metadata) -> bool {
+    found.is_file() && found.uid() == rustix::process::geteuid().as_raw()
 }
 
 fn is_accessible_to_others(found: &Metadata) -> bool {

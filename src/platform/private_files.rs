@@ -58,13 +58,23 @@ pub fn private_file(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether this user may write a file that is there; not on a disk that cannot be written.
+pub fn is_writable(path: &Path) -> bool {
+    rustix::fs::access(path, Access::WRITE_OK).is_ok()
+}
+
 /// Narrows the mode of a file that a library created itself, if it exists; anything but a regular file is refused.
 /// SQLite gives its log the mode of the database, unless an older log with a wider mode was left over.
 pub fn narrow_where_there(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(refused(path, "is not a regular file; remove it")),
         Ok(found) if found.mode() & 0o077 != 0 => {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(FILE_MODE))
+            let narrow = std::fs::Permissions::from_mode(FILE_MODE);
+            match std::fs::set_permissions(path, narrow) {
+                // There it is only read.
+                Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(()),
+                narrowed => narrowed,
+            }
         }
         _ => Ok(()),
     }

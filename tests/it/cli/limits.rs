@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     guards::{group, knowing_acme, methods},
-    program::{DEADLINE, Home},
+    program::{DEADLINE, Home, set_mode},
 };
 use crate::support::{bare::bare, faults::Fault};
 
@@ -78,9 +78,10 @@ async fn what_the_directory_knows_is_read_where_nothing_can_be_written() {
     for (from, to) in [("", "directory.db"), ("-wal", "directory.db-wal")] {
         let from = home.path(&format!("{DIRECTORY}{from}"));
         std::fs::copy(from, folder.join(to)).expect("copied");
+        set_mode(folder.join(to), 0o644);
     }
     let script = "if [ $(id -u) = 0 ]; then mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" || exit 99; \
-                  else chmod 400 \"$0\"/*; chmod 500 \"$0\"; fi; \
+                  else chmod 444 \"$0\"/*; chmod 500 \"$0\"; fi; \
                   for line in 'list' 'show acme' 'history' 'attention' 'rotations' 'batches' 'export' 'note acme hello' \
                   'get acme' 'rotate acme --yes'; do \
                   \"$1\" --directory \"$0\"/directory.db $line; echo \"ended $?\"; done; ls -A \"$0\"; chmod 700 \"$0\"";
