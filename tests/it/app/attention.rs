@@ -28,7 +28,7 @@ pub(super) fn unknown(profile: usize) -> Concern {
 pub(super) fn draft(profile: usize, group: &str) -> Concern {
     Concern {
         by: Some("ana@bastion2".into()),
-        ..concern(profile, ConcernKind::Draft(id(group), BEGIN))
+        ..concern(profile, ConcernKind::Draft(id(group), 1))
     }
 }
 
