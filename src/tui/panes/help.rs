@@ -313,7 +313,11 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     let synonyms = line.synonyms.split_whitespace().enumerate();
     let synonyms = synonyms.filter(|(_, synonym)| is_long && synonym.starts_with(word));
     let synonym = synonyms.map(|(at, synonym)| {
-        let first = if synonym == word { SAME_SYNONYM } else { SYNONYM };
+        let first = if synonym == word {
+            SAME_SYNONYM
+        } else {
+            SYNONYM
+        };
         first + at.min(SYNONYMS - 1)
     });
     let words = line.name.split('_');

@@ -256,6 +256,17 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
 }
 
 #[test]
+fn a_row_has_its_operation_and_the_versions_of_a_draft() {
+    let mut versions = draft(TESTING, "acme-eu");
+    versions.kind = ConcernKind::Draft(id("acme-eu"), 2);
+    let mut scene = attention(vec![unknown(TESTING), batch(PRODUCTION), versions]);
+    scene.shows("d draft, 2 versions");
+    scene.walk("/operation:rotate<enter>");
+    scene.shows("rotation unknown").shows("batch 12");
+    scene.hides("d draft").hides("not possible");
+}
+
+#[test]
 fn opening_a_draft_that_is_gone_says_so() {
     let mut scene = attention(vec![draft(PRODUCTION, "old")]);
     scene.keys("<enter>");
