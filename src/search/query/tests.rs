@@ -141,7 +141,10 @@ fn what_cannot_be_read_is_named() {
         (">", "a test has no spaces: age>90d; put words before it"),
         (">90d", "a test has no spaces: age>90d; put words before it"),
         ("age=9", "write < or >, as age>90d"),
-        ("-tier=x", "not a test; in quotes it is a word"),
+        (
+            "-tier=x",
+            "not a test; in quotes it is a word; did you mean prop:tier=x?",
+        ),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = format!("{}: {why}", text.trim_end_matches(':'));

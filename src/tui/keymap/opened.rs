@@ -15,7 +15,7 @@ macro_rules! opened {
                 } + MOVE;
 
                 History ["2"] "history"
-                    "undo log logs audit changes changed who revert restore redo"
+                    "undo log logs audit changes changed who revert restore rollback redo"
                     in "History" COMMANDS {
                     Enter "open group" "open the group of this entry";
                     Filter;
