@@ -143,7 +143,7 @@ fn what_cannot_be_read_is_named() {
         ("age=9", "write < or >, as age>90d"),
         (
             "-tier=x",
-            "not a test; in quotes it is a word; did you mean prop:tier=x?",
+            "did you mean prop:tier=x? In quotes it is a word",
         ),
     ] {
         let query = parse(&format!("acme {text}"));
@@ -291,8 +291,8 @@ fn what_looks_like_a_test_is_a_word_with_a_remark() {
         ("Who:li", "did you mean by:li?"),
         ("user=li", "did you mean by:li?"),
         ("status:open", "did you mean state:open?"),
-        ("name:acme", "a word alone finds names and IDs"),
-        ("id:acme", "a word alone finds names and IDs"),
+        ("name:acme", "did you mean acme?"),
+        ("id:acme", "did you mean acme?"),
     ] {
         let said = format!("{text}: not a test, searched as a word; {meant}");
         assert_eq!(parse(text).doubtful, [said]);
