@@ -79,7 +79,7 @@ fn the_first_line_is_what_is_meant() {
         ("unlock", "3                  rotations"),
         ("stolen", "W                  find the group of a token"),
         ("roll", "2                  history of this profile"),
-        ("pin", "f                  favourite"),
+        ("pin", "f                  add / remove favourite"),
         ("status", "test the set-up (run groupdesk doctor)"),
         ("health", "test the set-up (run groupdesk doctor)"),
     ] {
