@@ -46,8 +46,8 @@ pub enum ConcernKind {
     Over(usize, Duration),
     /// Number of tokens that will soon be over the limit, and the time until the first one is.
     Due(usize, Duration),
-    /// An unsent draft, and the time of the state it is based on.
-    Draft(UserGroupId, Timestamp),
+    /// The unsent draft of a person, and in how many versions they have it: each console keeps its own.
+    Draft(UserGroupId, usize),
     /// A place has this many open items, and the API key of its profile is new there.
     NewKey(usize),
     /// A place that no profile is bound to has this many open items.
@@ -89,6 +89,18 @@ impl ConcernKind {
         match self {
             Self::Batch(batch) | Self::NotDone(batch, _) | Self::Unwritten(batch) => Some(batch),
             _ => None,
+        }
+    }
+
+    /// The operation that is open or failed.
+    pub fn operation(&self) -> Option<Operation> {
+        match self {
+            Self::Rotation(..) | Self::Revived(..) | Self::UnwrittenToken(..) => {
+                Some(Operation::Rotate)
+            }
+            Self::Change(_, operation, _) => Some(*operation),
+            Self::HandOff { .. } => Some(Operation::HandOff),
+            _ => self.batch().map(|batch| batch.kind.operation()),
         }
     }
 

@@ -392,6 +392,11 @@ impl Failure {
         ))
     }
 
+    /// Whether a text was refused because it has a known secret.
+    pub fn has_secret(&self) -> bool {
+        matches!(self.cause(), Self::HoldsSecret { .. })
+    }
+
     /// What failed, without the change that did not come about for it.
     pub(super) fn cause(&self) -> &Self {
         match self {

@@ -128,7 +128,7 @@ pub enum Condition {
     New,
     /// The group has a draft.
     Draft,
-    /// The start of the name of an operator who sent a value of the group or rotated its token.
+    /// The start of the name of an operator who rotated its token or sent its mapping.
     By(String),
 }
 

@@ -291,7 +291,7 @@ impl Row {
         properties.find_map(|(known, value)| (known == key).then_some(value))
     }
 
-    /// Operators who sent a value of the group or rotated its token.
+    /// Operators who rotated its token or sent a value that no answer has contained since, such as the mapping.
     pub(super) fn operators(&self) -> impl Iterator<Item = &str> {
         let origins = self.origins.iter();
         let sent = origins.filter(|origin| origin.source == Source::Sent);

@@ -139,6 +139,7 @@ impl App {
             self.ends_again();
         }
         let page = self.top_page();
+        let refused = self.refused_text();
         match msg {
             unseen if self.is_unseen(&unseen) => {
                 let why = "Nothing was changed: the window was too small to show it";
@@ -183,6 +184,10 @@ impl App {
         if is_input && self.top_page() != page {
             self.context.messages.leave_page(now);
         }
+        let refused_now = self.refused_text();
+        if refused_now.is_some() && refused_now != refused {
+            self.context.messages.drop_success();
+        }
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
@@ -201,6 +206,11 @@ impl App {
         self.follow_losses();
         self.exit_reason();
         self.take_effects()
+    }
+
+    /// Why the text of the focused field was refused.
+    fn refused_text(&mut self) -> Option<String> {
+        self.top_mut().0.field()?.error.clone()
     }
 
     /// What tells the page on top from others.
@@ -461,9 +471,6 @@ impl App {
         self.close_all();
         self.context.is_switching = false;
         if let Some(Pane::List(list)) = self.stack.first_mut() {
-            self.context
-                .views
-                .insert(self.context.current, list.current_view());
             list.leave(&mut self.context);
         }
         self.context.cancel_lists();

@@ -97,7 +97,7 @@ pub fn of_entry(kind: &str) -> &'static str {
     match kind {
         "sort" => "order column",
         "view" => "saved filter layout apply",
-        "mark" => "select tick",
+        "mark" => "select tick unselect deselect",
         "profile" => "environment context switch",
         "label" => "tag",
         "theme" => "colour color background",
@@ -106,7 +106,7 @@ pub fn of_entry(kind: &str) -> &'static str {
 }
 
 /// What people look for that the console does not do: what it is, other words for it, and why, or the command that does it.
-pub const NOT_HERE: [(&str, &str, &str); 23] = [
+pub const NOT_HERE: [(&str, &str, &str); 24] = [
     (
         "delete a group",
         "remove destroy drop erase disable block lock deactivate archive",
@@ -140,7 +140,7 @@ pub const NOT_HERE: [(&str, &str, &str); 23] = [
     ),
     (
         "settings: edit the configuration",
-        "settings setting config configuration preferences options setup",
+        "settings setting config configuration preferences options setup apikey",
         "run groupdesk config edit",
     ),
     (
@@ -166,7 +166,7 @@ pub const NOT_HERE: [(&str, &str, &str); 23] = [
     ),
     (
         "test the set-up",
-        "doctor check diagnose test",
+        "doctor check diagnose test health status",
         "run groupdesk doctor",
     ),
     (
@@ -188,6 +188,11 @@ pub const NOT_HERE: [(&str, &str, &str); 23] = [
         "import groups from a file",
         "import load upload csv json",
         "run groupdesk import FILE",
+    ),
+    (
+        "lines for a screen reader",
+        "reader screenreader accessibility plain",
+        "run groupdesk --plain",
     ),
     ("manual page", "man manual", "run groupdesk man"),
     (

@@ -67,17 +67,29 @@ pub trait View {
     fn field(&mut self) -> Option<&mut TextField> {
         self.confirm_mut()?.field()
     }
+    /// The field whose text stays when it is left.
+    fn kept_field(&mut self) -> Option<&mut TextField> {
+        self.field()
+    }
     /// Whether the focused field is one for secrets.
     fn takes_secrets(&self) -> bool {
         false
     }
     /// Takes a known secret out of the focused field; returns whether the field had it.
     fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
-        let had_it = self.field().is_some_and(|field| field.hold_back(secret));
+        let field = self.kept_field();
+        let had_it = field.is_some_and(|field| field.hold_back(secret));
         if had_it {
             self.typed(context);
         }
         had_it
+    }
+    /// A known secret in what was typed was refused: takes it back.
+    fn take_back(&mut self, context: &mut Context) {
+        if let Some(field) = self.kept_field().filter(|field| !field.is_data()) {
+            field.take_back();
+            self.typed(context);
+        }
     }
     /// Whether something that this action takes over looks like a token.
     fn has_secret(&mut self, _action: Action) -> bool {

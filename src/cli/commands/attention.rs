@@ -217,7 +217,10 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             format!("rotate --filter {} --dry-run", filter())
         }
-        ConcernKind::Draft(..) => "groupdesk: e on the group in the console".to_owned(),
+        ConcernKind::Draft(_, 1) => "groupdesk: e on the group in the console".to_owned(),
+        ConcernKind::Draft(_, versions) => {
+            format!("groupdesk: e on the group in the console ({versions} versions: F9)")
+        }
         _ => look(),
     };
     let text = if command.starts_with("groupdesk") {

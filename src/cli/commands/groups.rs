@@ -24,8 +24,8 @@ const UNSHOWN: &str = "nothing was shown";
 #[derive(Debug, Args)]
 #[command(
     after_help = "The filter works as in the console, but matches words exactly. Tests: tag:customer, age>90d, prop:tier=gold, \
-        map>3, label:vip, by:li, state:open, @view. Put - before a word or test to exclude what it \
-        matches.\nColumns: name, id, tag, map, props, fingerprint, age, read, due, by, labels, note, favourite, prop:KEY, \
+        map>3, label:vip, by:li (rotated it or sent its mapping), state:open, @view. Put - before a word or test to exclude \
+        what it matches.\nColumns: name, id, tag, map, props, fingerprint, age, read, due, by, labels, note, favourite, prop:KEY, \
         map:SCHEMA. With JSON they only add note, labels and favourite."
 )]
 pub(crate) struct List {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::domain::{
     facts::Field,
     fields::{DesiredFields, Part},
+    history::Operation,
     text::visible,
     update::Edit,
 };
@@ -17,6 +18,15 @@ pub enum BatchKind {
     #[default]
     Rotate,
     Edit(BulkChange),
+}
+
+impl BatchKind {
+    pub fn operation(&self) -> Operation {
+        match self {
+            Self::Rotate => Operation::Rotate,
+            Self::Edit(_) => Operation::Update,
+        }
+    }
 }
 
 /// One change for many groups: sets or removes a row of the mapping or a property.

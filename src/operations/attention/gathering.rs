@@ -1,9 +1,14 @@
 //! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
+use std::collections::BTreeMap;
+
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
-    domain::age::{self, DEFAULT_LIMIT},
-    operations::prelude::*,
+    domain::{
+        age::{self, DEFAULT_LIMIT},
+        text::person,
+    },
+    operations::{KeptDraft, prelude::*},
 };
 
 /// How long a group that was changed elsewhere is listed.
@@ -191,10 +196,16 @@ impl Gathering<'_> {
         }
         if with_groups {
             self.groups(&revived).await?;
-            for kept in directory.drafts(self.place).await? {
-                let (draft, by) = (kept.draft, kept.by);
-                let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
-                self.push(kind, Some(draft.changed_at), Some(&by));
+            let mut drafts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+            for KeptDraft { draft, by } in directory.drafts(self.place).await? {
+                let key = (draft.user_group_id, person(&by).to_owned());
+                drafts.entry(key).or_default().push((draft.changed_at, by));
+            }
+            for ((id, _), versions) in drafts {
+                let kind = ConcernKind::Draft(id, versions.len());
+                if let Some((at, by)) = versions.into_iter().max() {
+                    self.push(kind, Some(at), Some(&by));
+                }
             }
         }
         Ok(())

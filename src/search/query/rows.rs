@@ -109,7 +109,7 @@ impl RowQuery {
                 if !rules.tests.contains(&test) {
                     return Err(NOT_HERE.into());
                 }
-                if let Some(why) = piece.doubt(false).filter(|_| piece.negated) {
+                if let Some(why) = piece.doubt(false, false).filter(|_| piece.negated) {
                     return Err(why);
                 }
                 self.asked
@@ -135,7 +135,7 @@ impl RowQuery {
         let is_bare = !asks_group && !piece.text.contains([':', '<', '>', '=']);
         let is_word = (found.tests.is_empty() || is_bare) && !piece.text.starts_with('@');
         if is_word || asks_group {
-            let doubt = piece.doubt(is_word);
+            let doubt = piece.doubt(is_word, asks_group);
             let doubt = doubt.map(|why| piece.remark(&why));
             let kind = if piece.negated {
                 &mut self.wrong
@@ -200,7 +200,10 @@ fn asked(name: &str, value: &str, negated: bool, now: Timestamp) -> Result<(Aske
         "by" if value.is_empty() => return Err("write by:li".into()),
         "by" => (Asked::By(lowered(value)), negated),
         _ => {
-            let operation = Operation::parse(&lowered(value));
+            let value = lowered(value);
+            // As the columns call it.
+            let value = if value == "edit" { "update" } else { &value };
+            let operation = Operation::parse(value);
             let operation = operation.ok_or("get, create, update, rotate or handoff")?;
             (Asked::Operation(operation), negated)
         }
@@ -253,6 +256,8 @@ mod tests {
             ("-by:ana", true),
             ("operation:rotate", true),
             ("operation:update op:rotate", true),
+            ("operation:edit", false),
+            ("-operation:Edit", true),
             ("-operation:rotate", false),
             ("leaked since:7d", true),
             ("Leaked lost", false),

@@ -141,7 +141,10 @@ fn what_cannot_be_read_is_named() {
         (">", "a test has no spaces: age>90d; put words before it"),
         (">90d", "a test has no spaces: age>90d; put words before it"),
         ("age=9", "write < or >, as age>90d"),
-        ("-tier=x", "not a test; in quotes it is a word"),
+        (
+            "-tier=x",
+            "did you mean prop:tier=x? In quotes it is a word",
+        ),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = format!("{}: {why}", text.trim_end_matches(':'));
@@ -281,8 +284,19 @@ fn a_view_stands_for_its_filter_and_never_for_itself() {
 fn what_looks_like_a_test_is_a_word_with_a_remark() {
     let query = parse("foo:bar");
     assert_eq!(query.words, [word("foo:bar", false)]);
-    let remark = "foo:bar: not a test, searched as a word";
+    let remark = "foo:bar: not a test, searched as a word; did you mean prop:foo=bar?";
     assert_eq!(query.doubtful, [remark]);
+    for (text, meant) in [
+        ("tier>=3", "did you mean prop:tier>=3?"),
+        ("Who:li", "did you mean by:li?"),
+        ("user=li", "did you mean by:li?"),
+        ("status:open", "did you mean state:open?"),
+        ("name:acme", "did you mean acme?"),
+        ("id:acme", "did you mean acme?"),
+    ] {
+        let said = format!("{text}: not a test, searched as a word; {meant}");
+        assert_eq!(parse(text).doubtful, [said]);
+    }
     for text in ["\"foo:bar\"", "12:30", "foo:", ":bar", "tag:x"] {
         assert_eq!(parse(text).doubtful, [""; 0], "{text}");
     }

@@ -91,6 +91,9 @@ impl App {
         let pane = &mut self.stack[at];
         has_ended(pane, ticket);
         pane.view_mut().answer(outcome, &mut self.context);
+        if outcome.error().is_some_and(|error| error.has_secret) {
+            pane.view_mut().take_back(&mut self.context);
+        }
         let asked = std::mem::replace(&mut self.context.navigations, before);
         for ask in asked {
             if at > 0 && matches!(ask, Navigation::Pop) {

@@ -69,10 +69,10 @@ macro_rules! layers {
 opened! { layers {
     /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
-        Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings docs documentation";
+        Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings docs documentation keyboard";
         Palette [":" "ctrl-p"] "" "commands" "command run execute";
         Back ["esc"] "" "back: clears the filter first, then leaves" "leave close cancel return";
-        Quit ["q"] "" "back; at the top: quit" "exit leave close";
+        Quit ["q"] "" "back; at the top: quit" "exit leave close logout";
         Cancel ["ctrl-c"] "" "cancel; twice: quit" "abort interrupt exit";
         Refresh ["r" "f5" "ctrl-r"] "" "refresh" "reload sync update again";
         OpenOrCreate ["o"] "" "open a group by ID, or create one" "new add create find search goto copy clone duplicate";
@@ -83,7 +83,7 @@ opened! { layers {
 
     /// Rows that move the cursor in lists and pages.
     MOVE {
-        Up ["k" "up"] "" "up" "move scroll";
+        Up ["k" "up"] "" "up" "move scroll mouse wheel";
         Down ["j" "down"] "" "down" "move scroll";
         Top ["g" "home"] "" "first row" "begin end move scroll";
         Bottom ["G" "end"] "" "last row" "begin end move scroll";
@@ -100,7 +100,7 @@ opened! { layers {
         NextProblem ["f8"] "" "next problem" "error wrong";
         Review ["ctrl-s" "f2"] "review" "preview the request" "send submit apply save preview";
         Confirm ["y"] "" "" "yes ok send apply submit";
-        Edit ["e"] "edit" "edit name, mapping and properties" "change update modify mapping property rename";
+        Edit ["e"] "edit" "edit name, mapping and properties" "change update modify mapping property rename datasource schema paste";
         /// Opens the whole group in the person's own editor.
         EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR" "vim nano editor";
         /// Throws away the input.
@@ -113,8 +113,8 @@ opened! { layers {
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it" "see display copy secret";
         HandOff ["h"] "hand off" "run the hand-off" "handoff deliver delivery send hook";
         Compare ["x"] "compare" "compare with the same ID in another profile" "diff difference production";
-        CopyMenu ["y"] "copy" "copy ID, name or more of this group" "copy clipboard yank";
-        WriteFile ["w"] "save to file" "save the token to a new file that only you can read" "export download save store file csv json";
+        CopyMenu ["y"] "copy" "copy ID, name or more of this group" "copy clipboard yank link";
+        WriteFile ["w"] "save to file" "save the token to a new file that only you can read" "export download save store file csv json print share";
         Filter ["/"] "filter" "filter by words" "search find grep look query";
         Choose ["space"] "mine / theirs" "mine / theirs" "select toggle conflict";
         OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl" "json view switch";
@@ -133,7 +133,7 @@ opened! { layers {
         SortReverse ["S"] "" "" "order column";
         NextFlag ["n"] "" "" "changed jump";
         PreviousFlag ["N"] "" "" "changed jump";
-        ScrollRight ["l" "right"] "" "" "columns wide move";
+        ScrollRight ["l" "right"] "" "" "columns wide move wrap";
         ScrollLeft ["h" "left"] "" "" "columns wide move";
         /// Opens the saved views and the columns.
         Views ["v"] "" "" "columns layout saved";

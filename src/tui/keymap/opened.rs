@@ -15,7 +15,7 @@ macro_rules! opened {
                 } + MOVE;
 
                 History ["2"] "history"
-                    "undo log logs audit changes changed who revert restore"
+                    "undo log logs audit changes changed who revert restore rollback redo"
                     in "History" COMMANDS {
                     Enter "open group" "open the group of this entry";
                     Filter;
@@ -27,7 +27,7 @@ macro_rules! opened {
                 } + MOVE + COLUMNS;
 
                 Rotations ["3"] "rotations (open first)"
-                    "unknown recover interrupted renewals settle unlock"
+                    "unknown recover interrupted renewals settle unlock stuck pending"
                     in "Rotations" COMMANDS {
                     Enter "open group" "open the group of this rotation";
                     Refresh "check open ones" "check open ones (reads only)";
@@ -44,7 +44,7 @@ macro_rules! opened {
                 };
 
                 Attention ["0" "!"] "what needs attention, over all profiles"
-                    "todo alerts alarm alarms problems overdue expired"
+                    "todo alerts alarm alarms problems overdue expired stuck pending acknowledge"
                     in "Attention" COMMANDS {
                     Enter "go there" "open the item";
                     Refresh "check" "check the item, or all again";

@@ -136,6 +136,11 @@ impl TextField {
         true
     }
 
+    /// Restores the text that it began with.
+    pub fn take_back(&mut self) {
+        self.set_text(&self.began.clone());
+    }
+
     /// Sets the text that [`Self::hold_back`] restores.
     pub fn begins_with(&mut self, text: &str) {
         text.clone_into(&mut self.began);

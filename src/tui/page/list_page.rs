@@ -462,6 +462,10 @@ impl<R: Rows> View for ListPage<R> {
         self.filter.field()
     }
 
+    fn kept_field(&mut self) -> Option<&mut TextField> {
+        Some(self.filter.kept())
+    }
+
     fn typed(&mut self, context: &mut Context) {
         self.filter_changed(context);
     }

@@ -266,6 +266,11 @@ impl Filter {
         self.is_typing.then_some(&mut self.field)
     }
 
+    /// The field, whether it is typed into or applied.
+    pub fn kept(&mut self) -> &mut TextField {
+        &mut self.field
+    }
+
     /// Draws it into the first row, with a remark at its end, or below it if it does not fit there; returns the number of rows,
     /// and the position of the cursor.
     pub fn draw(

@@ -61,6 +61,7 @@ impl Rows for Concerns {
     const TESTS: &'static [RowTest] = &[
         RowTest::Time,
         RowTest::Operator,
+        RowTest::Operation,
         RowTest::Group,
         RowTest::Draft,
     ];
@@ -99,7 +100,7 @@ impl Rows for Concerns {
         RowFacts {
             at: row.since,
             by: row.by.as_deref(),
-            operation: None,
+            operation: row.kind.operation(),
             is_draft: matches!(row.kind, ConcernKind::Draft(..)),
         }
     }

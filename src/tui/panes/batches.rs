@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::prelude::*;
 use crate::{
-    domain::{BatchKind, Operation, RunnerState, batch::NOT_IN_FILE},
+    domain::{BatchKind, RunnerState, batch::NOT_IN_FILE},
     operations::{Batch, BatchId, NextStep, batch::RunCommand},
     search::{RowFacts, RowTest},
     tui::{
@@ -163,10 +163,7 @@ impl Rows for Batches {
         RowFacts {
             at: Some(batch.started_at),
             by: Some(&batch.by),
-            operation: Some(match batch.kind {
-                BatchKind::Rotate => Operation::Rotate,
-                BatchKind::Edit(_) => Operation::Update,
-            }),
+            operation: Some(batch.kind.operation()),
             ..RowFacts::default()
         }
     }

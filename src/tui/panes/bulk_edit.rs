@@ -252,7 +252,10 @@ impl View for BulkEdit {
             Action::ShowNext => self.show_next(context),
             Action::Refresh => self.check(context),
             Action::Back => {
-                context.mention("Nothing was sent");
+                context.mention(match self.unsaved() {
+                    Some(_) => "Nothing was sent; what was typed is not kept",
+                    None => "Nothing was sent",
+                });
                 self.pop(context);
             }
             _ => {}

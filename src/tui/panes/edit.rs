@@ -16,7 +16,7 @@ use crate::{
     operations::Changes,
     tui::{
         kit::{PastedPairs, PropertiesFocus, Reaction},
-        state::{Proposal, Section, UnsentDraft},
+        state::{Proposal, Section, UnsentDraft, notices::Condition},
     },
 };
 
@@ -233,8 +233,8 @@ impl View for GroupForm {
     }
 
     fn confirmed(&mut self, context: &mut Context) {
-        if let Some(by) = self.loading.take() {
-            self.load_of(&by, context);
+        if let Some((by, at)) = self.loading.take() {
+            self.load_of(&by, at, context);
         } else {
             self.discard(context);
         }
@@ -275,6 +275,7 @@ impl View for GroupForm {
     }
 
     fn leave(&mut self, context: &mut Context) {
+        context.resolve(Condition::OneOfMarked);
         context.give_up(&self.reading);
         context.give_up(&self.updates.reading);
         self.updates.invalidate();

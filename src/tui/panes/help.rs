@@ -91,12 +91,14 @@ const MIN_MIDDLE_MATCH: usize = 3;
 const SAME_SYNONYM: usize = 3;
 /// Maximum number of other words that a rank tells apart.
 const SYNONYMS: usize = 20;
-/// Rank of a line that has the word at the beginning of another one, then in the middle of one.
+/// Rank of a line that has the word at the beginning of another one.
 const BEGINS: usize = SAME_SYNONYM + SYNONYMS;
 /// Rank of a line that another word finds by its beginning.
-const SYNONYM: usize = BEGINS + 2;
+const SYNONYM: usize = BEGINS + 1;
+/// Rank of a line that has the word in the middle of another one.
+const MIDDLE: usize = SYNONYM + SYNONYMS;
 /// Rank of a line that has the letters in order: after all others.
-const SCATTERED: usize = SYNONYM + SYNONYMS;
+const SCATTERED: usize = MIDDLE + 1;
 /// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
@@ -114,11 +116,9 @@ impl Help {
                 ..line(bound)
             })
             .collect();
-        if is_palette {
-            let elsewhere = elsewhere(&lines, context);
-            lines.extend(palette::entries(view, context));
-            lines.extend(elsewhere);
-        }
+        let elsewhere = elsewhere(&lines, context);
+        lines.extend(palette::entries(view, context));
+        lines.extend(elsewhere);
         lines.extend(palette::not_here());
         Self {
             about: if is_palette {
@@ -140,7 +140,11 @@ impl Help {
         let typed = self.typed.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let shown = self.lines.iter();
-        let is_hidden = |line: &&Line| matches!(line.section, Section::Choice | Section::NotHere);
+        let is_hidden = |line: &&Line| match line.section {
+            Section::Here | Section::Everywhere => false,
+            Section::Choice | Section::NotHere => true,
+            _ => !self.is_palette,
+        };
         let shown = shown.filter(|line| !words.is_empty() || !is_hidden(line));
         let ranked = shown.filter_map(|line| {
             let ranks = words.iter().map(|word| rank(line, word));
@@ -302,26 +306,24 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
         0 => 1,
         at if begins(at) && ends(at) => 2,
         at if begins(at) => BEGINS,
-        _ => BEGINS + 1,
+        _ => MIDDLE,
     });
     let is_long = word.chars().count() >= MIN_MIDDLE_MATCH;
     let part = parts.min().filter(|rank| *rank <= BEGINS || is_long);
-    let same = line.synonyms.split_whitespace().position(|own| own == word);
-    let same = same
-        .filter(|_| is_long)
-        .map(|at| SAME_SYNONYM + at.min(SYNONYMS - 1));
-    if let Some(rank) = part.into_iter().chain(same).min() {
-        return Some(rank);
-    }
+    let synonyms = line.synonyms.split_whitespace().enumerate();
+    let synonyms = synonyms.filter(|(_, synonym)| is_long && synonym.starts_with(word));
+    let synonym = synonyms.map(|(at, synonym)| {
+        let first = if synonym == word {
+            SAME_SYNONYM
+        } else {
+            SYNONYM
+        };
+        first + at.min(SYNONYMS - 1)
+    });
     let words = line.name.split('_');
     let span = words.filter_map(|text| in_order(text, word)).min();
     let scattered = span.map(|span| SCATTERED + span);
-    let mut synonyms = line.synonyms.split_whitespace();
-    let meant = synonyms.position(|synonym| synonym.starts_with(word));
-    let meant = meant
-        .filter(|_| is_long)
-        .map(|at| SYNONYM + at.min(SYNONYMS - 1));
-    scattered.into_iter().chain(meant).min()
+    part.into_iter().chain(synonym).chain(scattered).min()
 }
 
 /// Number of columns from the first to the last letter if all letters of the word occur in this order, starting with

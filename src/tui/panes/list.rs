@@ -19,7 +19,10 @@ use self::{
 use super::{Click, compare::Compare, group::open_about, prelude::*};
 use crate::{
     search::{ListColumn, ListView, SearchResults},
-    tui::page::{group_details, prompt::Filter},
+    tui::{
+        page::{group_details, prompt::Filter},
+        state::notices::Condition,
+    },
 };
 
 #[derive(Debug, Default)]
@@ -73,6 +76,8 @@ impl List {
             detail: true,
             columns: view.columns,
             cursor_id_since: context.now,
+            marks: context.marks.remove(&context.current).unwrap_or_default(),
+            bulk: context.batch_here().map(|run| run.ticket),
             untouched,
             ..Self::default()
         }
@@ -394,7 +399,8 @@ impl View for List {
                 if matches!(action, Action::Edit | Action::EditWhole) && !self.marks.is_empty() {
                     let count = self.marks.len();
                     let text = format!("Edits {} only, not the {count} marked", group.id);
-                    context.say(Severity::Info, text);
+                    let one = Condition::OneOfMarked;
+                    context.say_condition(one, Severity::Warning, text);
                 }
                 open_about(group, action, context);
             }
@@ -404,6 +410,10 @@ impl View for List {
 
     fn field(&mut self) -> Option<&mut TextField> {
         self.filter.field()
+    }
+
+    fn kept_field(&mut self) -> Option<&mut TextField> {
+        Some(self.filter.kept())
     }
 
     fn typed(&mut self, _context: &mut Context) {
@@ -492,11 +502,15 @@ impl View for List {
         self.finder.drop_ended(context);
     }
 
+    /// Its profile is left; everything comes back with it.
     fn leave(&mut self, context: &mut Context) {
         for pending in self.pending() {
             context.give_up(pending);
         }
         self.finder.give_up(context);
+        context.views.insert(context.current, self.current_view());
+        let marks = std::mem::take(&mut self.marks);
+        context.marks.insert(context.current, marks);
     }
 
     fn sync(&mut self, context: &mut Context) {

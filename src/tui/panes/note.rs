@@ -216,6 +216,14 @@ impl View for NotePane {
         self.form.field()
     }
 
+    fn take_back(&mut self, _context: &mut Context) {
+        for row in [NoteRow::Note, NoteRow::Labels] {
+            if let Some(field) = self.form.field_of(row) {
+                field.take_back();
+            }
+        }
+    }
+
     fn is_overlay(&self) -> bool {
         true
     }

@@ -41,7 +41,12 @@ impl Rows for Rotations {
     type Key = RotationId;
     const PLACE: Focus = Focus::Rotations;
     const ROW: &'static str = "rotation";
-    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
+    const TESTS: &'static [RowTest] = &[
+        RowTest::Time,
+        RowTest::Operator,
+        RowTest::Operation,
+        RowTest::Group,
+    ];
 
     fn job(&self) -> Option<Job> {
         Some(Job::Rotations)

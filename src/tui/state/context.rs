@@ -116,6 +116,8 @@ pub struct Context {
     pub open: Arc<BTreeMap<UserGroupId, State>>,
     /// The list views of other profiles as they were left.
     pub views: HashMap<ProfileIndex, ListView>,
+    /// What is marked in the lists of the other profiles.
+    pub marks: HashMap<ProfileIndex, BTreeSet<UserGroupId>>,
     /// New tokens of this profile that have not been handed off yet: the group and its rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
     /// The form for a new profile as it was left, without its API key.

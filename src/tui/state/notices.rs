@@ -29,6 +29,8 @@ pub enum Condition {
     OpenChanges,
     /// A pasted text was refused; until the next one is taken.
     PasteRefused,
+    /// The form is of one group, although others are marked.
+    OneOfMarked,
     /// The end of a paste has not arrived.
     PasteOpen,
     /// Something could not be read or written, because the directory is unavailable.
@@ -176,6 +178,11 @@ impl Notices {
         self.remove(|one| one.asks);
     }
 
+    /// A text was refused in its field: what went well before is no news any more.
+    pub fn drop_success(&mut self) {
+        self.remove(|one| one.is_fine() && one.had_key);
+    }
+
     /// What a page waited for has ended: why a key did nothing before that does not hold any more.
     pub fn drop_refusal(&mut self) {
         self.remove(|one| one.severity == Severity::Refused);
@@ -273,10 +280,7 @@ impl Notices {
     /// Called when a key leads to another page: what went well on the one before, and was there long enough to be read
     /// before that key, would only be taken for news there.
     pub fn leave_page(&mut self, now: Timestamp) {
-        self.remove(|one| {
-            let is_fine = matches!(one.severity, Severity::Info | Severity::Done);
-            is_fine && one.had_key && !one.asks && now >= one.since + READ_TIME
-        });
+        self.remove(|one| one.is_fine() && one.had_key && now >= one.since + READ_TIME);
     }
 
     /// When the line changes without any event.
@@ -407,6 +411,11 @@ impl LineMessage {
             times if is_ascii => format!("{} x{times}", self.text),
             times => format!("{} ×{times}", self.text),
         }
+    }
+
+    /// Whether it says that something went well.
+    fn is_fine(&self) -> bool {
+        matches!(self.severity, Severity::Info | Severity::Done) && !self.asks
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -28,7 +28,7 @@ pub(super) fn unknown(profile: usize) -> Concern {
 pub(super) fn draft(profile: usize, group: &str) -> Concern {
     Concern {
         by: Some("ana@bastion2".into()),
-        ..concern(profile, ConcernKind::Draft(id(group), BEGIN))
+        ..concern(profile, ConcernKind::Draft(id(group), 1))
     }
 }
 
@@ -253,6 +253,17 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
     let groups = list_of(vec![group("globex", 2)]);
     answer_here(&mut scene, &Job::List, groups);
     scene.at("EditName").shows("Left there");
+}
+
+#[test]
+fn a_row_has_its_operation_and_the_versions_of_a_draft() {
+    let mut versions = draft(TESTING, "acme-eu");
+    versions.kind = ConcernKind::Draft(id("acme-eu"), 2);
+    let mut scene = attention(vec![unknown(TESTING), batch(PRODUCTION), versions]);
+    scene.shows("d draft, 2 versions");
+    scene.walk("/operation:rotate<enter>");
+    scene.shows("rotation unknown").shows("batch 12");
+    scene.hides("d draft").hides("not possible");
 }
 
 #[test]

@@ -330,6 +330,25 @@ fn the_draft_that_was_asked_about_is_loaded_although_another_is_newer_by_then() 
         .shows("by Benx");
 }
 
+#[test]
+fn each_version_of_ones_own_draft_is_loaded_in_turn() {
+    let (mut scene, newest) = unread(5, "ana@bastion2");
+    let version = |name: &str, seconds| {
+        let mut older = newest.clone();
+        older.draft.typed.name = name.into();
+        older.draft.changed_at -= SignedDuration::from_secs(seconds);
+        older
+    };
+    let all = [version("second", 60), version("third", 120)];
+    find(&mut scene, [vec![newest.clone()], all.to_vec()].concat());
+    open(&mut scene);
+    scene.shows("Name of acme-eu2");
+    for name in ["second", "third", "Name of acme-eu2", "second"] {
+        scene.keys("<f9>y");
+        scene.shows(name);
+    }
+}
+
 /// Ana's own draft and that of Li of the same group, in the attention view, with a row below them.
 fn two_drafts() -> Scene {
     let (mut scene, of_li) = unread(5, "li@desk7");

@@ -308,6 +308,13 @@ fn filter_and_order_are_stored_per_profile() {
 }
 
 #[test]
+fn marks_stay_with_their_profile() {
+    let mut scene = Scene::walked(TESTING, "<space>P<down><enter>");
+    scene.hides("marked");
+    scene.walk("P<up><enter>").shows("1 marked");
+}
+
+#[test]
 fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
     let answer = || {
         let mut outcome = list_of(vec![group("acme-eu", 1), group("globex", 2)]);

@@ -108,5 +108,7 @@ fn properties_too_large_for_an_answer_get_no_review() {
 
 #[test]
 fn editing_with_marks_says_that_only_one_group_is_edited() {
-    Scene::walked(TESTING, "<space>j<space>e").says("only, not the 2 marked");
+    let mut scene = Scene::walked(TESTING, "<space>j<space>e");
+    scene.says("only, not the 2 marked");
+    scene.walk("<esc>").hides("only, not");
 }

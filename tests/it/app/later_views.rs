@@ -49,7 +49,7 @@ pub(super) fn concerns() -> Vec<Concern> {
         ConcernKind::ChangedElsewhere(id("globex")),
         ConcernKind::Over(3, days(402)),
         ConcernKind::Due(3, days(3)),
-        ConcernKind::Draft(id("acme-eu"), BEGIN),
+        ConcernKind::Draft(id("acme-eu"), 1),
         ConcernKind::NewKey(2),
         ConcernKind::NoProfile(2),
     ]

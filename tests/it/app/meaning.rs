@@ -1,6 +1,9 @@
 //! Help and palette find by meaning: other words for an action, the profiles and saved views, and what is not possible.
 
-use super::prelude::*;
+use super::{
+    attention::{attention, unknown},
+    prelude::*,
+};
 
 /// What somebody types who does not know the names here, and the line that the palette must have first.
 #[test]
@@ -75,6 +78,10 @@ fn the_first_line_is_what_is_meant() {
         ("settle", "3                  rotations"),
         ("unlock", "3                  rotations"),
         ("stolen", "W                  find the group of a token"),
+        ("roll", "2                  history of this profile"),
+        ("pin", "f                  add / remove favourite"),
+        ("status", "test the set-up (run groupdesk doctor)"),
+        ("health", "test the set-up (run groupdesk doctor)"),
     ] {
         assert_first(word, first);
     }
@@ -188,7 +195,24 @@ fn a_reason_is_read_whole_at_80_columns() {
     scene.walk("<enter>").shows(why);
     // On the other pages it is below a filter that takes the room.
     let why = "sinc:7d: did you mean since:? In quotes it is a word";
-    scene.walk("2/leaked tokens of the eu sinc:7d").shows(why);
+    let mut scene = attention(vec![unknown(TESTING)]);
+    scene.app.context.size = (80, 24);
+    scene.walk("/leaked tokens of the eu sinc:7d").shows(why);
+}
+
+/// The help knows the words of the palette, also those for what is done elsewhere.
+#[test]
+fn help_and_palette_find_the_same_words() {
+    let words = "theme dark light color pause stop failed rollback login report curl url submit redo logout health apikey \
+        stuck pending acknowledge datasource schema unselect mouse wrap reader paste print share link keyboard";
+    for opening in ["?", ":"] {
+        for word in words.split_whitespace() {
+            let mut scene = Scene::walked(TESTING, opening);
+            scene.hides("dark colours");
+            scene.walk(word).hides("No key").hides("No command");
+        }
+    }
+    Scene::walked(TESTING, "?dark<enter>").at("List");
 }
 
 #[test]

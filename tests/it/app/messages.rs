@@ -126,6 +126,20 @@ fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
 }
 
 #[test]
+fn a_refusal_in_a_box_removes_the_older_success() {
+    let mut scene = Scene::walked(TESTING, "w<enter>");
+    scene.says("groups written to");
+    scene.keys("w.txt<enter>");
+    scene.shows("the name must end in").hides("written to");
+    // The answer of a job, too.
+    let mut scene = Scene::walked(TESTING, "w<enter>");
+    scene.keys("w<enter>");
+    scene.says("groups written to");
+    scene.answer_with(failed("it exists", None));
+    scene.shows("it exists").hides("written to");
+}
+
+#[test]
 fn a_command_in_a_message_is_copied_completely_however_it_wraps() {
     let mut scene = Scene::on(TESTING);
     let command = format!(

@@ -36,6 +36,35 @@ fn a_filter_that_was_emptied_leaves_nothing_of_the_token_on_the_screen() {
     scene.shows("acme-eu");
 }
 
+/// Its shape does not tell, only what would keep it finds out.
+#[test]
+fn a_token_of_words_that_was_refused_leaves_its_field() {
+    const WORDS: &str = "cedar-tidal-iris-river-birch";
+    let refused = || {
+        Outcome::Failed(JobError {
+            has_secret: true,
+            ..JobError::of("note: this is a token that groupdesk knows")
+        })
+    };
+    let mut scene = open("/");
+    scene.keys(WORDS);
+    scene.keys("<enter>");
+    scene.shows(WORDS);
+    scene.answer_to(|job| matches!(job, Job::KeepView(_)), refused());
+    scene
+        .says("this is a token")
+        .hides("cedar")
+        .shows("acme-eu");
+    for keys in ["a", "a<tab>"] {
+        let mut scene = open(keys);
+        scene.keys(WORDS);
+        scene.keys("<enter>");
+        scene.shows(WORDS);
+        scene.answer_to(|job| matches!(job, Job::Annotate(..)), refused());
+        scene.at("Note").says("this is a token").hides("cedar");
+    }
+}
+
 /// What is said of a typed line repeats nothing of it.
 #[test]
 fn a_token_behind_a_word_is_hidden_wherever_a_line_is_typed() {

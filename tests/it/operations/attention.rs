@@ -46,6 +46,10 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     unfinished_batch(world, Side::Production, ANA, Timestamp::now()).await;
     let draft = fields::draft(ACME, Timestamp::now());
     scene.ana.keep_draft(draft, None).await.expect("kept");
+    // Of another console, which has not seen it.
+    let later = Timestamp::now() + SignedDuration::from_secs(1);
+    let newer = fields::draft(ACME, later);
+    scene.ana.keep_draft(newer, None).await.expect("kept");
     // Bound in an earlier session; its keys come from a command that leaves a trace when it runs.
     let folder = crate::support::folder::temporary();
     let trace = folder.path().join("asked");
@@ -65,6 +69,13 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     ];
     let found = concerns(&all, 0).await;
     assert_eq!(named(&found), expected, "the worst first: {found:?}");
+    let is_one = |one: &Concern| {
+        matches!(one.kind, ConcernKind::Draft(_, 2))
+            && one
+                .since
+                .is_some_and(|at| at > later - SignedDuration::from_millis(1))
+    };
+    assert!(found.iter().any(is_one), "one row of a person: {found:?}");
     assert!(!trace.exists(), "an API key was asked for");
     let counted = Operations::attention(&all, 0, false).await;
     let counted = counted.expect("readable").concerns;

@@ -248,7 +248,7 @@ impl<R: Rows> ListPage<R> {
         if self.read_at.is_none() {
             return format!("Not read. {key} reads it");
         }
-        // Without the filter there would be rows, or this is why there would be none.
+        // Without the filter there would be rows, or this is why there are none.
         let more = if !self.unfiltered(context).is_empty() {
             match R::TESTS {
                 [] => String::new(),
@@ -259,7 +259,7 @@ impl<R: Rows> ListPage<R> {
         } else {
             self.kind.when_empty(context)
         };
-        if self.filter.is_empty() {
+        if self.filter.is_empty() || self.unfiltered(context).is_empty() {
             return more;
         }
         let clear = context.keys.key(R::PLACE, Action::Back);
@@ -275,6 +275,7 @@ impl<R: Rows> ListPage<R> {
         let doubtful = query.doubtful.first();
         let doubtful = doubtful.filter(|_| self.shown(context).is_empty());
         let remark = query.wrong.first().or(doubtful)?;
-        (!self.filter.is_hidden()).then_some(remark.as_str())
+        let is_worth = !self.filter.is_hidden() && !self.unfiltered(context).is_empty();
+        is_worth.then_some(remark.as_str())
     }
 }

@@ -176,9 +176,10 @@ fn reading_failing_being_empty_and_matching_nothing_are_four_things() {
     world.hides("there is no thing yet");
     let mut world = World::with(0);
     world
-        .filter("nobody")
-        .shows("Nothing matches \"nobody\": Esc clears it. there is no thing yet");
-    world.hides("Also possible");
+        .filter("nobody since:7d")
+        .shows("there is no thing yet")
+        .hides("Nothing matches")
+        .hides("not possible");
 }
 
 #[test]

@@ -92,7 +92,10 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
             let text = format!("{} due soon", counted(*count, "token"));
             ("!", text, theme.age(TokenAge::Due))
         }
-        ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
+        ConcernKind::Draft(_, 1) => ("d", "draft".into(), theme.label()),
+        ConcernKind::Draft(_, versions) => {
+            ("d", format!("draft, {versions} versions"), theme.label())
+        }
         ConcernKind::NewKey(_) => ("!", "new API key".into(), theme.warning()),
         ConcernKind::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
     }

@@ -122,8 +122,11 @@ impl GroupForm {
         others.iter().filter(move |other| !is_own(other))
     }
 
+    /// The one that the key loads: before the one that was loaded last; after the oldest, the newest again.
     fn other_draft<'c>(&self, context: &'c Context) -> Option<&'c KeptDraft> {
-        self.other_drafts(context).next()
+        let is_before = |other: &&KeptDraft| Some(other.draft.changed_at) < self.loaded;
+        let before = self.other_drafts(context).find(is_before);
+        before.or_else(|| self.other_drafts(context).next())
     }
 
     /// Says who else is editing the group, and the key that loads that draft.
@@ -158,7 +161,7 @@ impl GroupForm {
         let other = other.clone();
         if self.is_changed() && !self.is_only_prefilled() {
             Self::ask_to_load(&other.by, context);
-            self.loading = Some(other.by);
+            self.loading = Some((other.by, other.draft.changed_at));
         } else {
             self.load_now(&other, context);
         }
@@ -182,9 +185,9 @@ impl GroupForm {
             None if context.has_draft(id, by) => Self::unknown(id.clone(), author, context),
             None => return false,
         };
-        let is_left =
-            !form.is_only_prefilled() && form.other_drafts(context).any(|other| other.by == by);
-        form.loading = author.filter(|_| is_left).map(str::to_owned);
+        let author = author.filter(|_| !form.is_only_prefilled());
+        let left = author.and_then(|by| form.other_drafts(context).find(|other| other.by == by));
+        form.loading = left.map(|left| (left.by.clone(), left.draft.changed_at));
         let asks = form.loading.is_some();
         context.open_pane(PaneRequest::Edit(Box::new(form)));
         if asks {
@@ -193,10 +196,11 @@ impl GroupForm {
         true
     }
 
-    /// Loads the draft that was asked about: another one may be the newest by now.
-    pub(super) fn load_of(&mut self, by: &str, context: &mut Context) {
-        let asked = self.other_drafts(context).find(|other| other.by == by);
-        match asked.cloned() {
+    /// Loads the draft that was asked about, or what became of it: another one may be the newest by now.
+    pub(super) fn load_of(&mut self, by: &str, at: Timestamp, context: &mut Context) {
+        let of_author = || self.other_drafts(context).filter(|other| other.by == by);
+        let asked = of_author().find(|other| other.draft.changed_at == at);
+        match asked.or_else(|| of_author().next()).cloned() {
             Some(other) => self.load_now(&other, context),
             None => context.say(Severity::Info, draft_is_gone(&self.id)),
         }
@@ -211,6 +215,7 @@ impl GroupForm {
         *self = Self {
             section,
             loaded_from: is_of_other.then(|| other.by.clone()),
+            loaded: Some(other.draft.changed_at),
             ..Self::of_draft(other.draft.clone())
         };
         if let Some(known) = context.groups.get(&self.id).filter(|_| !is_new) {

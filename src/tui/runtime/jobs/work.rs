@@ -432,7 +432,10 @@ mod tests {
     fn a_view_with_a_doubtful_filter_is_saved_with_what_a_list_says_of_it() {
         let said = |filter: &str| saved_with("night", remark(filter, None, &[]));
         for (filter, says) in [
-            ("acme foo:bar", "foo:bar: not a test, searched as a word"),
+            (
+                "acme foo:bar",
+                "foo:bar: not a test, searched as a word; did you mean prop:foo=bar?",
+            ),
             ("-acme*", "-acme*: no wildcards; write -acme"),
             ("@day", "@day: no saved view of this name"),
         ] {

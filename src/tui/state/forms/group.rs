@@ -73,8 +73,10 @@ pub struct GroupForm {
     pub(crate) reading: Pending,
     /// The other person whose draft was loaded into the form.
     pub(crate) loaded_from: Option<String>,
-    /// The question is whether to replace the input by the draft of this person.
-    pub(crate) loading: Option<String>,
+    /// When the draft that was loaded last had been changed: the key for it goes on with the one before.
+    pub(crate) loaded: Option<Timestamp>,
+    /// The question is whether to replace the input by this draft: who typed it, and when.
+    pub(crate) loading: Option<(String, Timestamp)>,
     /// A sentence about what others changed in the group while the form was open.
     pub(crate) meanwhile: Option<String>,
     /// Recent changes of the group.
@@ -128,6 +130,7 @@ impl GroupForm {
             prefilled: None,
             taken_over: BTreeSet::new(),
             loaded_from: None,
+            loaded: None,
             loading: None,
             meanwhile: None,
             id,
