@@ -55,7 +55,7 @@ pub use sql::imports::{Import, Imported};
 pub use sql::list::FirstGroups;
 pub use sql::{
     CompletedProfile, Contents, Inspected, TimesAtWork, backup_of, backups_of, copy_to,
-    ids_beginning, inspect, known_secrets_in, preview_binding_in, what_it_is,
+    environment_names, ids_beginning, inspect, known_secrets_in, preview_binding_in, what_it_is,
 };
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{

@@ -211,7 +211,6 @@ pub fn run_search(
     if request.query.is_empty() {
         return Some(all);
     }
-    let exclusions = Exclusions::in_index(index, request, is_wanted)?;
     let wider = before
         .filter(|before| {
             let (new, old) = (request, &before.request);
@@ -230,19 +229,33 @@ pub fn run_search(
     for hit in wider.into_iter().flatten() {
         is_asked[hit.number as usize] = true;
     }
-    let fits = in_ranges(index.len(), &|range| {
+    let parts = in_ranges(index.len(), &|range| {
         let mut matcher = QueryMatcher::of(&request.query);
+        let mut exclusions = Exclusions::of(request);
         let mut fits = Vec::with_capacity(range.len());
         for number in range {
             if number.is_multiple_of(GROUPS_PER_CANCEL_CHECK) && !is_wanted() {
                 return None;
             }
-            let entry = index.entry(number as u32).filter(|_| is_asked[number]);
+            let entry = index.entry(number as u32);
+            if let Some(entry) = entry {
+                exclusions.see_row(entry);
+            }
+            let entry = entry.filter(|_| is_asked[number]);
             fits.push(entry.and_then(|entry| matcher.fit(entry, request)));
         }
-        Some(fits)
+        Some((fits, exclusions))
     });
-    let fits = fits.into_iter().collect::<Option<Vec<_>>>()?.concat();
+    let (mut fits, mut exclusions) = (Vec::with_capacity(index.len()), None::<Exclusions<'_>>);
+    for part in parts {
+        let (of_part, seen) = part?;
+        fits.extend(of_part);
+        match &mut exclusions {
+            Some(exclusions) => exclusions.join(seen),
+            None => exclusions = Some(seen),
+        }
+    }
+    let exclusions = exclusions.map(Exclusions::remarks).unwrap_or_default();
     let hits = (0..count).map(number).filter_map(|number| {
         let fit = fits[number as usize]?;
         Some(Hit { number, fit })

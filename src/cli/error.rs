@@ -156,6 +156,16 @@ pub(super) fn advice(failure: &Failure) -> Cow<'static, str> {
         Failure::NotKnown {
             open: Some(open), ..
         } => format!("\n{open}").into(),
+        // Several known IDs in one word are no new one.
+        Failure::NotKnown { id, near, .. }
+            if near
+                .iter()
+                .filter(|near| id.as_str().contains(near.as_str()))
+                .count()
+                > 1 =>
+        {
+            " Write a space between IDs".into()
+        }
         Failure::NotKnown {
             id,
             may_create: true,

@@ -15,6 +15,7 @@ use super::{
     },
     table::{table, with_defaults},
 };
+use crate::domain::text::has_variable;
 
 /// Where the directory is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,8 @@ table! {
 }
 
 const DATABASE: Kind = Kind::text("\"postgres://ana@db1/desk\"", |kind, value| {
-    if is_address(kind::string(kind, value)?) {
+    let text = kind::string(kind, value)?;
+    if is_address(text) && !has_variable(text) {
         return Ok(());
     }
     let example = kind.example;

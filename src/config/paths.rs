@@ -165,10 +165,19 @@ pub fn file_of_person(by: &'static str, file: &Path) -> Result<(), ConfigError> 
     checked(by, file, otherwise)
 }
 
-/// The same where the address of a database could stand.
+/// Endings of files that groupdesk reads or writes beside its directory.
+const OTHERS: [&str; 8] = ["json", "jsonl", "csv", "tsv", "toml", "yaml", "sql", "key"];
+
+/// The same where the address of a database could stand. A new file with the ending of another kind of file was not meant.
 pub fn file_or_address(by: &'static str, file: &Path) -> Result<(), ConfigError> {
     let otherwise = "is neither a file nor the address of a PostgreSQL database; nothing was created. For a database write \
                      postgres://USER@HOST/DATABASE, for a file with such a name ./NAME";
+    let ending = file.extension().and_then(OsStr::to_str);
+    let is_other = ending.is_some_and(|ending| OTHERS.contains(&ending)) && file.is_relative();
+    if is_other && !file.starts_with(".") && !file.exists() {
+        let why = otherwise.to_owned();
+        return Err(ConfigError::UnusablePath { by, why });
+    }
     checked(by, file, otherwise)
 }
 

@@ -14,7 +14,10 @@ use super::{
     ui::{KeyOverride, UiSettings},
     variables,
 };
-use crate::{domain::proposal::Selection, platform::private_files::with_suffix};
+use crate::{
+    domain::{proposal::Selection, text::has_variable},
+    platform::private_files::with_suffix,
+};
 
 const FLAG: &str = "--directory";
 pub(super) const CONFIG_FLAG: &str = "--config";
@@ -248,6 +251,10 @@ fn resolved(
         };
     };
     if let Some(url) = file.to_str().filter(|text| is_address(text)) {
+        if has_variable(url) {
+            let why = "contains a variable, which only a shell replaces; write the address itself";
+            return Err(ConfigError::unusable_path(by, why));
+        }
         return Ok(DirectoryAt::Team(TeamSettings::at(url, written.as_ref())));
     }
     paths::file_or_address(by, &file)?;

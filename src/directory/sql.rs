@@ -46,8 +46,8 @@ pub(super) use open::{mark_moved, random_key};
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{
-    CompletedProfile, Contents, Inspected, TimesAtWork, ids_beginning, inspect, known_secrets_in,
-    preview_binding_in, what_it_is,
+    CompletedProfile, Contents, Inspected, TimesAtWork, environment_names, ids_beginning, inspect,
+    known_secrets_in, preview_binding_in, what_it_is,
 };
 
 /// Why the file could only be opened to read the last time, on whichever of its connections.

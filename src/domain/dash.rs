@@ -47,9 +47,15 @@ pub fn begins_long(text: &str) -> bool {
     false
 }
 
+/// What a word has before its first letter or digit; a long vowel that looks like a dash is none.
+pub fn before_letters(word: &str) -> impl Iterator<Item = char> {
+    word.chars()
+        .take_while(|c| is_long(*c) || !c.is_alphanumeric())
+}
+
 /// What a word has before its first letter that makes it no option; else it is misspelt further inside.
 pub fn what_is_wrong(word: &str) -> &'static str {
-    let mut before = word.chars().take_while(|c| !c.is_alphanumeric());
+    let mut before = before_letters(word);
     let first = before.next();
     let is_first_long = first.is_some_and(is_long);
     match (is_first_long || before.any(is_long), first) {

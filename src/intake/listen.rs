@@ -27,6 +27,17 @@ pub fn address(text: &str, default_port: Option<u16>) -> Result<SocketAddr, Stri
     let bare = text
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
+    // In `::1:8474` the last part was meant as the port.
+    if bare.is_none()
+        && let Some((host, given)) = text.rsplit_once(':')
+        && given.len() > 3
+        && let (Ok(IpAddr::V6(host)), Ok(given)) = (host.parse(), given.parse())
+    {
+        let meant = SocketAddr::new(IpAddr::V6(host), given);
+        return Err(format!(
+            "is {text} with or without a port? Write {meant} or [{text}]"
+        ));
+    }
     if let Ok(host) = bare.unwrap_or(text).parse::<IpAddr>() {
         return match default_port {
             Some(port) => Ok(SocketAddr::new(host, port)),

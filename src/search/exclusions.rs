@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Entry, GROUPS_PER_CANCEL_CHECK, Index, SearchRequest,
+    Entry, SearchRequest,
     conditions::QueryMatcher,
     normalize::{is_same, lowered},
     query::{Condition, Number, Query},
@@ -89,7 +89,7 @@ impl<'q> Exclusions<'q> {
         self.see_row(&row)
     }
 
-    fn see_row(&mut self, entry: Entry<'_>) -> bool {
+    pub(super) fn see_row(&mut self, entry: Entry<'_>) -> bool {
         self.has_groups = true;
         let request = self.request;
         self.left
@@ -102,25 +102,23 @@ impl<'q> Exclusions<'q> {
         !self.left.is_empty()
     }
 
-    /// `None` if it is not wanted any more.
-    pub(super) fn in_index(
-        index: &Index,
-        request: &'q SearchRequest,
-        is_wanted: &dyn Fn() -> bool,
-    ) -> Option<ExclusionRemarks> {
-        let mut all = Self::of(request);
-        for number in 0..index.len() {
-            if all.left.is_empty() {
-                break;
-            }
-            if number.is_multiple_of(GROUPS_PER_CANCEL_CHECK) && !is_wanted() {
-                return None;
-            }
-            if let Some(entry) = index.entry(number as u32) {
-                all.see_row(entry);
-            }
-        }
-        Some(all.remarks())
+    /// Adds what was seen of other groups with the same request.
+    pub(super) fn join(&mut self, other: Self) {
+        self.has_groups |= other.has_groups;
+        let mut others = other.left;
+        self.left.retain_mut(|one| {
+            let same = others
+                .iter()
+                .position(|other| std::ptr::eq(other.query, one.query));
+            let Some(same) = same else {
+                return false;
+            };
+            let near = others.swap_remove(same).near;
+            one.near.values.extend(near.values);
+            one.near.keys.extend(near.keys);
+            one.near.has_key |= near.has_key;
+            true
+        });
     }
 
     pub fn remarks(self) -> ExclusionRemarks {

@@ -153,9 +153,13 @@ async fn prepare(
         refreshes: arguments.refresh,
         replaces: true,
     };
+    let operations = &session.operations;
+    // A plan that cannot be carried out is not printed.
+    if !arguments.mutation.dry_run {
+        operations.place_to_write().await?;
+    }
     let shown = plan::print_plan(session, checked, options, false).await?;
     let plan = shown.plan;
-    let operations = &session.operations;
     let permit = match plan.to_do() {
         0 => Permit::nothing(),
         rows => operations.sending_permitted(sending(plan), rows)?,

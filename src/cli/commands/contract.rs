@@ -310,7 +310,15 @@ fn about(command: &[String]) -> Option<About> {
             wanted.is_empty() || rest.is_empty() || rest.starts_with([' ', ','])
         })
     };
-    let commands: Vec<_> = printed().filter(is_wanted).collect();
+    let mut commands: Vec<_> = printed().filter(is_wanted).collect();
+    let is_shape = |shape: &&Shape| commands.is_empty() && shape.name == wanted;
+    let mut of_all = printed().flat_map(|(_, printed)| printed.shapes);
+    if let Some(shape) = of_all.find(|shape| is_shape(shape)) {
+        commands = printed()
+            .filter(|(_, printed)| names(printed).any(|name| name == wanted))
+            .collect();
+        return Some((commands, vec![shape]));
+    }
     let mut shapes: Vec<&Shape> = Vec::new();
     for shape in commands.iter().flat_map(|(_, printed)| printed.shapes) {
         // What is no object needs no description.
@@ -441,6 +449,23 @@ mod tests {
             refused("", Form::Csv).as_deref(),
             Some("the console has no output format; remove --output")
         );
+    }
+
+    #[test]
+    fn a_shape_that_a_page_names_has_a_page_with_the_commands_that_print_it() {
+        for shape in printed()
+            .flat_map(|(_, printed)| printed.shapes)
+            .filter(|shape| !shape.name.is_empty())
+        {
+            let words: Vec<_> = shape.name.split(' ').map(str::to_owned).collect();
+            assert!(text(&words, None).is_some(), "{}", shape.name);
+        }
+        let text = text(&["bulk-item".to_owned()], None).expect("a shape");
+        assert!(
+            text.contains("  rotate --filter") && text.contains("\nbulk-item: "),
+            "{text}"
+        );
+        assert_eq!(text.matches("\n\n").count(), 1, "only that one: {text}");
     }
 
     #[test]

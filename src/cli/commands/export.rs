@@ -143,12 +143,10 @@ impl Run for Export {
         if count == 0 {
             session.say_elsewhere().await?;
         }
-        if let Some(ending) = other_ending(file.as_deref()).filter(|_| !is_chosen) {
-            output::say(&format!(
-                "! written as JSON lines, not as {ending}; to choose the format: -o json, jsonl or csv"
-            ));
-        }
         if let Some(path) = &file {
+            if let Some(remark) = wrong_ending(path, format, is_chosen) {
+                output::say(&remark);
+            }
             output::say(&format!(
                 "exported {} to {}",
                 counted(count, "group"),
@@ -194,13 +192,23 @@ fn is_csv(file: Option<&Path>) -> bool {
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
 }
 
-/// The ending of a file of another program, which cannot read what is in it.
-fn other_ending(file: Option<&Path>) -> Option<String> {
+/// What is to be said of a file whose ending does not fit what is in it.
+fn wrong_ending(file: &Path, format: Format, is_chosen: bool) -> Option<String> {
     const OTHERS: [&str; 9] = [
         "tsv", "tab", "xlsx", "xls", "ods", "numbers", "yaml", "yml", "xml",
     ];
-    let ending = file?.extension()?.to_str()?.to_lowercase();
-    OTHERS.contains(&ending.as_str()).then_some(ending)
+    let ending = file.extension()?.to_str()?.to_lowercase();
+    let (is_csv, is_other) = (ending == "csv", OTHERS.contains(&ending.as_str()));
+    let is_json = ["json", "jsonl", "ndjson"].contains(&ending.as_str());
+    let (written, advice) = match format {
+        Format::Csv if is_json => ("CSV", "`import` goes by the ending"),
+        Format::Json | Format::JsonLines if is_csv => ("JSON", "`import` goes by the ending"),
+        _ if is_other && !is_chosen => {
+            ("JSON lines", "to choose the format: -o json, jsonl or csv")
+        }
+        _ => return None,
+    };
+    Some(format!("! written as {written}, not as {ending}; {advice}"))
 }
 
 /// Forms of other commands, or that may be expected.

@@ -1,6 +1,6 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
-use super::prelude::*;
+use super::{prelude::*, rotations};
 use crate::{
     cli::{
         input::selection,
@@ -19,7 +19,7 @@ use crate::{
 )]
 pub(crate) struct HandOff {
     /// Numbers of rotations, in any state of their hand-off
-    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
+    #[arg(value_name = "NUMBER", value_parser = rotations::rotation_number, conflicts_with_all = ["pending", "failed"])]
     ids: Vec<i64>,
     /// Run pending and interrupted hand-offs (the default)
     #[arg(long)]

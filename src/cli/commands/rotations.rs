@@ -47,7 +47,7 @@ enum Command {
     /// Close an open rotation without a result; its token can then be rotated again
     Abandon {
         /// Number of the rotation, or m and a number, as history --open lists creates and updates
-        #[arg(value_name = "ID", value_parser = abandoned)]
+        #[arg(value_name = "NUMBER", value_parser = abandoned)]
         id: Abandoned,
         /// Reason to record in the history
         #[arg(long)]
@@ -68,7 +68,7 @@ enum Abandoned {
     Change(i64),
 }
 
-fn rotation_number(text: &str) -> Result<i64, &'static str> {
+pub(super) fn rotation_number(text: &str) -> Result<i64, &'static str> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
 }
@@ -91,16 +91,16 @@ impl Run for Rotations {
             r#"groupdesk rotations --json | jq '.[] | select(.state == "unknown")'"#,
             "groupdesk rotations check",
         ], &[array("", &[&json::ROTATION])]),
-        page("rotations check", &["groupdesk rotations check", "groupdesk rotations check 12 13"], &[array("[ID]", &[&json::SETTLED, &json::CHANGE])]),
+        page("rotations check", &["groupdesk rotations check", "groupdesk rotations check 12 13"], &[array("[NUMBER]", &[&json::SETTLED, &json::CHANGE])]),
         page("rotations abandon", &[
             "groupdesk rotations abandon 12 --reason 'the customer left'",
             "groupdesk rotations abandon 12 --reason 'confirmed by phone' --yes --json",
-        ], &[one("ID", &[&json::ROTATION, &json::CHANGE])]),
+        ], &[one("NUMBER", &[&json::ROTATION, &json::CHANGE])]),
         page("rotations handoff", &[
             "groupdesk rotations handoff",
             "groupdesk rotations handoff --failed --json",
             "groupdesk rotations handoff 17",
-        ], &[array("[ID]", &[&handoff::DELIVERY])]),
+        ], &[array("[NUMBER]", &[&handoff::DELIVERY])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {

@@ -9,7 +9,8 @@ use crate::{
     cli::prelude::*,
     config::nearest,
     domain::dash::{
-        begins_long, behind_blanks, behind_odd_blanks, is_long, undashed, what_is_wrong,
+        before_letters, begins_long, behind_blanks, behind_odd_blanks, is_long, undashed,
+        what_is_wrong,
     },
 };
 
@@ -286,7 +287,7 @@ fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
 
 /// What a word has before its first letter; the rest of it may be anything.
 fn beginning(word: &str) -> String {
-    let dashes: String = word.chars().take_while(|c| !c.is_alphanumeric()).collect();
+    let dashes: String = before_letters(word).collect();
     in_quotes(&format!("{dashes}…"))
 }
 

@@ -11,8 +11,15 @@ use crate::{
     domain::{annotation::Label, dash::undashed},
 };
 
-/// The options of the current command, and a text that was given without quotes.
-static TYPED: OnceLock<(Vec<Arg>, Option<Unquoted>)> = OnceLock::new();
+static TYPED: OnceLock<Typed> = OnceLock::new();
+
+struct Typed {
+    /// Of the current command.
+    options: Vec<Arg>,
+    words: Vec<String>,
+    /// A text that was given without quotes.
+    unquoted: Option<Unquoted>,
+}
 
 /// Options whose value is often several words.
 const OFTEN_UNQUOTED: [&str; 2] = ["--reason", "--name"];
@@ -67,29 +74,35 @@ fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
 pub(crate) fn record_command(name: &str, root: &Command, typed: impl Iterator<Item = OsString>) {
     let typed = typed.map(|word| word.to_string_lossy().into_owned());
     let typed: Vec<_> = typed.collect();
-    TYPED.get_or_init(|| (options(name, root), Unquoted::of(&typed, name)));
+    TYPED.get_or_init(|| Typed {
+        options: options(name, root),
+        unquoted: Unquoted::of(&typed, name),
+        words: typed,
+    });
 }
 
 /// The option of the current command that an unknown ID is spelt like.
 pub(crate) fn option(id: &str) -> Option<String> {
-    option_of(&TYPED.get()?.0, id)
+    option_of(&TYPED.get()?.options, id)
 }
 
 /// The option that takes this as its value. For an ID that follows another one.
 pub(crate) fn value(id: &str) -> Option<&'static str> {
-    value_of(&TYPED.get()?.0, id)
+    let typed = TYPED.get()?;
+    value_of(&typed.options, &typed.words, id)
 }
 
 /// The option whose text lacks quotes, if this is a word of it.
 pub(crate) fn text(id: &str) -> Option<&'static str> {
-    let unquoted = TYPED.get()?.1.as_ref()?;
+    let unquoted = TYPED.get()?.unquoted.as_ref()?;
     let is_of_it = unquoted.words.iter().any(|word| word == id);
     is_of_it.then_some(unquoted.option)
 }
 
 fn option_of(options: &[Arg], id: &str) -> Option<String> {
     let options: Vec<&Arg> = options.iter().collect();
-    let name = id.trim_start_matches('-');
+    // Also as `/dry-run` and `\--dry-run`.
+    let name = id.trim_start_matches(['-', '/', '\\']);
     let is_dashed = name != id;
     if let Some((at, option)) = attached_from(id, 1, &options).filter(|_| !is_dashed) {
         let (before, rest) = (&id[..at], undashed(&id[at..]));
@@ -108,14 +121,18 @@ fn option_of(options: &[Arg], id: &str) -> Option<String> {
     option.map(|option| format!("the option {option}"))
 }
 
-fn value_of(options: &[Arg], id: &str) -> Option<&'static str> {
+/// An option that follows was not forgotten.
+fn value_of(options: &[Arg], typed: &[String], id: &str) -> Option<&'static str> {
+    let behind = || typed.iter().skip_while(|word| *word != id);
+    let follows = |name: &str| behind().any(|word| word.split('=').next() == Some(name));
+
     let takes = |name: &str| {
         let mut options = options.iter();
         let option = options.find(|option| option.get_long() == name.strip_prefix("--"));
         option.is_some_and(|option| option.get_action().takes_values())
     };
     let mut values = VALUES.iter();
-    let (name, _) = values.find(|(name, is_like)| takes(name) && is_like(id))?;
+    let (name, _) = values.find(|(name, is_like)| takes(name) && is_like(id) && !follows(name))?;
     Some(*name)
 }
 
@@ -149,6 +166,8 @@ mod tests {
             ("get", "--token-out=f", "--token-out"),
             ("favourite", "add", "--add"),
             ("history diff", "--now", "--now"),
+            ("rotate", "/dry-run", "--dry-run"),
+            ("rotate", "\\--dry-run", "--dry-run"),
         ] {
             let found = option_of(&options(words, &command()), id);
             assert_eq!(found, Some(format!("the option {meant}")), "{words} {id}");
@@ -166,6 +185,7 @@ mod tests {
             ("rotate", "y"),
             ("show", "dry-run"),
             ("rotate", "acme--eu"),
+            ("get", "/tmp/acme"),
         ] {
             let found = option_of(&options(words, &command()), id);
             assert_eq!(found, None, "{words} {id}");
@@ -216,12 +236,21 @@ mod tests {
             ("rotate", "leaked in a log", "--reason"),
             ("get", "acme.token", "--token-out"),
         ] {
-            let found = value_of(&options(words, &command()), id);
+            let found = value_of(&options(words, &command()), &[], id);
             assert_eq!(found, Some(meant), "{words} {id}");
         }
         for (words, id) in [("favourite", "vip"), ("get", "acme"), ("show", "a=b")] {
-            let found = value_of(&options(words, &command()), id);
+            let found = value_of(&options(words, &command()), &[], id);
             assert_eq!(found, None, "{words} {id}");
+        }
+        for (line, meant) in [
+            ("label a b --add vip", None),
+            ("label a --add=vip b", Some("--add")),
+            ("label a b", Some("--add")),
+        ] {
+            let typed: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            let found = value_of(&options("label", &command()), &typed, "b");
+            assert_eq!(found, meant, "{line}");
         }
     }
 }

@@ -10,166 +10,69 @@ use super::dashes::meant as meant_option;
 use crate::config::nearest;
 
 /// The command, the option or word that it no longer has, and what to use instead.
+#[rustfmt::skip] // A table: one command a line.
 const GONE: [(&str, &str, &str); 7] = [
     ("", "--jq", "to filter JSON: groupdesk list --json | jq ..."),
-    (
-        "doctor",
-        "--probe",
-        "to state what the service does: groupdesk profile behaviour NAME",
-    ),
-    (
-        "rotate",
-        "--resume",
-        "to resume a batch: groupdesk batches resume",
-    ),
-    (
-        "rotate",
-        "--retry-failed",
-        "to retry what was certainly not done: groupdesk batches retry BATCH",
-    ),
-    (
-        "rotate",
-        "--join",
-        "to join a batch that is running: groupdesk batches resume BATCH --join",
-    ),
-    (
-        "profile",
-        "edit",
-        "to edit the configuration file: groupdesk config edit",
-    ),
-    (
-        "[",
-        "view",
-        "to save and remove views: v in the list of the console; to use one: --filter @NAME",
-    ),
+    ("doctor", "--probe", "to state what the service does: groupdesk profile behaviour NAME"),
+    ("rotate", "--resume", "to resume a batch: groupdesk batches resume"),
+    ("rotate", "--retry-failed", "to retry what was certainly not done: groupdesk batches retry BATCH"),
+    ("rotate", "--join", "to join a batch that is running: groupdesk batches resume BATCH --join"),
+    ("profile", "edit", "to edit the configuration file: groupdesk config edit"),
+    ("[", "view", "to save and remove views: v in the list of the console; to use one: --filter @NAME"),
 ];
 
 /// Other words for a command, and what to do. The parser would propose what is merely spelled alike: `serve` for "search".
-const MEANT: [(&str, &str); 29] = [
-    (
-        "delete remove rm destroy drop erase",
-        "the service cannot delete groups",
-    ),
-    (
-        "find search ls group groups query grep filter filters",
-        "to find groups: groupdesk list --filter WORDS; the group of a token: groupdesk whose",
-    ),
-    (
-        "new add",
-        "to create a group: groupdesk create ID; to add a profile: groupdesk profile add NAME",
-    ),
-    (
-        "set change modify put rename map mapping property properties",
-        "to change a group: groupdesk update ID --name NAME, --map or --property; the service cannot change an ID",
-    ),
-    (
-        "compare",
-        "to compare a group in two profiles: groupdesk diff ID --with PROFILE",
-    ),
-    (
-        "undo revert restore",
-        "to undo an update: groupdesk history restore ID; who changed what: groupdesk history; a rotation cannot be undone",
-    ),
-    (
-        "log logs changes histories audits",
-        "to see who changed what, with the values before: groupdesk history",
-    ),
-    (
-        "leak leaked stolen lost compromised revoke renew regenerate",
-        "to find the group of a token: groupdesk whose; to replace the token: groupdesk rotate ID",
-    ),
-    (
-        "token tokens secret password",
-        "to get the token of a group: groupdesk get ID --token-out FILE; to replace it: groupdesk rotate ID",
-    ),
-    (
-        "login auth profiles init setup",
-        "to add a profile: groupdesk profile add NAME; to list profiles: groupdesk profile list",
-    ),
-    (
-        "resume retry reverse",
-        "to resume a batch: groupdesk batches resume BATCH; to retry what was certainly not done: groupdesk batches retry \
-         BATCH; to undo a bulk edit: groupdesk batches reverse BATCH",
-    ),
-    (
-        "settle abandon",
-        "to check open rotations: groupdesk rotations check; to close one without a result: groupdesk rotations abandon \
-         NUMBER --reason 'TEXT'",
-    ),
-    (
-        "handoff hand-off",
-        "to hand off new tokens again: groupdesk rotations handoff",
-    ),
-    (
-        "facts behaviour behavior",
-        "to show or state what the service does: groupdesk profile behaviour NAME",
-    ),
-    (
-        "keys key",
-        "to store the API key of a profile: groupdesk profile key NAME; for keys of the embedded service: groupdesk serve \
-         keys list",
-    ),
-    (
-        "user users",
-        "the service has groups, no users: groupdesk list; for the members of a team directory: groupdesk directory members",
-    ),
-    (
-        "backup backups",
-        "to back up the directory: groupdesk directory backup FILE; the embedded service: groupdesk serve backup FILE; groups \
-         as a file: groupdesk export",
-    ),
-    (
-        "lock unlock disable enable block suspend deactivate archive",
-        "the service cannot lock or disable a group; to replace its token, which ends the old one at once: groupdesk rotate ID",
-    ),
-    (
-        "views",
-        "to save and remove views: v in the list of the console; to use one: groupdesk list --filter @NAME",
-    ),
-    (
-        "labels tags favourites favorites",
-        "to list groups by label: groupdesk list --filter label:NAME; your favourites: groupdesk list --filter fav",
-    ),
-    (
-        "options flags",
-        "for the options of all commands: groupdesk help options",
-    ),
-    (
-        "quit exit",
-        "to leave the console: q; to stop a command: Ctrl-C",
-    ),
-    (
-        "members team grant",
-        "to list who has access to a team directory: groupdesk directory members; to add one: groupdesk directory grant \
-         NAME operator",
-    ),
-    (
-        "read refresh",
-        "to show a group from the directory: groupdesk show ID; to read it from the service: groupdesk get ID; all \
-         groups: groupdesk get --refresh-all",
-    ),
-    (
-        "whoami environments",
-        "to show the profile: groupdesk profile show; its environment: groupdesk environment list",
-    ),
-    (
-        "alarm alarms ack acknowledge",
-        "to list alarms: groupdesk attention; to acknowledge the alarm of an environment: groupdesk environment acknowledge \
-         NAME --reason 'TEXT'",
-    ),
-    (
-        "watch tail follow",
-        "to print each group that changes: groupdesk list --watch; each new entry of the history: groupdesk history --follow",
-    ),
-    (
-        "merge migrate sync",
-        "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory migrate; to make \
-         groups like a file: groupdesk apply FILE",
-    ),
-    (
-        "status todo check drafts",
-        "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor",
-    ),
+#[rustfmt::skip] // A table: one command a line.
+const MEANT: [(&str, &str); 32] = [
+    ("delete remove rm destroy drop erase", "the service cannot delete groups"),
+    ("find search ls group groups query grep filter filters", "to find groups: groupdesk list --filter WORDS; the group of a \
+        token: groupdesk whose"),
+    ("new add", "to create a group: groupdesk create ID; to add a profile: groupdesk profile add NAME"),
+    ("set change modify put rename map mapping property properties", "to change a group: groupdesk update ID --name NAME, --map \
+        or --property; the service cannot change an ID"),
+    ("compare", "to compare a group in two profiles: groupdesk diff ID --with PROFILE"),
+    ("undo revert restore", "to undo an update: groupdesk history restore ID; who changed what: groupdesk history; a rotation \
+        cannot be undone"),
+    ("log logs changes histories audits", "to see who changed what, with the values before: groupdesk history"),
+    ("leak leaked stolen lost compromised revoke renew regenerate", "to find the group of a token: groupdesk whose; to replace \
+        the token: groupdesk rotate ID"),
+    ("token tokens secret password", "to get the token of a group: groupdesk get ID --token-out FILE; to replace it: groupdesk \
+        rotate ID"),
+    ("login auth profiles init setup", "to add a profile: groupdesk profile add NAME; to list profiles: groupdesk profile list"),
+    ("resume retry reverse", "to resume a batch: groupdesk batches resume BATCH; to retry what was certainly not done: \
+        groupdesk batches retry BATCH; to undo a bulk edit: groupdesk batches reverse BATCH"),
+    ("settle abandon", "to check open rotations: groupdesk rotations check; to close one without a result: groupdesk rotations \
+        abandon NUMBER --reason 'TEXT'"),
+    ("handoff hand-off", "to hand off new tokens again: groupdesk rotations handoff"),
+    ("facts behaviour behavior", "to show or state what the service does: groupdesk profile behaviour NAME"),
+    ("keys key", "to store the API key of a profile: groupdesk profile key NAME; for keys of the embedded service: groupdesk \
+        serve keys list"),
+    ("user users", "the service has groups, no users: groupdesk list; for the members of a team directory: groupdesk directory \
+        members"),
+    ("backup backups", "to back up the directory: groupdesk directory backup FILE; the embedded service: groupdesk serve backup \
+        FILE; groups as a file: groupdesk export"),
+    ("lock unlock disable enable block suspend deactivate archive", "the service cannot lock or disable a group; to replace its \
+        token, which ends the old one at once: groupdesk rotate ID"),
+    ("views", "to save and remove views: v in the list of the console; to use one: groupdesk list --filter @NAME"),
+    ("labels tags favourites favorites", "to list groups by label: groupdesk list --filter label:NAME; your favourites: \
+        groupdesk list --filter fav"),
+    ("options flags", "for the options of all commands: groupdesk help options"),
+    ("notes", "to show or set a note: groupdesk note ID; to list groups with one: groupdesk list --filter note:"),
+    ("directories", "to show the directory in use: groupdesk directory status; to use another one: --directory FILE"),
+    ("requests exchanges", "to log each request: add --verbose to a command; in the console: its page of requests"),
+    ("quit exit", "to leave the console: q; to stop a command: Ctrl-C"),
+    ("members team grant", "to list who has access to a team directory: groupdesk directory members; to add one: groupdesk \
+        directory grant NAME operator"),
+    ("read refresh", "to show a group from the directory: groupdesk show ID; to read it from the service: groupdesk get ID; all \
+        groups: groupdesk get --refresh-all"),
+    ("whoami environments", "to show the profile: groupdesk profile show; its environment: groupdesk environment list"),
+    ("alarm alarms ack acknowledge", "to list alarms: groupdesk attention; to acknowledge the alarm of an environment: \
+        groupdesk environment acknowledge NAME --reason 'TEXT'"),
+    ("watch tail follow", "to print each group that changes: groupdesk list --watch; each new entry of the history: groupdesk \
+        history --follow"),
+    ("merge migrate sync", "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory \
+        migrate; to make groups like a file: groupdesk apply FILE"),
+    ("status todo check drafts", "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor"),
 ];
 
 /// Other words for a command below another one: the first of its commands that such a word means is proposed.
@@ -185,23 +88,14 @@ const BELOW: [(&str, &str); 8] = [
 ];
 
 /// A word below a command that means another one.
+#[rustfmt::skip] // A table: one command a line.
 const ELSEWHERE: [(&str, &str, &str); 3] = [
-    (
-        "rotations",
-        "list ls all show get view",
-        "to list rotations: groupdesk rotations; those of a group: groupdesk history ID --operation rotate",
-    ),
-    (
-        "rotations",
-        "retry resume",
-        "to retry what was certainly not done: groupdesk batches retry BATCH; to resume a batch: groupdesk batches resume BATCH",
-    ),
-    (
-        "environment",
-        "delete del rm remove drop add new create",
-        "an environment comes with the first profile of it and stays; to rename it: groupdesk environment rename; to merge two: \
-         groupdesk environment merge",
-    ),
+    ("rotations", "list ls all show get view", "to list rotations: groupdesk rotations; those of a group: groupdesk history ID \
+        --operation rotate"),
+    ("rotations", "retry resume", "to retry what was certainly not done: groupdesk batches retry BATCH; to resume a batch: \
+        groupdesk batches resume BATCH"),
+    ("environment", "delete del rm remove drop add new create", "an environment comes with the first profile of it and stays; \
+        to rename it: groupdesk environment rename; to merge two: groupdesk environment merge"),
 ];
 
 /// A word too many behind a command, and the option or quotes that it needs.
@@ -225,36 +119,21 @@ const EXTRA: [(&str, &str); 14] = [
 ];
 
 /// A number where a command is expected.
+#[rustfmt::skip] // A table: one command a line.
 const NUMBERS: [(&str, &str); 3] = [
     ("batches", "to show a batch: groupdesk batches show BATCH"),
-    (
-        "rotations",
-        "to check a rotation: groupdesk rotations check NUMBER",
-    ),
-    (
-        "serve",
-        "to choose the port: groupdesk serve --listen 127.0.0.1:8474",
-    ),
+    ("rotations", "to check a rotation: groupdesk rotations check NUMBER"),
+    ("serve", "to choose the port: groupdesk serve --listen 127.0.0.1:8474"),
 ];
 
 /// A name where a command is expected.
-const NAMES: [(&str, &str); 4] = [
-    (
-        "history",
-        "for several groups: groupdesk history --filter WORDS; for what an entry changed: groupdesk history diff ID",
-    ),
-    (
-        "profile",
-        "to show a profile: groupdesk profile show NAME; to use one: groupdesk -P NAME list",
-    ),
-    (
-        "environment",
-        "to show an environment: groupdesk environment show NAME",
-    ),
-    (
-        "rotations",
-        "for the rotations of a group: groupdesk history ID --operation rotate",
-    ),
+#[rustfmt::skip] // A table: one command a line.
+const NAMES: [(&str, &str); 5] = [
+    ("history", "for several groups: groupdesk history --filter WORDS; for what an entry changed: groupdesk history diff ID"),
+    ("profile", "to show a profile: groupdesk profile show NAME; to use one: groupdesk -P NAME list"),
+    ("environment", "to show an environment: groupdesk environment show NAME"),
+    ("batches", "to list batches: groupdesk batches; for what was done to a group: groupdesk history ID"),
+    ("rotations", "for the rotations of a group: groupdesk history ID --operation rotate"),
 ];
 
 /// What to use instead of what the command line could not read, if an earlier version had that or people call a command so.
@@ -354,6 +233,7 @@ pub(crate) fn propose(error: &mut Error, root: &Command) {
         error.remove(ContextKind::Suggested);
         propose_option(error, root);
     }
+    name_no_hidden(error, root);
     let unread = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(unread)) => unread.clone(),
         _ => return,
@@ -391,13 +271,7 @@ fn propose_option(error: &mut Error, root: &Command) {
     };
     let mut root = root.clone();
     root.build();
-    let mut command = &mut root;
-    for word in usage(error).split(' ') {
-        if command.find_subcommand(word).is_none() {
-            break;
-        }
-        command = command.find_subcommand_mut(word).expect("it was found");
-    }
+    let command = of_usage(&usage(error), &mut root);
     let options = command
         .get_arguments()
         .filter(|option| option.is_global_set() || !option.is_hide_set());
@@ -414,6 +288,37 @@ fn propose_option(error: &mut Error, root: &Command) {
     if let Some(near) = near {
         error.insert(ContextKind::SuggestedArg, ContextValue::String(near));
     }
+}
+
+/// The command that a usage is about.
+fn of_usage<'c>(usage: &str, root: &'c mut Command) -> &'c mut Command {
+    let mut command = root;
+    for word in usage.split(' ') {
+        if command.find_subcommand(word).is_none() {
+            break;
+        }
+        command = command.find_subcommand_mut(word).expect("it was found");
+    }
+    command
+}
+
+/// What is missing, without the hidden options that would do as well.
+fn name_no_hidden(error: &mut Error, root: &Command) {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return;
+    };
+    let mut root = root.clone();
+    let command = of_usage(&usage(error), &mut root);
+    let hidden = command.get_arguments().filter(|one| one.is_hide_set());
+    let hidden: Vec<_> = hidden.filter_map(clap::Arg::get_long).collect();
+    let seen = missing.into_iter().map(|missing| {
+        let names = hidden.iter();
+        names.fold(missing, |missing, name| {
+            missing.replace(&format!("|--{name}"), "")
+        })
+    });
+    let seen = ContextValue::Strings(seen.collect());
+    error.insert(ContextKind::InvalidArg, seen);
 }
 
 /// The usage that the parser tells, behind "Usage:" and the name by which the program was called.
@@ -464,6 +369,7 @@ mod tests {
             ("list --jsn", "'--json'", "tip: to pass"),
             ("profile add x --ca-fil f", "'--ca-file'", "--api-key"),
             ("profile add x --read-onyl", "'--read-only'", "--ca-file"),
+            ("profile bind x", "|--new-environment>", "--undo"),
         ] {
             let root = command();
             let words = ["groupdesk"].into_iter().chain(line.split(' '));
@@ -521,6 +427,9 @@ mod tests {
             ("environments", "environment list"),
             ("labels", "--filter label:NAME"),
             ("drafts", "groupdesk attention"),
+            ("notes", "--filter note:"),
+            ("batches acme-eu", "groupdesk history ID"),
+            ("directories", "directory status"),
             ("options", "help options"),
             ("read acme", "get ID"),
             ("whoami", "profile show"),

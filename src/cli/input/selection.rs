@@ -288,7 +288,9 @@ pub(crate) async fn ensure_groups(
         let near = alike(id, &known, 3);
         let value = forgotten::value(id.as_str()).filter(|_| !is_first);
         let value = value.map(|option| format!("{option} {}", quoted(id.as_str())));
-        let meant = [forgotten::option(id.as_str()), near, value];
+        let option = forgotten::option(id.as_str());
+        let value = value.filter(|_| option.is_none());
+        let meant = [option, near, value];
         match joined(meant.into_iter().flatten(), "? Or ") {
             none if none.is_empty() => format!("\"{id}\""),
             meant => format!("\"{id}\" (did you mean {meant}?)"),

@@ -298,6 +298,22 @@ pub fn ids_beginning(path: &Path, profile: CompletedProfile<'_>, begin: &str) ->
     beginning(path, profile, begin).unwrap_or_default()
 }
 
+/// The names of the environments; none if they cannot be read.
+pub fn environment_names(path: &Path) -> Vec<String> {
+    let names = || -> Result<Vec<String>, Fault> {
+        let connection = file::as_is(path, Duration::ZERO)?;
+        let names = |connection| Tx::of(connection).all(NAMES, values![]);
+        Ok(connection
+            .as_ref()
+            .map(names)
+            .transpose()?
+            .unwrap_or_default())
+    };
+    names().unwrap_or_default()
+}
+
+const NAMES: &str = "SELECT name FROM places ORDER BY name";
+
 fn beginning(
     path: &Path,
     profile: CompletedProfile<'_>,

@@ -103,7 +103,13 @@ impl Editor {
         let folder = tempfile::Builder::new()
             .prefix("groupdesk-edit-")
             .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(&self.folder)?;
+            .tempdir_in(&self.folder)
+            .map_err(|error| {
+                io::Error::new(
+                    error.kind(),
+                    format!("{}: {}", self.folder.display(), error.kind()),
+                )
+            })?;
         let file = folder.path().join(outside.file);
         let given = format!("{}\n", outside.text).into_bytes();
         write_new_private(&file, &given)?;
@@ -191,7 +197,7 @@ impl Editor {
         match status {
             Ok(status) if status.success() => None,
             Ok(status) if status.code() == Some(NOT_FOUND) => Some(format!(
-                "the editor was not found: {name}; set VISUAL or EDITOR. Not applied"
+                "the editor was not found, or ended with exit code 127: {name}; check VISUAL or EDITOR. Not applied"
             )),
             Ok(status) => Some(match status.code() {
                 Some(code) => format!("the editor ended with exit code {code}; not applied"),

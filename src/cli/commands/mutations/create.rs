@@ -16,6 +16,7 @@ use crate::{
         commands::prelude::*,
         input::fields::{Edits, say_cells},
     },
+    operations::PlaceId,
 };
 
 /// Create a group; if it exists, return it unchanged
@@ -172,7 +173,9 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     let target = session.with_profile(&to)?;
     let other = arguments.as_id.unwrap_or_else(|| id.clone());
     let here = &session.operations;
-    if other == id && here.place().await? == target.operations.place().await? {
+    let place = here.place().await?;
+    // Two that are not bound yet are not thereby the same.
+    if other == id && place != PlaceId::NONE && place == target.operations.place().await? {
         return Err(CliError::Usage(format!(
             "profile {to} is the same environment as {}; to copy to another ID, use --as-id. Nothing was sent",
             here.profile().name

@@ -73,6 +73,8 @@ fn a_word_is_only_said_to_have_a_long_dash_if_it_has_one() {
             "-\\u{200b}-dry-run contains an invisible character;",
         ),
         (" —dry-run", "\" —dry-run\" begins with a long dash;"),
+        ("ー-dry-run", "ー-dry-run begins with a long dash;"),
+        ("ｰ-dry-run", "ｰ-dry-run begins with a long dash;"),
     ] {
         let text = refusal(&["rotate", "a", word]).unwrap_or_else(|| panic!("taken: {word}"));
         assert!(text.contains(what), "{word}: {text}");
@@ -81,6 +83,7 @@ fn a_word_is_only_said_to_have_a_long_dash_if_it_has_one() {
     for (word, what) in [
         ("--from= --x", "begins with a blank (\" --…\"), and"),
         ("--from=—x", "begins with a long dash (—…), and"),
+        ("--from=ー-x", "begins with a long dash (ー-…), and"),
         ("--from=“--x", "begins with a quote (\"“--…\"), and"),
     ] {
         let text = refusal(&["rotate", word]).unwrap_or_else(|| panic!("taken: {word}"));

@@ -126,7 +126,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         ("printf typed >\"$1\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("printf typed >\"$1\"; kill -TERM $$", "exit code 143", &[b"typed"]),
         ("printf typed >\"$1\"; exit 1", "exit code 1", &[b"typed"]),
-        ("printf typed >\"$1\"; exit 127", "was not found", &[b"typed"]),
+        ("printf typed >\"$1\"; exit 127", "was not found, or ended with exit code 127", &[b"typed"]),
         ("printf typed >\"$1~\"; rm \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),

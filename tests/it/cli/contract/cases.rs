@@ -240,16 +240,22 @@ async fn rotations(c: &mut Contract) {
     c.cases(&home, &[
         (6, "rotate ID", "rotate acme --yes --include-recent"),
         (0, "rotations", "rotations"),
-        (6, "rotations handoff [ID]", "rotations handoff 2"),
+        (6, "rotations handoff [NUMBER]", "rotations handoff 2"),
     ]).await;
     let config = home.config();
     home.add_config(&config.replace("[profiles.live]", "[profiles.second]"));
     let elsewhere = "--profile second rotations handoff --failed";
-    c.case(&home, 0, "rotations handoff [ID]", elsewhere).await;
+    c.case(&home, 0, "rotations handoff [NUMBER]", elsewhere)
+        .await;
     let without = config.lines().filter(|line| !line.starts_with("handoff"));
     home.write("config.toml", &without.collect::<Vec<_>>().join("\n"));
-    c.case(&home, 6, "rotations handoff [ID]", "rotations handoff 2")
-        .await;
+    c.case(
+        &home,
+        6,
+        "rotations handoff [NUMBER]",
+        "rotations handoff 2",
+    )
+    .await;
     home.write("config.toml", &config);
     // In place of a process of another machine that is handing it off.
     let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));
@@ -257,7 +263,7 @@ async fn rotations(c: &mut Contract) {
     let in_hand = "UPDATE rotations SET handoff = 'pending', handoff_note = NULL, process = NULL, handoff_run = NULL, boot_clock = NULL, \
                    sent_at = sent_at + 3600000000 WHERE id = 2";
     assert_eq!(raw.execute(in_hand, []), Ok(1));
-    c.case(&home, 6, "rotations handoff [ID]", "rotations handoff")
+    c.case(&home, 6, "rotations handoff [NUMBER]", "rotations handoff")
         .await;
     let failed = "UPDATE rotations SET handoff = 'failed', handoff_note = 'full', sent_at = sent_at - 3600000000 WHERE id = 2";
     assert_eq!(raw.execute(failed, []), Ok(1));
@@ -290,7 +296,7 @@ async fn rotations(c: &mut Contract) {
     assert_eq!(raw.expect("a directory").execute(later, []), Ok(1));
     #[rustfmt::skip] // A table: one case per line.
     c.cases(&home, &[
-        (0, "rotations abandon ID", "rotations abandon 1 --reason gone --yes"),
+        (0, "rotations abandon NUMBER", "rotations abandon 1 --reason gone --yes"),
     ]).await;
     let (home, _service) = knowing_acme(vec![Fault::Close]).await;
     #[rustfmt::skip] // A table: one case per line.
