@@ -102,7 +102,7 @@ impl Client {
             took: begun.elapsed(),
             result: match &result {
                 Ok(reply) => Ok(format!("HTTP {}", reply.status)),
-                Err(_) => Err("no answer".into()),
+                Err(_) => Err("no response".into()),
             },
         });
         Probe {
@@ -139,7 +139,7 @@ impl Client {
             let first = addresses.first().map(|address| address.ip().to_string());
             if step(format!("name {host}"), first.ok_or("not found")).is_some() {
                 return Err(format!(
-                    "The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent."
+                    "The name {host} was not found; nothing was sent. Check the base URL, the network and the name service."
                 ));
             }
         }
@@ -153,7 +153,7 @@ impl Client {
         let connected = connected.map_err(|why| *why);
         if let Some(why) = step(format!("connection to port {port}"), connected) {
             return Err(format!(
-                "No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent."
+                "No connection to {host}, port {port}: {why}; nothing was sent. Check the base URL, the firewall, and whether the service runs."
             ));
         }
         if let (Ok(stream), Some(tls)) = (stream, self.inner.tls.clone()) {
@@ -208,7 +208,7 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
                 NotSent::Tls { .. } | NotSent::Proxy { .. } => why.next(),
                 _ => "check the base URL and the network",
             };
-            let text = format!("Not reached: {why}. To do: {next}. Nothing was sent.");
+            let text = format!("Not reached: {why}; nothing was sent. To do: {next}.");
             (Finding::NotReached, text)
         }
         Err(error @ CallError::Lost { .. }) => (

@@ -43,7 +43,7 @@ pub enum TlsError {
     NotYetValid,
     #[error("it is a CA certificate, not a server certificate")]
     AuthorityItself,
-    #[error("it speaks only a TLS older than 1.2")]
+    #[error("it supports only TLS versions older than 1.2")]
     OldProtocol,
     #[error("it does not speak TLS")]
     NoTls,

@@ -312,7 +312,7 @@ pub(crate) struct BatchArgs {
     /// Select tokens older than this (90d, 12h) or of unknown age, oldest first
     #[arg(long, value_name = "AGE", value_parser = age::parse, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Include groups rotated within 24 h; of one group, within the last minute
+    /// Include groups rotated within 24 h (one group: within the last minute)
     #[arg(long)]
     pub(crate) include_recent: bool,
     #[command(flatten)]

@@ -114,7 +114,7 @@ fn json_text(value: &impl Serialize) -> Result<String, CliError> {
         return Ok(text);
     }
     let text = serde_json::to_string_pretty(value)
-        .map_err(CliError::unexpected("the result is no JSON"))?;
+        .map_err(CliError::unexpected("the result is not JSON"))?;
     Ok(escape_hidden(&text) + "\n")
 }
 

@@ -21,7 +21,7 @@ pub enum InvalidAddress {
     NotAUrl,
     #[error("contains {}", sign(*.0))]
     Sign(char),
-    #[error("has a port that is no number up to 65535; correct it")]
+    #[error("has a port that is not a number up to 65535; correct it")]
     Port,
     #[error("has a variable that only a shell or a template replaces; write the address itself")]
     Variable,

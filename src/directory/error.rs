@@ -99,7 +99,7 @@ pub enum DirectoryError {
     DamagedRow { path: PathBuf, table: &'static str },
     /// Another process or task was faster; nothing of the record was written.
     #[error(
-        "rotation {} has moved on: expected it {}, found it {}; read it again before deciding",
+        "rotation {} has changed meanwhile: expected {}, found {}; check it again before you decide",
         id.0, from.as_str(), now.as_str()
     )]
     MovedOn {

@@ -98,8 +98,8 @@ impl Rotate {
 /// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted \
-        fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
+    after_help = "--map and --unmap also change the mapping from --mapping; --property and --remove-property the \
+        properties from --properties. --apply leaves omitted fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
     group = which_groups()
 )]
 pub(crate) struct Update {
@@ -234,7 +234,7 @@ pub(crate) enum BatchesCommand {
         after_help = "Checks these groups again and asks for confirmation.\n\nFor exit codes, run `groupdesk help exit-codes`."
     )]
     Resume(ResumeBatch),
-    /// Read the groups of a batch whose result is unknown, and show the batch
+    /// Read the groups with an unknown result in a batch, and show the batch
     #[command(
         after_help = "Rotates and updates nothing.\n\nExit codes: 0 all results are known, 7 some are unknown."
     )]

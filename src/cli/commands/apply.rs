@@ -297,7 +297,7 @@ pub(crate) struct Diff {
     /// Files or folders as apply reads them; with --with one group
     #[arg(value_name = "FILE|ID", required = true)]
     what: Vec<PathBuf>,
-    /// Compare the group with the one of the same ID in this profile
+    /// Compare the group with the group of the same ID in this profile
     #[arg(long, value_name = "PROFILE")]
     with: Option<String>,
     /// Read the groups from the service first

@@ -217,7 +217,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             format!("rotate --filter {} --dry-run", filter())
         }
-        ConcernKind::Draft(..) => "groupdesk: e on the group in the console".to_owned(),
+        ConcernKind::Draft(..) => "groupdesk, then e on the group".to_owned(),
         _ => look(),
     };
     let text = if command.starts_with("groupdesk") {

@@ -71,9 +71,9 @@ async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
     let none = if unfinished {
-        "no batch is unfinished"
+        "no unfinished batches"
     } else {
-        "no batch yet"
+        "no batches yet"
     };
     let text = |now| {
         let lines = batches.iter().map(|batch| {

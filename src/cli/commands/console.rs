@@ -229,7 +229,7 @@ pub(crate) fn setup(global: &Global) -> Result<Setup, CliError> {
     ] {
         if is_set {
             return Err(CliError::Usage(format!(
-                "the demo has a configuration and a directory of its own; nothing was started. Leave out {option}"
+                "the demo has a configuration and a directory of its own; nothing was started. Remove {option}"
             )));
         }
     }

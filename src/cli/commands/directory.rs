@@ -277,7 +277,7 @@ async fn copy(
         let to = to.as_deref().map(file_at).transpose()?;
         let to = to.ok_or_else(|| {
             CliError::Usage(
-                "a team directory can only be copied to a new file: name the file. To copy to another database, copy that file \
+                "a team directory can only be copied to a new file; nothing was copied. Pass the file as TO. To copy to another database, copy that file \
                  there afterwards"
                     .into(),
             )
@@ -337,7 +337,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     row.by,
                 )
             });
-            let lines = vec![format!("{file}, a file of this machine")];
+            let lines = vec![format!("{file}, a file on this machine")];
             (file, None, lines, open.collect())
         }
         DirectoryAt::Team(settings) => {
@@ -374,7 +374,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         }
     };
     lines.push(match open.len() {
-        0 => "no open rotation".into(),
+        0 => "no open rotations".into(),
         count => format!("open rotations: {count}"),
     });
     lines.extend(open.iter().map(|(id, group, state, by)| {

@@ -19,7 +19,7 @@ use crate::{
 )]
 pub(crate) struct HandOff {
     /// Numbers of rotations, in any state of their hand-off
-    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
+    #[arg(value_name = "NUMBER", conflicts_with_all = ["pending", "failed"])]
     ids: Vec<i64>,
     /// Run pending and interrupted hand-offs (the default)
     #[arg(long)]

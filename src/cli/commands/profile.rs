@@ -87,8 +87,8 @@ enum Command {
     },
     /// Show or set how the service behaves where its API is undocumented
     #[command(
-        after_help = "Updates depend on it. You do not have to know: with --omitted-fields unknown, updates also send the last known values of \
-            omitted fields."
+        after_help = "Updates depend on these settings. If you do not know them, use --omitted-fields unknown: updates then also send the \
+            last known values of omitted fields."
     )]
     #[command(aliases = ["behavior", "facts"])]
     Behaviour(show::Behaviour),
@@ -296,12 +296,12 @@ impl Setup<'_> {
             let key = questions::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
                 return Err(CliError::Guarded(
-                    "cannot prompt for the key, because --no-input is set; pass it on standard input. Nothing was stored"
+                    "cannot prompt for the key, because --no-input is set; nothing was saved. Pass the key on standard input"
                         .into(),
                 ));
             }
             let key = key.ok_or_else(|| {
-                CliError::Usage("no key came on standard input; nothing was stored".into())
+                CliError::Usage("no key on standard input; nothing was saved".into())
             })?;
             keyring::store(entry, &key).map_err(failed)?;
             output::note_change();

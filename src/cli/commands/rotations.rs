@@ -47,7 +47,7 @@ enum Command {
     /// Close an open rotation without a result; its token can then be rotated again
     Abandon {
         /// Number of the rotation, or m and a number, as history --open lists creates and updates
-        #[arg(value_name = "ID", value_parser = abandoned)]
+        #[arg(value_name = "NUMBER", value_parser = abandoned)]
         id: Abandoned,
         /// Reason to record in the history
         #[arg(long)]
@@ -131,7 +131,7 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
         session.operations.rotations().await?
     };
     let none = if only_open {
-        "no rotation is open"
+        "no open rotations"
     } else {
         "nothing has been rotated yet"
     };
@@ -336,11 +336,11 @@ fn line(recovered: &Recovered) -> String {
         Recovered::Settled(row) => {
             let next = match row.rotation.state {
                 State::NotApplied => {
-                    "; the old token is current, it is safe to rotate again".to_owned()
+                    "; the old token is current. It is safe to rotate again".to_owned()
                 }
                 State::Recovered => {
                     format!(
-                        "; a new token is current, `{}` reads it",
+                        "; a new token is current. To read it: {}",
                         id.command("get", "")
                     )
                 }

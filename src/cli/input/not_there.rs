@@ -111,7 +111,7 @@ const MEANT: [(&str, &str); 29] = [
     ),
     (
         "user users",
-        "the service has groups, no users: groupdesk list; for the members of a team directory: groupdesk directory members",
+        "the service has groups, not users; to list groups: groupdesk list; for the members of a team directory: groupdesk directory members",
     ),
     (
         "backup backups",
@@ -163,8 +163,8 @@ const MEANT: [(&str, &str); 29] = [
     ),
     (
         "merge migrate sync",
-        "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory migrate; to make \
-         groups like a file: groupdesk apply FILE",
+        "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory migrate; to \
+         create and update groups from a file: groupdesk apply FILE",
     ),
     (
         "status todo check drafts",

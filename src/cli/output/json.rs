@@ -55,7 +55,7 @@ shape! {
     fn outcome(done: &Done) {
         "outcome": text = done.ending.as_str(), "found, created, existed (already existed, unchanged), updated, rotated (not read back), confirmed \
         (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another process), \
-        created_by_get (an alarm: reading made the group)";
+        created_by_get (an alarm: reading created the group)";
     }
 
     pub(crate) WARNINGS = "", "";

@@ -362,7 +362,7 @@ opened! { places {
 
     AbandonReason "Abandon" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
-        Back "cancel (nothing done)" "cancel (nothing done)";
+        Back "cancel (nothing changed)" "cancel (nothing changed)";
     }
 
     WhoseFound "Find a token" COMMANDS {

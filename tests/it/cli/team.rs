@@ -294,7 +294,7 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     assert!(by == "olaf" || by.starts_with("olaf@"), "{by}");
     let another = "0e".repeat(32);
     for (wrong, words) in [
-        (Some(&*another), "another fingerprint key"),
+        (Some(&*another), "a different fingerprint key"),
         (Some("short"), "64 hexadecimal"),
         (None, "fingerprint_key"),
     ] {

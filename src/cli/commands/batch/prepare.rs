@@ -36,7 +36,7 @@ pub(super) struct RotateRequest {
 pub(super) fn check(arguments: &Rotate) -> Result<(), CliError> {
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(CliError::Usage(
-            "--exists and --reveal work for one group only; for several, use --token-out FILE. Nothing was sent".into(),
+            "--exists and --reveal work for one group only; nothing was sent. For several, use --token-out FILE".into(),
         ));
     }
     no_curl(&arguments.mutation)
@@ -310,7 +310,7 @@ pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliEr
     match file {
         None => Ok(()),
         Some(_) => Err(CliError::Usage(format!(
-            "batch {} is a bulk edit and has no new tokens; remove --token-out. Nothing was sent",
+            "batch {} is a bulk edit and has no new tokens; nothing was sent. Remove --token-out",
             batch.0
         ))),
     }

@@ -174,7 +174,7 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     let here = &session.operations;
     if other == id && here.place().await? == target.operations.place().await? {
         return Err(CliError::Usage(format!(
-            "profile {to} is the same environment as {}; to copy to another ID, use --as-id. Nothing was sent",
+            "profile {to} is the same environment as {}; nothing was sent. To copy to another ID, use --as-id",
             here.profile().name
         )));
     }

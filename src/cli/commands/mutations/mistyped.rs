@@ -26,7 +26,7 @@ fn say_oddities(id: &UserGroupId) -> bool {
     let odd = oddities(id.as_str());
     for oddity in &odd {
         output::context(&format!(
-            "! character {} of the id: {}",
+            "! character {} of the ID: {}",
             oddity.position, oddity.what
         ));
     }

@@ -244,7 +244,7 @@ async fn complete(
     let is_complete = arguments.base_url.is_some() && said.is_some();
     if !is_complete && !questions::has_person(context.no_input) {
         return Err(CliError::Usage(
-            "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
+            "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was saved".into(),
         ));
     }
     // As with the key file, a relative path is relative to the current folder.
@@ -372,8 +372,8 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
 /// What is wrong with this as the place of a key.
 fn no_source(answer: &str) -> &'static str {
     if looks_like_a_key(answer) {
-        "do not type the key here: it would stay visible. Nothing was saved. To store a key, answer keyring; it is then \
-         asked for and not shown"
+        "do not type the key here, where it would stay visible; nothing was saved. To store a key, reply keyring: \
+         groupdesk then asks for the key and does not show it"
     } else {
         "expected variable, file, command or keyring; nothing was saved"
     }
