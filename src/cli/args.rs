@@ -114,13 +114,13 @@ impl TypedValueParser for OutputParser {
     }
 }
 
-/// A new name that is kept. One that a script did not replace is none.
+/// A name that is stored; an unreplaced variable is refused.
 pub(crate) fn new_name(text: &str) -> Result<String, &'static str> {
     let name = (!has_variable(text)).then(|| text.to_owned());
     name.ok_or("it has a variable that only a shell or a template replaces; write the name itself")
 }
 
-/// What a group shall be; what is not said stays.
+/// Fields to set; the others stay unchanged.
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct Fields {
     /// Name of the group
@@ -168,7 +168,7 @@ pub(super) struct Mutation {
 }
 
 impl Mutation {
-    /// Of what is no single request that may be written down.
+    /// Refuses --curl: there are several requests, or one with a token in its body.
     pub(super) fn no_curl(&self, why: &str) -> Result<(), CliError> {
         if self.curl {
             return Err(CliError::Usage(format!("--curl: {why}; nothing was sent")));
@@ -188,7 +188,7 @@ pub(super) struct TokenArgs {
     pub(super) token_out: Option<PathBuf>,
 }
 
-/// What says which groups are meant; one of them must.
+/// The options that select groups; one is required.
 pub(super) fn which_groups() -> ArgGroup {
     let which = ArgGroup::new("which_groups").args(["ids", "from", "filter"]);
     which.required(true).multiple(true)
@@ -269,7 +269,7 @@ impl Pace {
         self != Self::default()
     }
 
-    /// These, and what is not given as that batch was told.
+    /// These options; those that were not passed are as in that batch.
     pub(crate) fn options(self, before: BatchOptions) -> BatchOptions {
         BatchOptions {
             concurrency: self.concurrency.or(before.concurrency),

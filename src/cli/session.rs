@@ -16,6 +16,7 @@ use crate::{
         unknown_profile,
     },
     directory::{Directory, DirectoryError, Role},
+    domain::text::alternatives,
     operations::{Cancel, ClaimHolder, Clock, PlaceId, PlaceProblem, open_directory},
 };
 
@@ -73,7 +74,7 @@ pub(super) async fn interruptible(
                 warned = true;
                 // A change that is not sent yet is not sent any more.
                 changes.1.cancel();
-                output::alarm("finishing running requests; a second signal exits at once");
+                output::alarm(output::FINISHING);
             }
         }
     }
@@ -245,10 +246,10 @@ impl Session {
         let is_viewer = self.operations.directory().role() == Some(Role::Viewer);
         if is_viewer && !others.is_empty() && self.operations.bound_place_name().is_none() {
             output::alarm(&format!(
-                "! a viewer sees the environment named like the profile, and none is named {}. To see groups, name the profile like \
-                 one of this address in the configuration file: {}",
+                "! a viewer sees only the environment with the name of the profile, and there is none named \"{}\". To see groups, \
+                 rename the profile in the configuration file to {}",
                 visible(&profile.name),
-                names.join(", ")
+                alternatives(&names.iter().map(AsRef::as_ref).collect::<Vec<_>>())
             ));
             return Ok(true);
         }
@@ -276,7 +277,7 @@ impl Session {
                 quoted(&profile.name)
             };
             output::alarm(&format!(
-                "! no group is known with this API key; another key of the same address knows {}, in environment {}. \
+                "! no group is known with this API key; another key for the same URL has {}, in environment {}. \
                  If it is the same environment: groupdesk profile bind {which} --same-environment {}",
                 counted(other.groups as usize, "group"),
                 other.name,

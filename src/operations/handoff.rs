@@ -8,7 +8,7 @@ mod scrub;
 use std::{cmp::Reverse, ffi::OsStr};
 
 use super::{
-    at_work::{Running, hand_off_window},
+    at_work::{Running, hand_off_window, hands_off},
     prelude::*,
 };
 use crate::{
@@ -397,7 +397,7 @@ pub(super) fn hand_off_after(
 fn taken_by(taker: &HandOffTaker) -> String {
     let by = visible(&taker.by);
     match taker.ago() {
-        Some(ago) => format!("{by} started to hand it off {} s ago", ago.as_secs()),
+        Some(ago) => hands_off(&by, ago),
         None => format!("{by} has taken it"),
     }
 }

@@ -65,7 +65,7 @@ refusals! {
     TooMany { seconds: u64 } = TOO_MANY_REQUESTS "rate_limited",
         "too many requests with this API key; wait {seconds} s, then try again";
     Internal = INTERNAL_SERVER_ERROR "internal_error",
-        "something failed inside the service; it is unclear whether the request was done";
+        "something failed inside the service; it is unknown whether the request took effect";
 }
 
 impl Refusal {

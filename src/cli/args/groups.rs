@@ -26,7 +26,7 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// The id, where it is about one group and nothing of several was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups.single().filter(|_| !self.reading.is_given())
     }
@@ -89,7 +89,7 @@ pub(crate) struct Rotate {
 }
 
 impl Rotate {
-    /// The id, where it is about one group and nothing of bulk was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups.single().filter(|_| !self.bulk.is_given())
     }
@@ -180,7 +180,7 @@ impl Update {
             && self.remove_property.is_empty()
     }
 
-    /// The id, where it is about one group and nothing of several was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups
             .single()

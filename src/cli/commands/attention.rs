@@ -85,7 +85,8 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     }
     if elsewhere > 0 && !session.json {
         output::say(&format!(
-            "{elsewhere} in other profiles. To list them: groupdesk attention --all"
+            "{} in other profiles. To list all: groupdesk attention --all",
+            counted(elsewhere, "item")
         ));
     }
     Ok(Exit::done_unless(waits, Exit::Unknown))

@@ -247,7 +247,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
             () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         }
     }
-    output::alarm("finishing running requests; a second signal exits at once");
+    output::alarm(output::FINISHING);
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
         () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),

@@ -318,19 +318,25 @@ fn meant_below(usage: &str, word: &str, root: &Command) -> Option<String> {
     if let Some((.., instead)) = elsewhere.find(is_it) {
         return Some((*instead).to_owned());
     }
-    let (mut command, mut path) = (root, vec!["groupdesk"]);
-    while let Some(below) = usage
-        .split(' ')
-        .nth(path.len() - 1)
-        .and_then(|word| command.find_subcommand(word))
-    {
-        command = below;
-        path.push(below.get_name());
-    }
+    let (command, path) = named_by(usage, root);
     let meant = BELOW.iter().filter(|(words, _)| is_one(words));
     let mut meant = meant.flat_map(|(_, meant)| meant.split(' '));
-    let meant = meant.find(|meant| path.len() > 1 && command.find_subcommand(meant).is_some())?;
-    Some(format!("instead: {} {meant}", path.join(" ")))
+    let is_below = path.contains(' ');
+    let meant = meant.find(|meant| is_below && command.find_subcommand(meant).is_some())?;
+    Some(format!("instead: {path} {meant}"))
+}
+
+/// The command of this usage, and how it is called.
+pub(super) fn named_by<'a>(usage: &str, root: &'a Command) -> (&'a Command, String) {
+    let (mut command, mut path) = (root, "groupdesk".to_owned());
+    for word in usage.split(' ') {
+        let Some(below) = command.find_subcommand(word) else {
+            break;
+        };
+        command = below;
+        path = format!("{path} {}", below.get_name());
+    }
+    (command, path)
 }
 
 /// The start of the usage without a command.
@@ -391,13 +397,7 @@ fn propose_option(error: &mut Error, root: &Command) {
     };
     let mut root = root.clone();
     root.build();
-    let mut command = &mut root;
-    for word in usage(error).split(' ') {
-        if command.find_subcommand(word).is_none() {
-            break;
-        }
-        command = command.find_subcommand_mut(word).expect("it was found");
-    }
+    let mut command = named_by(&usage(error), &root).0.clone();
     let options = command
         .get_arguments()
         .filter(|option| option.is_global_set() || !option.is_hide_set());
@@ -417,7 +417,7 @@ fn propose_option(error: &mut Error, root: &Command) {
 }
 
 /// The usage that the parser tells, behind "Usage:" and the name by which the program was called.
-fn usage(error: &Error) -> String {
+pub(super) fn usage(error: &Error) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
         _ => String::new(),

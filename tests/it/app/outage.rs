@@ -135,7 +135,7 @@ fn an_empty_list_says_what_can_add_groups() {
     let mut viewer = empty(TESTING);
     told(&mut viewer, OutageReason::Viewer);
     viewer
-        .shows("No groups yet: a viewer sees the environment named like the profile")
+        .shows("No groups yet: a viewer sees only the environment with the name of the profile")
         .hides("import FILE");
     viewer.keys("e");
     viewer.says("Not available: no group here");

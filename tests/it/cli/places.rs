@@ -341,7 +341,7 @@ async fn a_plan_with_an_unknown_key_says_that_its_groups_look_new() {
         "diff g.csv",
     ] {
         home.run(line).await.says(
-            "! no group is known with this API key; another key of the same address knows 1 group",
+            "! no group is known with this API key; another key for the same URL has 1 group",
         );
     }
     // As for `get`.
