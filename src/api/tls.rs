@@ -118,7 +118,7 @@ impl TlsError {
                  whether the connection is intercepted"
             }
             Self::OtherName => {
-                "check `base_url`: it must have a name that the certificate has; `ca_file` changes nothing about that"
+                "check `base_url`: the certificate must contain its host name; `ca_file` changes nothing about that"
             }
             Self::Expired => {
                 "ask the administrator of the service to renew it, and check the clock of this machine; \

@@ -43,7 +43,7 @@ pub(super) struct Global {
     /// Print JSON; for its format, run `groupdesk help json`
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Output format, as far as the command has it: table (default), wide, json, jsonl, csv or name (IDs)
+    /// Output format, if the command supports it: table (default), wide, json, jsonl, csv or name (IDs)
     #[arg(
         long,
         short = 'o',
@@ -224,7 +224,7 @@ impl Selection {
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Filter {
-    /// Only groups that match words, or tests: tag:customer map:40=213 @view
+    /// Select groups that match words, or tests: tag:customer map:40=213 @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
 }

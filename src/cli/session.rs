@@ -212,7 +212,7 @@ impl Session {
         self.said_elsewhere.fetch_or(is_said, Ordering::Relaxed);
         for other in &others {
             output::context(&proposals::complete(&format!(
-                "the same address has environment {} with {} ({} open), which is not visible with this key; if it is the \
+                "the same URL has environment {} with {} ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name,
                 counted(other.groups as usize, "group"),
@@ -264,7 +264,7 @@ impl Session {
                 ("no readable API key", "To see why, run `groupdesk doctor`")
             };
             output::alarm(&format!(
-                "! profile {} has {what}, which decides the environment; this address has {}. {then}",
+                "! profile {} has {what}, which decides the environment; environments at this URL: {}. {then}",
                 visible(&profile.name),
                 names.join(", ")
             ));

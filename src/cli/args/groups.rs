@@ -9,8 +9,8 @@ use crate::cli::prelude::*;
 /// Read one or more groups from the service; --refresh-all reads every known group
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--refresh-all reports what changed elsewhere since each group was last seen here. Reading a group that has \
-        vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several \
+    after_help = "With --refresh-all, get reports what changed elsewhere since each group was last read. Reading a group \
+        that has vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several \
         groups is read alone, so that a wrong environment gets at most one new group.",
     group = which_groups().arg("refresh_all")
 )]

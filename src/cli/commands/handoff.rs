@@ -41,7 +41,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     if !ids.is_empty() {
         session.say_where();
     } else if elsewhere.is_empty() && in_progress.is_empty() && failed.is_empty() {
-        output::say("nothing waits to be handed off");
+        output::say("no hand-offs are pending");
     }
     let mut results = Vec::new();
     if !failed.is_empty() {

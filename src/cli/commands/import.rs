@@ -200,7 +200,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn print_continuation(import: &operations::Import, rows: usize) {
     output::context(&format!(
-        "resuming the import started {} by {}: {} of {} done; --restart starts over",
+        "resuming the import started {} by {}: {} of {} done. To start over, add --restart",
         when::second(import.started_at),
         import.by,
         import.done.len(),
@@ -364,7 +364,7 @@ fn print_annotations(number: usize, id: &str, annotations: &AnnotationPlan) {
     }
     for one in &annotations.kept {
         output::say(&format!(
-            "! row {number}: \"{id}\" {one}: the existing value is kept; --replace-notes replaces it"
+            "! row {number}: \"{id}\" {one}: the existing value is kept. To replace it, add --replace-notes"
         ));
     }
 }

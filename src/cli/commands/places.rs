@@ -227,7 +227,7 @@ shape! {
     PLACE = "environment", "one environment of one service";
     fn json(place: &Place) {
         "environment": text = place.name, "its name";
-        "urls": texts = &place.urls, "its addresses";
+        "urls": texts = &place.urls, "its URLs";
         "environment_tag": text or "no profile sets one and no response had one" = place.tag.as_ref().map(EnvironmentTag::as_str), "the tag that responses must not contradict";
         "profiles": texts = &place.profiles, "profiles that are bound to it";
         "groups": number = place.groups, "groups that are known there";

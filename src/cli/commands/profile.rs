@@ -279,13 +279,13 @@ impl Setup<'_> {
         let profile = settings.profile(Some(name))?;
         let KeySource::Keyring(entry) = &profile.api_key else {
             return Err(CliError::Usage(format!(
-                "the API key of profile {name} comes from: {}. To use the keyring, write api_key = {{ keyring = \"{name}\" }} there",
+                "the API key of profile {name} comes from: {}. To use the keyring, set api_key \
+                 = {{ keyring = \"{name}\" }} in the profile",
                 profile.api_key
             )));
         };
-        let failed = |error: keyring::KeyringError| {
-            CliError::Usage(format!("the kernel's keyring: {error}"))
-        };
+        let failed =
+            |error: keyring::KeyringError| CliError::Usage(format!("the kernel keyring: {error}"));
         if forget {
             keyring::forget(entry).map_err(failed)?;
             output::note_change();

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// List this profile's rotations, newest first; check, abandon or hand off
+/// List this profile's rotations, newest first; check, abandon or hand off one
 #[derive(Debug, Args)]
 pub(crate) struct Rotations {
     /// Show only open rotations
@@ -34,8 +34,8 @@ pub(crate) struct Rotations {
 enum Command {
     /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
-        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. What a colleague is still \
-                      doing in this environment counts only if its number is given.",
+        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. A rotation that a \
+                      colleague is still running counts only if you pass its number.",
         alias = "settle"
     )]
     #[command(name = "check")]

@@ -77,8 +77,8 @@ enum Command {
     Keys(Keys),
     /// Set up the schema in a PostgreSQL database, or let another role serve from it
     #[command(
-        after_help = "You become the owner of the tables; the role can read and write, but not create tables. With --role you can \
-            run it again for another role. A team directory is a separate schema that the role cannot see."
+        after_help = "You become the owner of the tables; the role can read and write, but not create tables. To add another \
+            role, run the command again with --role. A team directory is a separate schema that the role cannot see."
     )]
     Init {
         /// Database role that may serve from the schema

@@ -303,7 +303,9 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
     })?;
     let plain = unquoted(source);
     if plain.is_empty() {
-        return Err(usage("--map: there is nothing after the ="));
+        return Err(usage(
+            "--map: there is nothing after the =; expected a schema ID, =, and a data source ID: --map 40=213",
+        ));
     }
     refuse_prefix("--map", "map:", schema)?;
     if schema.contains('"') || plain.contains('"') {

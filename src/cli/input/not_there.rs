@@ -15,7 +15,7 @@ const GONE: [(&str, &str, &str); 7] = [
     (
         "doctor",
         "--probe",
-        "to state what the service does: groupdesk profile behaviour NAME",
+        "to set how the service behaves: groupdesk profile behaviour NAME",
     ),
     (
         "rotate",
@@ -102,7 +102,7 @@ const MEANT: [(&str, &str); 29] = [
     ),
     (
         "facts behaviour behavior",
-        "to show or state what the service does: groupdesk profile behaviour NAME",
+        "to show or set how the service behaves: groupdesk profile behaviour NAME",
     ),
     (
         "keys key",
@@ -168,7 +168,7 @@ const MEANT: [(&str, &str); 29] = [
     ),
     (
         "status todo check drafts",
-        "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor",
+        "to list what needs attention: groupdesk attention; to check the configuration: groupdesk doctor",
     ),
 ];
 
@@ -199,8 +199,8 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
         "environment",
         "delete del rm remove drop add new create",
-        "an environment comes with the first profile of it and stays; to rename it: groupdesk environment rename; to merge two: \
-         groupdesk environment merge",
+        "the first request of a profile creates its environment, which cannot be deleted; to rename it: groupdesk \
+         environment rename; to merge two: groupdesk environment merge",
     ),
 ];
 

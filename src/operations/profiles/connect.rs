@@ -42,7 +42,7 @@ impl ConnectionTest {
 pub enum NotAdded {
     #[error(transparent)]
     Edit(#[from] EditError),
-    #[error("the key was not stored in the kernel's keyring: {0}")]
+    #[error("the key was not stored in the kernel keyring: {0}")]
     Keyring(#[from] KeyringError),
     #[error("{0}")]
     Other(String),

@@ -40,7 +40,7 @@ pub enum StoreError {
     )]
     OtherVersion { found: i64, known: i64 },
     /// The queue is full.
-    #[error("too much work is waiting for the database; try again")]
+    #[error("too many requests are waiting for the database; try again")]
     Overloaded,
     /// SQLite or the disk failed. The transaction was rolled back, and the database is opened again.
     #[error("the database failed ({0}); check the disk and try again")]

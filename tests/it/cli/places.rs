@@ -258,7 +258,7 @@ async fn an_empty_list_with_a_new_key_says_what_other_keys_know() {
         assert_eq!(listed.err.matches(bind).count(), 1, "{}", listed.err);
         assert_lacks(&listed.err, "knows no group");
     }
-    let told = "the same address has environment live with 1 group";
+    let told = "the same URL has environment live with 1 group";
     other.run("list").await.says(told);
 }
 

@@ -128,7 +128,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     }
     if ids.is_empty() && !all_named {
         // For a nightly job this is a success.
-        output::say("no group matches; nothing to rotate, nothing was sent");
+        output::say("no group matches; nothing was sent");
         if session.json {
             output::json_line(super::summary(None, &[], None))?;
         }
@@ -213,7 +213,7 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let newest = unfinished.min_by_key(|batch| batch.is_run());
     let newest = newest.map(|batch| batch.id.0);
     newest.ok_or_else(|| {
-        CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+        CliError::Guarded("no unfinished batches in this profile; nothing was sent".into())
     })
 }
 

@@ -136,7 +136,7 @@ pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit,
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
-        output::alarm("the profile was not written; to write it without the test: --no-check");
+        output::alarm("the profile was not saved. To save it without the test, add --no-check");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
     Ok(Exit::done_unless(has_failed && !wanted, Exit::Refused))
@@ -194,7 +194,7 @@ async fn all_the_same(context: &Setup<'_>) -> Result<bool, CliError> {
     if !questions::has_person(context.no_input) {
         return Ok(false);
     }
-    let answer = questions::line("Write the profile anyway? [y/N]").await?;
+    let answer = questions::line("Save the profile anyway? [y/N]").await?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -229,8 +229,8 @@ fn take_back(new: &NewProfile, written: &Edit, stored_key: bool) {
         drop(keyring::forget(entry));
     }
     output::alarm(&match written.undo() {
-        Ok(()) => "the profile was not written".to_owned(),
-        Err(why) => format!("! the profile was written and could not be removed again: {why}"),
+        Ok(()) => "the profile was not saved".to_owned(),
+        Err(why) => format!("! the profile was saved and could not be removed again: {why}"),
     });
 }
 
@@ -321,7 +321,7 @@ fn key_file(file: &Path, what: &str) -> Result<KeySource, CliError> {
         return Err(wrong(why));
     }
     if text.contains("://") {
-        return Err(wrong("is an address; write the path itself"));
+        return Err(wrong("is a URL; write the path itself"));
     }
     let file = std::path::absolute(file)
         .map_err(|error| CliError::Usage(format!("{what}: {error}; nothing was saved")))?;
