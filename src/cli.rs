@@ -26,8 +26,9 @@ use self::{
     commands::{Cli, contract, tree},
     error::CliError,
     input::{
-        dashes, forgotten, not_there,
+        dashes, forgotten,
         secrets::{self, Suspect},
+        unparsed::Unparsed,
     },
     output::{
         colour, exchanges,
@@ -161,55 +162,18 @@ fn report(error: &CliError, as_json: bool) -> Exit {
     exit
 }
 
-/// What the standard library says of a number, and the words for it.
-const PARSE_ERRORS: [(&str, &str); 5] = [
-    (
-        "number would be zero for non-zero type",
-        "expected a number above zero",
-    ),
-    ("invalid digit found in string", "expected a whole number"),
-    (
-        "cannot parse integer from empty string",
-        "expected a whole number",
-    ),
-    (
-        "number too large to fit in target type",
-        "the number is too large",
-    ),
-    (
-        "number too small to fit in target type",
-        "the number is too small",
-    ),
-];
-
 /// Reports a command line that could not be parsed.
-fn report_parse_error(mut error: clap::Error, command: &clap::Command) -> Exit {
-    not_there::propose(&mut error, command);
+fn report_parse_error(error: clap::Error, command: &clap::Command) -> Exit {
+    let Unparsed { text, usage } = Unparsed::new(error, command);
     // The text quotes arguments, which may contain anything.
-    let text = secrets::masked(error.render().to_string(), std::env::args_os().skip(1));
+    let text = secrets::masked(text, std::env::args_os().skip(1));
     let known = resources::runtime().map(|one| one.block_on(secrets::known_in_message(&text)));
     let known = known.unwrap_or_default();
     let text = known
         .iter()
         .fold(text, |text, known| text.replace(known, "…"));
-    let text = PARSE_ERRORS
-        .iter()
-        .fold(text, |text, (rust, plain)| text.replace(rust, plain));
-    let instead = not_there::instead(&error, command);
-    match &instead {
-        // The advice of the parser would be about something else.
-        Some(instead) => {
-            let first = text.split("\n\n").next().unwrap_or_default();
-            output::alarm(&format!("{first}\n{instead}"));
-        }
-        None => output::alarm(&text),
-    }
+    output::alarm(&format!("error: {text}{usage}"));
     if wants_json(words_given()) {
-        let text = text.split("\n\nUsage:").next().unwrap_or_default();
-        let text = text.split("\n\nFor more").next().unwrap_or_default();
-        let text = text.trim_start_matches("error: ").trim_end();
-        let instead = instead.map_or_else(String::new, |instead| format!("; {instead}"));
-        let text = format!("{text}{instead}");
         drop(output::json_line(json::failure(None, &text, Exit::Usage)));
     }
     Exit::Usage

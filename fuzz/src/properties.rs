@@ -61,7 +61,7 @@ fn has_place(why: &str, text: &str) {
         .strip_prefix("line ")
         .and_then(|rest| rest.split_once(", column "));
     let Some((line, rest)) = place else {
-        assert!(why.starts_with("the properties are one object"), "{why}");
+        assert!(why.starts_with("properties must be an object"), "{why}");
         assert!(strict_json::value(text).is_ok_and(|value| !value.is_object()));
         return;
     };

@@ -137,7 +137,7 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         404 if !stated => "check the profile's `base_url` and `path`".into(),
         404 => "check the profile's `path` and `base_url`, then the group: this environment does not know it".into(),
         405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
-        407 => format!("a proxy wants a password: with `proxy_from_environment`, {PROXY_LOGIN}"),
+        407 => format!("a proxy requires a password: with `proxy_from_environment`, {PROXY_LOGIN}"),
         409 => "read the group again, then decide: it conflicts with what the service has".into(),
         413 => "send less: make the properties or the mapping smaller".into(),
         429 | 503 => match retry_after {

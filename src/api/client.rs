@@ -365,7 +365,7 @@ fn proxy_of(profile: &Profile, address: &Address) -> Result<Option<Proxy>, Clien
 }
 
 fn not_built(_: reqwest::Error) -> ClientError {
-    let why = "the HTTP client cannot be built; check the proxy settings of the environment";
+    let why = "the HTTP client cannot be built; check the variables that set the proxy";
     ClientError::Unusable(why.into())
 }
 

@@ -102,7 +102,7 @@ impl Client {
             took: begun.elapsed(),
             result: match &result {
                 Ok(reply) => Ok(format!("HTTP {}", reply.status)),
-                Err(_) => Err("no answer".into()),
+                Err(_) => Err("no response".into()),
             },
         });
         Probe {
@@ -139,7 +139,7 @@ impl Client {
             let first = addresses.first().map(|address| address.ip().to_string());
             if step(format!("name {host}"), first.ok_or("not found")).is_some() {
                 return Err(format!(
-                    "The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent."
+                    "The name {host} was not found; nothing was sent. Check the base URL, the network and the name service."
                 ));
             }
         }
@@ -153,7 +153,7 @@ impl Client {
         let connected = connected.map_err(|why| *why);
         if let Some(why) = step(format!("connection to port {port}"), connected) {
             return Err(format!(
-                "No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent."
+                "No connection to {host}, port {port}: {why}; nothing was sent. Check the base URL, the firewall, and whether the service runs."
             ));
         }
         if let (Ok(stream), Some(tls)) = (stream, self.inner.tls.clone()) {
@@ -208,13 +208,13 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
                 NotSent::Tls { .. } | NotSent::Proxy { .. } => why.next(),
                 _ => "check the base URL and the network",
             };
-            let text = format!("Not reached: {why}. To do: {next}. Nothing was sent.");
+            let text = format!("Not reached: {why}; nothing was sent. To do: {next}.");
             (Finding::NotReached, text)
         }
         Err(error @ CallError::Lost { .. }) => (
             Finding::NoAnswer,
             format!(
-                "The connection stands, but {}. Is this an HTTP service? Check the base URL and its port.",
+                "Connected, but {}. Is this an HTTP service? Check the base URL and its port.",
                 error.what()
             ),
         ),
@@ -242,15 +242,16 @@ fn finding_of_refusal(status: u16, stated: bool, says: &str, has_slash: bool) ->
     match status {
         401 => (
             Finding::KeyRefused,
-            format!("Reached, but the service does not accept the API key (HTTP 401).{says} Check where the key comes from."),
+            format!("Connected, but the service does not accept the API key (HTTP 401).{says} Check where the key comes from."),
         ),
         403 => (
             Finding::MayNotChange,
-            format!("Reached; the key may not change anything here (HTTP 403).{says} With a read-only key groups can be read, not changed."),
+            format!("Connected; the API key may not change anything (HTTP 403).{says} With a read-only key you can read \
+                groups, but not change them."),
         ),
         200..300 if stated => (
             Finding::Accepted,
-            format!("Reached. The service refused a request without an ID, as it should, and said nothing against the key.{says}"),
+            format!("Connected. The service correctly rejected a request without an ID, and did not reject the API key.{says}"),
         ),
         400 | 422 if stated => (
             Finding::Accepted,
@@ -260,7 +261,7 @@ fn finding_of_refusal(status: u16, stated: bool, says: &str, has_slash: bool) ->
             let slash = if has_slash { "without" } else { "with" };
             (
                 Finding::NotFound,
-                format!("Reached, but there is nothing at this path (HTTP 404).{says} Check the base URL and the path; some services want the path {slash} a slash at its end."),
+                format!("Connected, but there is nothing at this path (HTTP 404).{says} Check the base URL and the path; some services want the path {slash} a slash at its end."),
             )
         }
         405 | 415 => (
@@ -305,8 +306,8 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
         AmbiguousKind::ServerError { .. } if status == LOGIN_REQUIRED => (
             Finding::NotReached,
             format!(
-                "Not reached: the network or a proxy wants you to log in first (HTTP {status}). Open any web page in a browser, log \
-            in, then try again."
+                "Not reached: the network or a proxy requires you to log in first (HTTP {status}). Open any web page in a \
+                browser, log in, then try again."
             ),
         ),
         AmbiguousKind::ServerError { words, .. } => {
@@ -315,7 +316,8 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
                     "The service or the proxy {proxy} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service."
                 ),
                 None => format!(
-                    "Reached, but the service failed (HTTP {status}).{} It is unknown whether it accepts the key; try again later.",
+                    "Connected, but the service failed (HTTP {status}).{} It is unknown whether the service accepts the \
+                    key; try again later.",
                     says(words.as_deref())
                 ),
             };

@@ -27,16 +27,17 @@ pub enum ProxyFault {
     Name,
     #[error("did not respond in time")]
     TimedOut,
-    #[error("wants a user and a password (HTTP 407)")]
+    #[error("requires a user name and a password (HTTP 407)")]
     Login,
-    #[error("refuses to pass this host on (HTTP {0})")]
+    #[error("refuses to connect to this host (HTTP {0})")]
     Status(u16),
-    #[error("made no connection to it")]
+    #[error("could not connect to it")]
     Tunnel,
 }
 
 /// What to do if the proxy wants a password.
-pub(crate) const PROXY_LOGIN: &str = "write user and password into its variable (such as HTTPS_PROXY): http://USER:PASSWORD@HOST:PORT";
+pub(crate) const PROXY_LOGIN: &str = "put the user name and password into its variable (such as HTTPS_PROXY): \
+    http://USER:PASSWORD@HOST:PORT";
 
 impl ProxyFault {
     /// What to do about it.

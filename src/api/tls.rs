@@ -43,7 +43,7 @@ pub enum TlsError {
     NotYetValid,
     #[error("it is a CA certificate, not a server certificate")]
     AuthorityItself,
-    #[error("it speaks only a TLS older than 1.2")]
+    #[error("it supports only TLS versions older than 1.2")]
     OldProtocol,
     #[error("it does not speak TLS")]
     NoTls,
@@ -118,7 +118,7 @@ impl TlsError {
                  whether the connection is intercepted"
             }
             Self::OtherName => {
-                "check `base_url`: it must have a name that the certificate has; `ca_file` changes nothing about that"
+                "check `base_url`: the certificate must contain its host name; `ca_file` changes nothing about that"
             }
             Self::Expired => {
                 "ask the administrator of the service to renew it, and check the clock of this machine; \

@@ -43,7 +43,7 @@ pub(super) struct Global {
     /// Print JSON; for its format, run `groupdesk help json`
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Output format, as far as the command has it: table (default), wide, json, jsonl, csv or name (IDs)
+    /// Output format, if the command supports it: table (default), wide, json, jsonl, csv or name (IDs)
     #[arg(
         long,
         short = 'o',
@@ -114,13 +114,13 @@ impl TypedValueParser for OutputParser {
     }
 }
 
-/// A new name that is kept. One that a script did not replace is none.
+/// A name that is stored; an unreplaced variable is refused.
 pub(crate) fn new_name(text: &str) -> Result<String, &'static str> {
     let name = (!has_variable(text)).then(|| text.to_owned());
     name.ok_or("it has a variable that only a shell or a template replaces; write the name itself")
 }
 
-/// What a group shall be; what is not said stays.
+/// Fields to set; the others stay unchanged.
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct Fields {
     /// Name of the group
@@ -168,7 +168,7 @@ pub(super) struct Mutation {
 }
 
 impl Mutation {
-    /// Of what is no single request that may be written down.
+    /// Refuses --curl: there are several requests, or one with a token in its body.
     pub(super) fn no_curl(&self, why: &str) -> Result<(), CliError> {
         if self.curl {
             return Err(CliError::Usage(format!("--curl: {why}; nothing was sent")));
@@ -188,7 +188,7 @@ pub(super) struct TokenArgs {
     pub(super) token_out: Option<PathBuf>,
 }
 
-/// What says which groups are meant; one of them must.
+/// The options that select groups; one is required.
 pub(super) fn which_groups() -> ArgGroup {
     let which = ArgGroup::new("which_groups").args(["ids", "from", "filter"]);
     which.required(true).multiple(true)
@@ -224,7 +224,7 @@ impl Selection {
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Filter {
-    /// Only groups that match words, or tests: tag:customer map:40=213 @view
+    /// Select groups that match words, or tests: tag:customer map:40=213 @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
 }
@@ -269,7 +269,7 @@ impl Pace {
         self != Self::default()
     }
 
-    /// These, and what is not given as that batch was told.
+    /// These options; those that were not passed are as in that batch.
     pub(crate) fn options(self, before: BatchOptions) -> BatchOptions {
         BatchOptions {
             concurrency: self.concurrency.or(before.concurrency),
@@ -312,7 +312,7 @@ pub(crate) struct BatchArgs {
     /// Select tokens older than this (90d, 12h) or of unknown age, oldest first
     #[arg(long, value_name = "AGE", value_parser = age::parse, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Include groups rotated within 24 h; of one group, within the last minute
+    /// Include groups rotated within 24 h (one group: within the last minute)
     #[arg(long)]
     pub(crate) include_recent: bool,
     #[command(flatten)]

@@ -8,3 +8,4 @@ pub(super) mod listing;
 pub(super) mod not_there;
 pub(super) mod secrets;
 pub(super) mod selection;
+pub(super) mod unparsed;

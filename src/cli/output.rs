@@ -103,6 +103,9 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     chunk(&json_text(value)?).map(|_| ())
 }
 
+/// After the first signal.
+pub(super) const FINISHING: &str = "finishing running requests; a second signal exits at once";
+
 /// As [`json()`], for a result with a secret that is printed only once.
 pub(super) fn secret_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = Zeroizing::new(json_text(value)?);
@@ -113,8 +116,7 @@ fn json_text(value: &impl Serialize) -> Result<String, CliError> {
     if let Some(text) = form::whole(value)? {
         return Ok(text);
     }
-    let text = serde_json::to_string_pretty(value)
-        .map_err(CliError::unexpected("the result is no JSON"))?;
+    let text = serde_json::to_string_pretty(value).map_err(CliError::unexpected(form::NO_JSON))?;
     Ok(escape_hidden(&text) + "\n")
 }
 

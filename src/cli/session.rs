@@ -16,6 +16,7 @@ use crate::{
         unknown_profile,
     },
     directory::{Directory, DirectoryError, Role},
+    domain::text::alternatives,
     operations::{
         Cancel, ClaimHolder, Clock, PlaceId, PlaceProblem, hide_secret_reasons, open_directory,
     },
@@ -75,7 +76,7 @@ pub(super) async fn interruptible(
                 warned = true;
                 // A change that is not sent yet is not sent any more.
                 changes.1.cancel();
-                output::alarm("finishing running requests; a second signal exits at once");
+                output::alarm(output::FINISHING);
             }
         }
     }
@@ -214,7 +215,7 @@ impl Session {
         self.said_elsewhere.fetch_or(is_said, Ordering::Relaxed);
         for other in &others {
             output::context(&proposals::complete(&format!(
-                "the same address has environment {} with {} ({} open), which is not visible with this key; if it is the \
+                "the same URL has environment {} with {} ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name,
                 counted(other.groups as usize, "group"),
@@ -248,10 +249,10 @@ impl Session {
         let is_viewer = self.operations.directory().role() == Some(Role::Viewer);
         if is_viewer && !others.is_empty() && self.operations.bound_place_name().is_none() {
             output::alarm(&format!(
-                "! a viewer sees the environment named like the profile, and none is named {}. To see groups, name the profile like \
-                 one of this address in the configuration file: {}",
+                "! a viewer sees only the environment with the name of the profile, and there is none named \"{}\". To see groups, \
+                 rename the profile in the configuration file to {}",
                 visible(&profile.name),
-                names.join(", ")
+                alternatives(&names.iter().map(AsRef::as_ref).collect::<Vec<_>>())
             ));
             return Ok(true);
         }
@@ -266,7 +267,7 @@ impl Session {
                 ("no readable API key", "To see why, run `groupdesk doctor`")
             };
             output::alarm(&format!(
-                "! profile {} has {what}, which decides the environment; this address has {}. {then}",
+                "! profile {} has {what}, which decides the environment; environments at this URL: {}. {then}",
                 visible(&profile.name),
                 names.join(", ")
             ));
@@ -279,7 +280,7 @@ impl Session {
                 quoted(&profile.name)
             };
             output::alarm(&format!(
-                "! no group is known with this API key; another key of the same address knows {}, in environment {}. \
+                "! no group is known with this API key; another key for the same URL has {}, in environment {}. \
                  If it is the same environment: groupdesk profile bind {which} --same-environment {}",
                 counted(other.groups as usize, "group"),
                 other.name,

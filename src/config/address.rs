@@ -21,9 +21,9 @@ pub enum InvalidAddress {
     NotAUrl,
     #[error("contains {}", sign(*.0))]
     Sign(char),
-    #[error("has a port that is no number up to 65535; correct it")]
+    #[error("has a port that is not a number up to 65535; correct it")]
     Port,
-    #[error("has a variable that only a shell or a template replaces; write the address itself")]
+    #[error("has a variable that only a shell or a template replaces; write the URL itself")]
     Variable,
     #[error("must begin with https:// (or http:// for this machine)")]
     Scheme,
@@ -96,9 +96,9 @@ pub fn path(text: &str) -> Result<String, InvalidAddress> {
 /// The sign in words; a single one repeats no password.
 fn sign(sign: char) -> String {
     match signs::named(sign) {
-        Some(named) => format!("a wrong sign: {named}"),
+        Some(named) => format!("an invalid character: {named}"),
         None if sign.is_whitespace() => "a blank, a tab or a line break; remove it".into(),
-        None => format!("the sign {}; remove it", visible(&sign.to_string())),
+        None => format!("the character {}; remove it", visible(&sign.to_string())),
     }
 }
 

@@ -132,7 +132,7 @@ fn source(word: &str, value: &Value) -> Result<KeySource, String> {
             Ok(KeySource::Keyring(name.clone()))
         }
         ("keyring", Value::String(_)) => {
-            not_itself("an entry in the kernel's keyring, for example \"eu-live\"")
+            not_itself("an entry in the kernel keyring, for example \"eu-live\"")
         }
         ("env" | "file" | "command" | "keyring", value) => Err(format!(
             "has a source of type {}; write {KEY_SOURCES}",

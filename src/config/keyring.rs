@@ -11,9 +11,7 @@ const SERVICE: &str = "groupdesk";
 /// Why the keyring did not return or accept a key. Never contains one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
-    #[error(
-        "this groupdesk was built without the kernel's keyring; use another source for the key"
-    )]
+    #[error("this groupdesk was built without the kernel keyring; use another source for the key")]
     NotBuiltIn,
     #[error(
         "the kernel keyring is not available here ({0}), as in many containers; use another source for the key"

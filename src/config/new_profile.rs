@@ -103,7 +103,7 @@ impl NewProfile {
 /// Refuses an address in place of a name.
 pub(super) fn is_name(name: &str) -> Result<(), Vec<(Field, String)>> {
     if name.contains([':', '/']) {
-        let what = "looks like an address; a profile has a short name, for example eu-live";
+        let what = "looks like a URL; use a short name, for example eu-live";
         return Err(vec![(Field::Name, what.to_owned())]);
     }
     Ok(())

@@ -39,7 +39,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ("GROUPDESK_BASE_URL", "with GROUPDESK_API_KEY: defines a profile without a configuration file, and uses it"),
     ("GROUPDESK_COMPLETE", "shell that asks for completions; set by the scripts of `completions`"),
     ("GROUPDESK_API_KEY", "the API key of that profile"),
-    ("GROUPDESK_ENVIRONMENT", "its environment, Customer or Testing; without it, it counts as production"),
+    ("GROUPDESK_ENVIRONMENT", "its environment tag, Customer or Testing; a profile without a tag counts as production"),
     ("GROUPDESK_PATH", "its path, if it is not /api/user"),
     ("XDG_CONFIG_HOME", "folder of groupdesk/config.toml; default ~/.config"),
     ("XDG_DATA_HOME", "folder of groupdesk/directory.db and service.db; default ~/.local/share"),

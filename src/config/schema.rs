@@ -77,7 +77,7 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
     for entry in entries(document) {
         match entry.key {
             "theme" => {
-                let what = "theme must be a table; write [theme] on a line of its own";
+                let what = "theme must be a table: put [theme] on its own line";
                 if let Some(table) = table_of(&entry, what, &mut problems) {
                     let at = ("[theme]", entry.value_at());
                     let theme = check(THEME, at, table, Others::default(), &mut problems);
@@ -86,7 +86,7 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
             }
             "directory" => file.directory = directory(&entry, around, &mut problems),
             "profiles" => {
-                let what = "profiles must be a table; write [profiles.NAME] on a line of its own";
+                let what = "profiles must be a table: put [profiles.NAME] on its own line";
                 for entry in entries_of(&entry, what, &mut problems) {
                     names.push(entry.key);
                     file.profiles.extend(profile(&entry, around, &mut problems));
@@ -163,7 +163,7 @@ fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Optio
         problems.add(at, format!("the name of the profile {objection}"));
     }
     let DeValue::Table(table) = entry.value.get_ref() else {
-        let what = "a profile is a table; write [profiles.NAME] on a line of its own";
+        let what = "a profile must be a table: put [profiles.NAME] on its own line";
         problems.add(at, what);
         return None;
     };

@@ -96,8 +96,8 @@ roles! {
     Mark = "mark": "marked rows",
     Heading = "heading": "column titles, labels of details",
     AgeDue = "age_due": "a token in the last sixth of its age limit",
-    AgeOver = "age_over": "a token over its age limit",
-    AgeFar = "age_far": "a token over twice its age limit",
+    AgeOver = "age_over": "a token that is overdue",
+    AgeFar = "age_far": "a token older than twice its age limit",
     News = "news": "changes made by others",
     Info = "info": "a plain message",
     Label = "label": "labels and favourites",
@@ -185,7 +185,7 @@ pub(super) const KEYS: &[Setting] = &[setting(
 
 /// All key bindings, in file order.
 pub(super) fn read_keys(keys: &Entry, problems: &mut Problems) -> Vec<KeyOverride> {
-    let table = "keys must be a table; write [keys] on a line of its own";
+    let table = "keys must be a table: put [keys] on its own line";
     let actions = entries_of(keys, table, problems).into_iter();
     actions
         .filter_map(|action| key_of(&action, problems))

@@ -34,6 +34,14 @@ pub(crate) enum Unfit {
     LogAlone,
 }
 
+/// Why a file is not opened whose log is there without it.
+pub(crate) fn log_alone(file: impl Display) -> String {
+    format!(
+        "{file} is empty or missing, but its log {file}-wal exists and contains the last changes; restore the file from a backup, \
+         or move the log away as well, then try again"
+    )
+}
+
 /// Creates the file, or restricts it to its owner, before SQLite opens it by name. A private file is not opened here:
 /// closing it would drop the locks that this process has on it.
 pub(crate) fn make_private(path: &Path) -> Result<(), Unfit> {

@@ -8,10 +8,13 @@ use std::{
 };
 
 use super::{ItemKey, MutationId, RotationId, ServerFault, TeamFault};
-use crate::domain::{
-    proposal::quoted,
-    rotation::State,
-    text::{counted, with_state},
+use crate::{
+    db::file::log_alone,
+    domain::{
+        proposal::quoted,
+        rotation::State,
+        text::{counted, with_state},
+    },
 };
 
 /// Why a file cannot be used, without its name and without advice, both of which the message has.
@@ -41,11 +44,7 @@ pub enum DirectoryError {
     )]
     NotADirectory { path: PathBuf },
     /// SQLite would treat the file as a new database and discard the log.
-    #[error(
-        "{0} is empty or missing, but its log {0}-wal exists and contains the last changes; restore the file from a backup, or \
-         move the log away as well, then try again",
-        path.display()
-    )]
+    #[error("{}", log_alone(path.display()))]
     LogAlone { path: PathBuf },
     #[error(
         "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or use another file \
@@ -99,7 +98,7 @@ pub enum DirectoryError {
     DamagedRow { path: PathBuf, table: &'static str },
     /// Another process or task was faster; nothing of the record was written.
     #[error(
-        "rotation {} has moved on: expected it {}, found it {}; read it again before deciding",
+        "rotation {} has changed meanwhile: expected {}, found {}; check it again before you decide",
         id.0, from.as_str(), now.as_str()
     )]
     MovedOn {

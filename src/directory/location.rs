@@ -190,12 +190,12 @@ pub enum TeamFault {
     )]
     NoKey,
     #[error(
-        "keeps its fingerprint key outside the database (fingerprint_key in [directory]), and {0}"
+        "keeps its fingerprint key outside the database (fingerprint_key under [directory]), and {0}"
     )]
     NoOutsideKey(String),
     #[error(
-        "was set up with another fingerprint key than fingerprint_key in [directory] gives; nothing was recorded: what is \
-         known would match nothing"
+        "was set up with a different fingerprint key than fingerprint_key under [directory]; nothing was recorded. With the \
+         wrong key no known token would be recognised"
     )]
     WrongKey,
     /// Names an environment in it.
@@ -228,8 +228,8 @@ pub enum TeamFault {
     )]
     CopyDiffers(&'static str),
     #[error(
-        "has a row in {0} that cannot be read; ask the administrator of the database to correct it. An admin's `groupdesk \
-         audit` tells who wrote last"
+        "has a row in {0} that cannot be read; ask the administrator of the database to correct it. To see who wrote last, an admin can \
+         run `groupdesk audit`"
     )]
     DamagedRow(&'static str),
     #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
@@ -237,7 +237,7 @@ pub enum TeamFault {
     #[error("has no role of the name {0}; nothing was changed")]
     NobodyToRevoke(String),
     #[error(
-        "does not take {0}, a role that cannot log in; nothing was changed. Name each role that logs in"
+        "gives no access to {0}, a role that cannot log in; nothing was changed. Grant access to each role that logs in"
     )]
     NoLogin(String),
     #[error(

@@ -93,7 +93,7 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
             .bytes()
             .all(|byte| is_digit(byte) || b",;|= .".contains(&byte));
     if text.starts_with(|c| QUOTES.contains(c)) || text.ends_with(|c| QUOTES.contains(c)) {
-        Some("a text with a quote at the edge")
+        Some("a text that begins or ends with a quote")
     } else if text.ends_with(|c| ENDS.contains(c)) {
         Some("a text with a separator at its end")
     } else if is_around('(', ')') || is_around('[', ']') {
@@ -105,7 +105,7 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
     } else if text.starts_with(['#', '*', '>']) || text.contains(" #") {
         Some("a text with the sign of a comment or a list")
     } else if ["\\n", "\\r", "\\t"].iter().any(|end| text.ends_with(end)) {
-        Some("a text with a line end or a tab as a program writes it")
+        Some("a text that ends with an escaped line end or tab")
     } else if text.contains("://") {
         Some("an address")
     } else if HEADERS.iter().any(|name| name.eq_ignore_ascii_case(text)) {
@@ -145,11 +145,11 @@ fn escaped(field: &str, text: &str) -> Option<&'static str> {
     }
     let behind = |sign: &str, is_it: &dyn Fn(&str) -> bool| text.split(sign).skip(1).any(is_it);
     if behind("\\u", &|rest| is_hex(rest)) {
-        Some("a text with a letter as a program writes it (\\u00e9)")
+        Some("a text with an escaped letter (\\u00e9)")
     } else if field != "property" && behind("%", &is_hex) {
-        Some("a text with a sign as an address writes it (%20)")
+        Some("a text with a URL escape (%20)")
     } else if field != "property" && behind("&", &is_entity) {
-        Some("a text with a sign as a page writes it (&amp;)")
+        Some("a text with an HTML escape (&amp;)")
     } else {
         None
     }
@@ -166,7 +166,7 @@ fn overlooked(field: &str, text: &str) -> Option<&'static str> {
     if text.contains(is_hidden) {
         Some("a text with an invisible character")
     } else if text.trim() != text {
-        Some("a text with a blank at the edge")
+        Some("a text that begins or ends with a blank")
     } else if text.contains(is_odd_blank) {
         Some("a text with a blank that is not the usual one")
     } else if has_variable(text) {

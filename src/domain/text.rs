@@ -213,6 +213,15 @@ pub fn listed<W: fmt::Display>(counts: impl IntoIterator<Item = (usize, W)>) -> 
     joined(texts, ", ")
 }
 
+/// `a, b or c`.
+pub fn alternatives(texts: &[&str]) -> String {
+    match texts.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// The texts, with this between them.
 pub fn joined<T: Borrow<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> String {
     texts.into_iter().collect::<Vec<_>>().join(between)

@@ -281,7 +281,8 @@ impl Header {
                 continue;
             }
             if let Some(sign) = name.chars().find(|c| is_hidden(*c)) {
-                let sign = signs::named(sign).unwrap_or_else(|| "an invisible sign".to_owned());
+                let sign =
+                    signs::named(sign).unwrap_or_else(|| "an invisible character".to_owned());
                 problems.push(format!("the column {}: {sign}", visible(name)));
             }
             let column = || Column::of_header(name).map(Slot::Column);

@@ -168,7 +168,9 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
         );
     }
     let Value::Object(object) = strict_json::value(&text)? else {
-        return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
+        return Err(
+            "a group must be an object, for example {\"user_group_id\": \"acme-eu\"}".into(),
+        );
     };
     let mut id = None;
     let mut fields = DesiredFields::default();

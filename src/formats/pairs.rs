@@ -22,7 +22,7 @@ const SEPARATORS: [&str; 8] = ["\t", "=>", "=", "->", "→", ": ", ",", ";"];
 pub enum NoPairs {
     #[error("nothing to paste")]
     Nothing,
-    #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
+    #[error("line {0} of the paste is not \"schema ID = data source ID\"; nothing was added")]
     Line(usize),
     #[error(
         "line {0} of the paste looks like column titles, not like IDs; nothing was added: remove the line"

@@ -32,7 +32,7 @@ const RESERVED_KEY: &str =
 pub fn mapping(text: &str) -> Result<Mapping, String> {
     parse::<UniqueMapping>(
         text,
-        "a mapping is an object of strings, for example {\"40\": \"213\"}",
+        "a mapping must be an object of strings, for example {\"40\": \"213\"}",
     )
     .map(|rows| rows.0)
 }
@@ -41,10 +41,10 @@ pub fn mapping(text: &str) -> Result<Mapping, String> {
 pub fn properties(text: &str) -> Result<Properties, String> {
     match parse::<UniqueValue>(
         text,
-        "the properties are one object, for example {\"tier\": \"gold\"}",
+        "properties must be an object, for example {\"tier\": \"gold\"}",
     )? {
         UniqueValue(Value::Object(properties)) => Ok(properties),
-        _ => Err("the properties are one object, for example {\"tier\": \"gold\"}".into()),
+        _ => Err("properties must be an object, for example {\"tier\": \"gold\"}".into()),
     }
 }
 

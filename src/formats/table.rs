@@ -194,8 +194,8 @@ impl Table {
         let separator = head.separator.unwrap_or(usual);
         if has_id(text, usual) && !has_id(text, separator) {
             let name = |separator: u8| SEPARATORS.iter().find(|(sign, _)| *sign == separator);
-            let [named, used] =
-                [separator, usual].map(|sign| name(sign).map_or("another sign", |(_, name)| name));
+            let [named, used] = [separator, usual]
+                .map(|sign| name(sign).map_or("another character", |(_, name)| name));
             return Err(format!(
                 "the line sep= names a {named}, but the header has the {used} between its columns; remove that line"
             ));

@@ -167,7 +167,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
         {ID:"a"⏎{ID:"b"}⏎                              | 1 | 1 | ends too early
         [⏎{ID:"a"},⏎{ID:"a"}⏎]                         | 2 | 3 | already in row 1
         [{ID:"a"},]                                    | 2 | 1 | remove a comma
-        ["acme"]                                       | 1 | 1 | a group is an object
+        ["acme"]                                       | 1 | 1 | a group must be an object
         {ID:"a","mapping":{"40":213}}                  | 1 | 1 | object of strings
         {ID:"a","token":"canary"}                      | 1 | 1 | a token does not belong
         [{ID:"a","properties":{"seats":1 2}}]          | 1 | 1 |

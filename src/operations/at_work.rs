@@ -177,11 +177,16 @@ impl fmt::Display for InHand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = visible(&self.by);
         match self.taken {
-            Some(ago) => write!(f, "{by} started to hand it off {} s ago", ago.as_secs())?,
+            Some(ago) => f.write_str(&hands_off(&by, ago))?,
             None => write!(f, "{by} rotated it and may be handing the new token off")?,
         }
         write!(f, ". Try again in {} s", self.left.as_secs() + 1)
     }
+}
+
+/// Who runs the command of a hand-off, and since when.
+pub(super) fn hands_off(by: &str, ago: Duration) -> String {
+    format!("{by} started to hand it off {} s ago", ago.as_secs())
 }
 
 /// How long a process may be handing a new token off, from the time when its rotation was sent.

@@ -323,7 +323,7 @@ impl Operations {
         let options = self.batch_options(id).await.map_err(Failure::NothingSent)?;
         if options.token_out && !has_file {
             return Err(Failure::usage(format!(
-                "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: \
+                "batch {0} writes its new tokens to a file, and each run needs a new file; nothing was sent. To choose one: \
                  groupdesk batches {again} {0} --token-out FILE",
                 id.0
             )));

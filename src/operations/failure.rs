@@ -57,13 +57,13 @@ pub enum Failure {
         profile: String,
         reason: String,
     },
-    /// The answer is larger than can be read, so its content is unknown.
-    #[error("{field}: {0}; nothing of it was sent", field = .0.field())]
+    /// A field that is larger than an answer may be: it could not be read back.
+    #[error("{field}: {0}; nothing was sent", field = .0.field())]
     TooLarge(#[from] TooLarge),
     /// A known secret in a text field: it would be readable by everybody, here and at the service.
     #[error(
-        "{field}: this is a token or an API key that groupdesk knows; nothing was sent or saved. `groupdesk whose` (W in the \
-         console) finds the group of a token: rotate it if others may have seen it"
+        "{field}: this is a token or an API key that groupdesk knows; nothing was sent or saved. To find the group of a token, run `groupdesk whose` (W \
+         in the console); rotate the token if others may have seen it"
     )]
     HoldsSecret { field: String },
     /// An invalid note or label; these are never sent.
@@ -236,7 +236,7 @@ pub enum Failure {
         wrong_environment: bool,
     },
     /// The read before the hand-off raised an alarm.
-    #[error("not handed off, and nothing was run: {0}")]
+    #[error("not handed off, and the command was not run: {0}")]
     HandOffAlarm(Warning),
     #[error("{}", unsent(_0))]
     NothingSent(DirectoryError),
@@ -387,8 +387,8 @@ impl Failure {
     /// Something in a text that looks like a token or a part of one. `instead`: what to do if it is something else.
     pub(crate) fn looks_secret(field: &str, instead: &str) -> Self {
         Self::usage(format!(
-            "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` \
-             (W in the console) finds its group. If it is something else, {instead}"
+            "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, find its group with \
+             `groupdesk whose` (W in the console). If it is something else, {instead}"
         ))
     }
 

@@ -8,7 +8,7 @@ mod scrub;
 use std::{cmp::Reverse, ffi::OsStr};
 
 use super::{
-    at_work::{Running, hand_off_window},
+    at_work::{Running, hand_off_window, hands_off},
     prelude::*,
 };
 use crate::{
@@ -37,10 +37,10 @@ impl HandedOff {
 }
 
 /// The command took its token, but only after a later rotation: what it wrote may have replaced the newer token.
-const DELIVERED_LATE: &str = "delivered, but a later rotation has replaced the token meanwhile, and the target may have the older one now; \
-                              run `groupdesk rotations handoff`";
+const DELIVERED_LATE: &str = "delivered, but a later rotation has since replaced the token, and your dashboards may have the older one. To hand off \
+                              the newest token, run `groupdesk rotations handoff`";
 const OVERTAKEN: &str =
-    "a later rotation overtook it; `groupdesk rotations handoff` hands off the newest token";
+    "a later rotation overtook it. To hand off the newest token, run `groupdesk rotations handoff`";
 
 /// What a colleague began to hand off less than this ago, by the directory's own clock, is not handed off again once it is
 /// done.
@@ -67,7 +67,9 @@ pub fn hand_off_cannot_start(
 
 /// The command was not run.
 fn not_handed_off(why: impl fmt::Display) -> Failure {
-    Failure::usage(format!("not handed off, and nothing was run: {why}"))
+    Failure::usage(format!(
+        "not handed off, and the command was not run: {why}"
+    ))
 }
 
 impl Operations {
@@ -395,7 +397,7 @@ pub(super) fn hand_off_after(
 fn taken_by(taker: &HandOffTaker) -> String {
     let by = visible(&taker.by);
     match taker.ago() {
-        Some(ago) => format!("{by} started to hand it off {} s ago", ago.as_secs()),
+        Some(ago) => hands_off(&by, ago),
         None => format!("{by} has taken it"),
     }
 }

@@ -288,7 +288,7 @@ impl fmt::Display for Warning {
             ),
             Self::Differs(difference) => write!(
                 f,
-                "the {} at the service differs from what was asked for; send an update if it should change",
+                "{}: the service has another value than requested; to change it, send an update",
                 difference.field
             ),
             Self::CreationUnclear => {

@@ -118,10 +118,10 @@ impl Operations {
         let text = match settled.ending {
             Ending::Updated | Ending::Created => {
                 let ending = settled.ending.as_str();
-                format!("\"{id}\" was {ending}: {found} found that out")
+                format!("\"{id}\" was {ending} (found by {found})")
             }
             Ending::Rotated | Ending::Confirmed | Ending::Recovered => {
-                format!("\"{id}\" was rotated: {found} found that out")
+                format!("\"{id}\" was rotated (found by {found})")
             }
             Ending::Unknown => {
                 if let Failure::Unknown { why, next, .. } = &mut failure
@@ -133,7 +133,7 @@ impl Operations {
                 return failure;
             }
             ending => format!(
-                "the {} of \"{id}\" has ended ({}): {found} recorded that",
+                "the {} of \"{id}\" has ended ({}), recorded by {found}",
                 operation.as_str(),
                 ending.as_str().replace('_', " ")
             ),

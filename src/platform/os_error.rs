@@ -48,11 +48,28 @@ pub(crate) fn in_plain_words(text: &str) -> Cow<'_, str> {
         if plain[..end].ends_with(&said) {
             let start = end - said.len();
             let words = words(number, &said);
+            let (words, rest) = with_state(&words, &plain[end..]);
             from = start + words.len();
-            plain = format!("{}{words}{}", &plain[..start], &plain[end..]).into();
+            plain = format!("{}{words}{rest}", &plain[..start]).into();
         }
     }
     plain
+}
+
+/// A state that follows an error stands before its advice, as in other messages: `cause; nothing was saved. Advice`.
+fn with_state<'a>(words: &str, rest: &'a str) -> (String, &'a str) {
+    const STATE: &str = "; nothing ";
+    let advised = words
+        .strip_suffix(')')
+        .and_then(|words| words.split_once(" ("));
+    let Some((cause, advice)) = advised.filter(|_| rest.starts_with(STATE)) else {
+        return (words.to_owned(), rest);
+    };
+    let end = rest[STATE.len()..].find(['.', ';', ',', ':', '\n']);
+    let (state, rest) = rest.split_at(end.map_or(rest.len(), |end| STATE.len() + end));
+    let mut advice = advice.to_owned();
+    advice[..1].make_ascii_uppercase();
+    (format!("{cause}{state}. {advice}"), rest)
 }
 
 /// What an error means; one that is not in the table keeps the words of the system without the number.
@@ -85,7 +102,11 @@ mod tests {
         let missing = std::fs::read("/no/such/file").expect_err("there is none");
         assert_eq!(
             in_plain_words(&format!("/no/such/file: {missing}; nothing was sent")),
-            "/no/such/file: there is no such file or folder (check the path); nothing was sent"
+            "/no/such/file: there is no such file or folder; nothing was sent. Check the path"
+        );
+        assert_eq!(
+            in_plain_words(&format!("/f: {missing}; nothing was saved. To see: x")),
+            "/f: there is no such file or folder; nothing was saved. Check the path. To see: x"
         );
         for text in ["", "a (os error 2)", "x (os error two)", "y (os error 9"] {
             assert_eq!(in_plain_words(text), text);

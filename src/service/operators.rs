@@ -60,7 +60,7 @@ impl OperatorState {
         }
         let found = match timeout(PROBE_TIMEOUT, self.store.probe()).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err("no: the storage takes no writes".into()),
+            Ok(Err(_)) => Err("no: the storage accepts no writes".into()),
             Err(_) => Err(format!(
                 "no: the storage has not responded for {} s",
                 PROBE_TIMEOUT.as_secs()

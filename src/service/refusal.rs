@@ -61,11 +61,11 @@ refusals! {
     TooLarge = PAYLOAD_TOO_LARGE "body_too_large", "the body is larger than 1 MiB; send less";
     MediaType(&'static str) = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type", "{0}";
     Overloaded = SERVICE_UNAVAILABLE "overloaded",
-        "too much work, or the database cannot be used now; nothing was changed. Try again after Retry-After";
+        "the service is overloaded, or the database cannot be used now; nothing was changed. Try again after Retry-After";
     TooMany { seconds: u64 } = TOO_MANY_REQUESTS "rate_limited",
         "too many requests with this API key; wait {seconds} s, then try again";
     Internal = INTERNAL_SERVER_ERROR "internal_error",
-        "something failed inside the service; it is unclear whether the request was done";
+        "something failed inside the service; it is unknown whether the request took effect";
 }
 
 impl Refusal {

@@ -100,7 +100,7 @@ fn mapping(value: Option<Value>) -> Result<Option<IndexMap<String, String>>, Ref
                 let value = format!("the value of entry {} of mapping", index + 1);
                 Err(wrong_type(
                     &value,
-                    "a string, the id of a data source",
+                    "a string, the ID of a data source",
                     &other,
                 ))
             }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn each_field_is_named_when_it_is_wrong() {
-        let entry = "entry 1 of mapping must be a string, the id of a data source";
+        let entry = "entry 1 of mapping must be a string, the ID of a data source";
         for (rest, field, why) in [
             (r#""mapping":"x""#, "mapping", "not a string"),
             (

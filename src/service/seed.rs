@@ -78,7 +78,7 @@ fn add(
     let others = rules::ask_others(tx, environment, &wanted.user_group_id)?;
     if !rules::may_create(tag, others)? {
         let why =
-            "its id exists in another environment, and the two are not tagged Customer and Testing";
+            "its ID exists in another environment, and the two are not tagged Customer and Testing";
         return Err(refused(why.into()));
     }
     let row = rules::insert(tx, environment, wanted, &secret::random()?)?;

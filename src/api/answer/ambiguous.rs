@@ -184,13 +184,11 @@ impl Ambiguous {
 pub enum RedirectHint {
     #[error("end the profile's `path` with a slash")]
     AddSlash,
-    #[error("take the slash off the end of the profile's `path`")]
+    #[error("remove the slash from the end of the profile's `path`")]
     DropSlash,
     #[error("begin the profile's `base_url` with https://")]
     UseHttps,
-    #[error(
-        "check the profile's `base_url` and `path`; set them to that address only if you trust it"
-    )]
+    #[error("check the profile's `base_url` and `path`; set them to that URL only if you trust it")]
     Check,
 }
 
@@ -202,7 +200,7 @@ pub(super) fn redirect(url: &str, location: Option<&str>, scrub: &Scrub<'_>) -> 
         Some((hint(&here, &there), shown(there, scrub)))
     };
     let unreadable = || {
-        let to = "an address that cannot be read".to_owned();
+        let to = "a URL that cannot be read".to_owned();
         (RedirectHint::Check, to)
     };
     let (hint, to) = location
@@ -229,7 +227,7 @@ fn hint(here: &reqwest::Url, there: &reqwest::Url) -> RedirectHint {
 
 fn shown(mut there: reqwest::Url, scrub: &Scrub<'_>) -> String {
     if there.cannot_be_a_base() {
-        return format!("a {}: address", there.scheme());
+        return format!("a {}: URL", there.scheme());
     }
     // Both setters fail only if the URL cannot have a user at all.
     let _ = there.set_username("");

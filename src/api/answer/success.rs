@@ -15,13 +15,13 @@ pub(super) fn success(map: &Map<String, Value>) -> Success {
     match map.get("success") {
         None => Success::Missing,
         Some(Value::Null) => Success::Odd("null"),
-        Some(Value::Array(_)) => Success::Odd("a list"),
+        Some(Value::Array(_)) => Success::Odd("an array"),
         Some(Value::Object(_)) => Success::Odd("an object"),
         Some(value @ (Value::Number(_) | Value::String(_) | Value::Bool(_))) => {
             match (flag(value), value.is_string()) {
                 (Some(true), _) => Success::Yes,
                 (Some(false), _) => Success::No,
-                (None, true) => Success::Odd("a text"),
+                (None, true) => Success::Odd("a string"),
                 (None, false) => Success::Odd("another number"),
             }
         }

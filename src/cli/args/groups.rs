@@ -9,8 +9,8 @@ use crate::cli::prelude::*;
 /// Read one or more groups from the service; --refresh-all reads every known group
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--refresh-all reports what changed elsewhere since each group was last seen here. Reading a group that has \
-        vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several \
+    after_help = "With --refresh-all, get reports what changed elsewhere since each group was last read. Reading a group \
+        that has vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several \
         groups is read alone, so that a wrong environment gets at most one new group.",
     group = which_groups().arg("refresh_all")
 )]
@@ -26,7 +26,7 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// The id, where it is about one group and nothing of several was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups.single().filter(|_| !self.reading.is_given())
     }
@@ -89,7 +89,7 @@ pub(crate) struct Rotate {
 }
 
 impl Rotate {
-    /// The id, where it is about one group and nothing of bulk was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups.single().filter(|_| !self.bulk.is_given())
     }
@@ -98,8 +98,8 @@ impl Rotate {
 /// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted \
-        fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
+    after_help = "--map and --unmap also change the mapping from --mapping; --property and --remove-property the \
+        properties from --properties. --apply leaves omitted fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
     group = which_groups()
 )]
 pub(crate) struct Update {
@@ -180,7 +180,7 @@ impl Update {
             && self.remove_property.is_empty()
     }
 
-    /// The id, where it is about one group and nothing of several was said.
+    /// The ID, if exactly one was passed and no option for several groups.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         self.groups
             .single()
@@ -234,7 +234,7 @@ pub(crate) enum BatchesCommand {
         after_help = "Checks these groups again and asks for confirmation.\n\nFor exit codes, run `groupdesk help exit-codes`."
     )]
     Resume(ResumeBatch),
-    /// Read the groups of a batch whose result is unknown, and show the batch
+    /// Read the groups with an unknown result in a batch, and show the batch
     #[command(
         after_help = "Rotates and updates nothing.\n\nExit codes: 0 all results are known, 7 some are unknown."
     )]

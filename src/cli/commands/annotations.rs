@@ -130,7 +130,7 @@ pub(crate) struct Labels {
     /// The groups
     #[arg(required = true, value_name = "ID")]
     ids: Vec<UserGroupId>,
-    /// A label to add; letters, digits and - _ . / :
+    /// Label to add; letters, digits and - _ . / :
     #[arg(long, value_name = "LABEL")]
     add: Vec<Label>,
     /// Label to remove

@@ -298,10 +298,10 @@ fn left_out(file: &Path) -> String {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 the same, 10 different.")]
 pub(crate) struct Diff {
-    /// Files or folders as apply reads them; with --with one group
+    /// Files or folders in the format of apply; with --with, one group ID
     #[arg(value_name = "FILE|ID", required = true)]
     what: Vec<PathBuf>,
-    /// Compare the group with the one of the same ID in this profile
+    /// Compare the group with the group of the same ID in this profile
     #[arg(long, value_name = "PROFILE")]
     with: Option<String>,
     /// Read the groups from the service first

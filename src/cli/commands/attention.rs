@@ -85,7 +85,8 @@ async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     }
     if elsewhere > 0 && !session.json {
         output::say(&format!(
-            "{elsewhere} in other profiles. To list them: groupdesk attention --all"
+            "{} in other profiles. To list all: groupdesk attention --all",
+            counted(elsewhere, "item")
         ));
     }
     Ok(Exit::done_unless(waits, Exit::Unknown))
@@ -217,9 +218,9 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             format!("rotate --filter {} --dry-run", filter())
         }
-        ConcernKind::Draft(_, 1) => "groupdesk: e on the group in the console".to_owned(),
+        ConcernKind::Draft(_, 1) => "groupdesk, then e on the group".to_owned(),
         ConcernKind::Draft(_, versions) => {
-            format!("groupdesk: e on the group in the console ({versions} versions: F9)")
+            format!("groupdesk, then e on the group ({versions} versions: F9)")
         }
         _ => look(),
     };

@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     about = "Show who changed what in a team directory, by database role",
-    after_help = "Lines marked `history` at the end are history entries that have no matching change."
+    after_help = "Lines marked ! at the end are history entries that have no matching change."
 )]
 pub(crate) struct Audit {
     /// Show only this group

@@ -71,9 +71,9 @@ async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
     let none = if unfinished {
-        "no batch is unfinished"
+        "no unfinished batches"
     } else {
-        "no batch yet"
+        "no batches yet"
     };
     let text = |now| {
         let lines = batches.iter().map(|batch| {
@@ -248,8 +248,8 @@ shape! {
         "rotation": number or "none was started" = item.rotation.map(|rotation| rotation.0), "number of the rotation";
         "by": text or "nothing was started" = item.by.as_ref(), "who started its rotation or update: user@machine";
         "at": time or "nothing was started" = item.at, "when that was sent, or started if it was not";
-        "previous_fingerprint": text or "it is not known" = item.previous, "fingerprint of the token before";
-        "fingerprint": text or "it is not known" = item.fingerprint, "fingerprint of the new token";
+        "previous_fingerprint": text or "it is unknown" = item.previous, "fingerprint of the previous token";
+        "fingerprint": text or "it is unknown" = item.fingerprint, "fingerprint of the new token";
         "handoff": text = item.handoff.state.as_str(), batch::HAND_OFF_STATE;
         "note": text or "none" = item.story().as_deref().map(proposals::complete), "more information; human-readable, may change";
     }

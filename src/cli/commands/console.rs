@@ -187,7 +187,8 @@ fn a_terminal() -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::Usage(
-        "the console needs a terminal on standard input and output; for scripts there are commands: groupdesk --help".into(),
+        "the console needs a terminal on standard input and output; for scripts, use commands: groupdesk \
+         --help".into(),
     ))
 }
 
@@ -231,7 +232,7 @@ pub(crate) fn setup(global: &Global) -> Result<Setup, CliError> {
     ] {
         if is_set {
             return Err(CliError::Usage(format!(
-                "the demo has a configuration and a directory of its own; nothing was started. Leave out {option}"
+                "the demo has its own configuration and directory; nothing was started. Remove {option}"
             )));
         }
     }

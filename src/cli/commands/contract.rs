@@ -14,7 +14,7 @@ use crate::{
             shape::{Described, Object, Shape, shape},
         },
     },
-    domain::text::wrap,
+    domain::text::{alternatives, wrap},
 };
 
 /// How the objects stand on standard output.
@@ -207,12 +207,7 @@ pub(crate) fn columns(command: &str, given: impl Fn(&str) -> bool) -> Vec<String
 
 /// `json, jsonl or csv`.
 pub(crate) fn in_words(forms: &[Form]) -> String {
-    let names: Vec<_> = forms.iter().map(|form| form.as_str()).collect();
-    match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
+    alternatives(&forms.iter().map(|form| form.as_str()).collect::<Vec<_>>())
 }
 
 /// Width of the text if there is no terminal or a wider one.

@@ -277,7 +277,7 @@ async fn copy(
         let to = to.as_deref().map(file_at).transpose()?;
         let to = to.ok_or_else(|| {
             CliError::Usage(
-                "a team directory can only be copied to a new file: name the file. To copy to another database, copy that file \
+                "a team directory can only be copied to a new file; nothing was copied. Pass the file as TO. To copy to another database, copy that file \
                  there afterwards"
                     .into(),
             )
@@ -292,7 +292,8 @@ async fn copy(
         let from = file_at(&from)?;
         if !from.is_file() {
             return Err(CliError::Usage(format!(
-                "{} does not exist or is not a file; copy a file to a team database, or a team database to a file",
+                "{} does not exist or is not a file; nothing was copied. Copy a file to a team database, or a team \
+                 database to a file",
                 from.display()
             )));
         }
@@ -337,7 +338,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     row.by,
                 )
             });
-            let lines = vec![format!("{file}, a file of this machine")];
+            let lines = vec![format!("{file}, a file on this machine")];
             (file, None, lines, open.collect())
         }
         DirectoryAt::Team(settings) => {
@@ -374,7 +375,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         }
     };
     lines.push(match open.len() {
-        0 => "no open rotation".into(),
+        0 => "no open rotations".into(),
         count => format!("open rotations: {count}"),
     });
     lines.extend(open.iter().map(|(id, group, state, by)| {
@@ -429,7 +430,7 @@ type OpenRotation = (i64, String, String, String);
 shape! {
     STATUS = "directory-status", "the directory that is in use";
     fn status_object(at: &str, team: Option<&directory::TeamStatus>, open: &[OpenRotation]) {
-        "directory": text = at, "the file, or the address and schema";
+        "directory": text = at, "the file, or the URL and schema";
         "kind": text = if team.is_some() { "team" } else { "file" }, "file or team";
         "server": text or "it is a file" = team.map(|team| &team.server), "the version of PostgreSQL";
         "user": text or "it is a file" = team.map(|team| &team.user), "the database user";
@@ -438,7 +439,7 @@ shape! {
         "synchronous_standby_names": text or "it is a file" = team.map(|team| &team.synchronous), "as set on the server; if empty, the last confirmed changes can be lost in a failover";
         "sessions": number or "it is a file" = team.map(|team| team.sessions), "groupdesk connections to the database";
         "timeline": text or "it is a file" = team.map(|team| &team.timeline), "its timeline; a failover changes it";
-        "moved_to": text or "it is a file, or was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of its new location";
+        "moved_to": text or "it is a file, or was not moved" = team.and_then(|team| team.moved_to.as_ref()), "its new location";
         "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "open rotations";
     }
 
@@ -457,13 +458,13 @@ shape! {
 
     SET_UP = "directory-set-up", "a directory for a team that was set up";
     fn set_up(at: &str) {
-        "directory": text = at, "its address and schema";
+        "directory": text = at, "its URL and schema";
     }
 
     COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
     fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
         "file": text = file, "the file";
-        "directory": text = at, "address and schema of the team directory";
+        "directory": text = at, "URL and schema of the team directory";
         "rows": numbers_by_key = rows.iter().copied(), "number of copied rows, by table";
     }
 

@@ -124,7 +124,7 @@ impl Run for Export {
             None => ListedFor::Reading,
         };
         let mut listing =
-            Listing::of(&session, sends, filter, order, None, "nothing was written").await?;
+            Listing::of(&session, sends, filter, order, None, "nothing was saved").await?;
         let columns = self.columns.unwrap_or_default();
         listing.with_annotations = columns.has_annotations();
         let exit = match &self.token_out {
@@ -226,7 +226,7 @@ fn no_format(file: &Path) -> Result<(), CliError> {
         _ => "json, jsonl or csv",
     };
     Err(CliError::Usage(format!(
-        "\"{name}\" is the name of a format; nothing was written. To choose the format: -o {format}. For a file of this name: --file \
+        "\"{name}\" is the name of a format; nothing was saved. To choose the format: -o {format}. For a file of this name: --file \
          ./{name}"
     )))
 }
@@ -240,7 +240,7 @@ async fn may_replace(file: &Path, is_forced: bool, no_input: bool) -> Result<(),
     let shown = visible(&file.to_string_lossy()).into_owned();
     if !is_export(file) {
         return Err(CliError::Usage(format!(
-            "{shown} already exists and is not an export of groups; nothing was written. Use a new file"
+            "{shown} already exists and is not an export of groups; nothing was saved. Use a new file"
         )));
     }
     if is_forced {
@@ -248,7 +248,7 @@ async fn may_replace(file: &Path, is_forced: bool, no_input: bool) -> Result<(),
     }
     if !confirm::has_person(no_input) {
         return Err(CliError::Usage(format!(
-            "{shown} already exists; nothing was written. To replace it, add --force"
+            "{shown} already exists; nothing was saved. To replace it, add --force"
         )));
     }
     confirm::confirm(false, &format!("Replace {shown}?"), Question::YesOrNo).await
@@ -280,7 +280,7 @@ fn is_export(file: &Path) -> bool {
 fn linked(path: &Path) -> Result<PathBuf, CliError> {
     let refused = |why: &str| {
         CliError::Usage(format!(
-            "cannot write {}: {why}; nothing was written",
+            "cannot write {}: {why}; nothing was saved",
             path.display()
         ))
     };
@@ -341,7 +341,7 @@ async fn groups(
         let written = written.map_err(CliError::unexpected("writing was interrupted"))?;
         written.map_err(|error| match file {
             Some(path) => CliError::Usage(format!(
-                "nothing was written: {} {}",
+                "nothing was saved: {} {}",
                 path.display(),
                 private_files::explained(&error)
             )),

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads each token again and passes it to the command of the profile.\n\nExit codes: 0 all handed off, 6 \
-              some were not, also if failed ones were left alone.\n\nA hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment, and those that another process \
+              some were not, also if failed ones were skipped.\n\nA hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment, and those that another process \
               may be running, are only listed. To run one of another profile here, pass its number."
 )]
 pub(crate) struct HandOff {
@@ -41,12 +41,12 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     if !ids.is_empty() {
         session.say_where();
     } else if elsewhere.is_empty() && in_progress.is_empty() && failed.is_empty() {
-        output::say("nothing waits to be handed off");
+        output::say("no hand-offs are pending");
     }
     let mut results = Vec::new();
     if !failed.is_empty() {
         output::alarm(&format!(
-            "! {} left alone. To run {} again: groupdesk rotations handoff --failed",
+            "! {} skipped. To run {} again: groupdesk rotations handoff --failed",
             match failed.len() {
                 1 => "1 failed hand-off was".to_owned(),
                 count => format!("{count} failed hand-offs were"),

@@ -30,7 +30,7 @@ const FIRST_ENTRIES: u32 = 10;
     args_conflicts_with_subcommands = true,
     after_help = "A rotation has one entry for its response and one for the read that confirmed it; --by-operation merges them \
         into one entry with steps. For an audit export, add -o jsonl or csv. A time is 2026-11-30 (UTC), \
-        2026-11-30T08:00:00Z, or an age such as 7d. For a group named diff or restore: history -- diff"
+        2026-11-30T08:00:00Z, or an age such as 7d. If the ID of a group is diff or restore: groupdesk history -- diff"
 )]
 pub(crate) struct History {
     /// Show only this group

@@ -160,7 +160,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
             }
             shown = plan::print_review(&session, &checked, options, done).await?;
             let (count, what) = if sending.create {
-                (left, "Each row is sent; no group can be deleted again.")
+                (left, "Each row is sent. Groups cannot be deleted.")
             } else {
                 let what = "Only groups that differ from their rows are updated.";
                 (shown.plan.update, what)
@@ -200,7 +200,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn print_continuation(import: &operations::Import, rows: usize) {
     output::context(&format!(
-        "resuming the import started {} by {}: {} of {} done; --restart starts over",
+        "resuming the import started {} by {}: {} of {} done. To start over, add --restart",
         when::second(import.started_at),
         import.by,
         import.done.len(),
@@ -364,7 +364,7 @@ fn print_annotations(number: usize, id: &str, annotations: &AnnotationPlan) {
     }
     for one in &annotations.kept {
         output::say(&format!(
-            "! row {number}: \"{id}\" {one}: the existing value is kept; --replace-notes replaces it"
+            "! row {number}: \"{id}\" {one}: the existing value is kept. To replace it, add --replace-notes"
         ));
     }
 }
@@ -396,7 +396,7 @@ fn print_tally(
     } = *tally;
     let has_annotations = annotated + annotations_kept > 0;
     let profile = &session.operations.profile().name;
-    let done = if dry_run { "would be" } else { "were" };
+    let done = if dry_run { "Expected result" } else { "Result" };
     let annotations = if has_annotations {
         format!(
             "\nannotated  {annotated:>7}  note, labels or favourite written\n\
@@ -406,8 +406,8 @@ fn print_tally(
         String::new()
     };
     output::result(&format!(
-        "{}; nothing was sent. In the directory of {profile}, {done}:\nadded      {added:>7}  IDs new to the \
-         directory\nfilled     {filled:>7}  groups with missing values\nkept       {kept:>7}  differs from the last known values \
+        "{}; nothing was sent. {done} in the directory of {profile}:\nadded      {added:>7}  IDs new to the \
+         directory\nfilled     {filled:>7}  groups with missing values\nkept       {kept:>7}  rows that differ from the last known values \
          in the service\n\
          unchanged  {unchanged:>7}{annotations}",
         counted(rows, "row")

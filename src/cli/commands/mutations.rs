@@ -106,7 +106,7 @@ pub(crate) async fn answer(
         );
     } else if done.withholds_token() && (has_none || token.reveal) {
         output::alarm(&format!(
-            "x the token was not handed out, because its response has an alarm. {}",
+            "x the token was withheld, because its response has an alarm. {}",
             after_an_alarm(session, done)
         ));
     } else if has_none {
@@ -152,7 +152,7 @@ async fn write_token(
     }
     written.map_err(|error| {
         CliError::Usage(format!(
-            "{}, but the token was not written: {} {}; read it again with `{}`",
+            "{}, but the token was not written: {} {}. To read it again: {}",
             done.ending.as_str(),
             file.place(),
             without_retry(&error.to_string()),

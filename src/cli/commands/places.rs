@@ -129,12 +129,21 @@ async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
     }
 }
 
-/// Returns the place of that name.
+/// Returns the place of that name, for a command that changes something.
 pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
+    find(operations, name, "nothing was changed").await
+}
+
+/// The same for any command; `undone` says what was not done.
+async fn find(
+    operations: &Operations,
+    name: &str,
+    undone: &'static str,
+) -> Result<Place, CliError> {
     let places = operations.directory().places().await?;
     match places.iter().find(|place| place.name == name) {
         Some(place) => Ok(place.clone()),
-        None => Err(Failure::from(PlaceProblem::no_place(name, &places)).into()),
+        None => Err(Failure::from(PlaceProblem::no_place(name, &places, undone)).into()),
     }
 }
 
@@ -173,7 +182,7 @@ fn table<'a>(places: impl IntoIterator<Item = &'a Place>) -> String {
 
 async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     let operations = &session.operations;
-    let place = named(operations, name).await?;
+    let place = find(operations, name, "nothing was shown").await?;
     let events = operations.directory().place_events(place.id).await?;
     if session.json {
         output::json(&with_events(&place, &events))?;
@@ -218,7 +227,7 @@ shape! {
     PLACE = "environment", "one environment of one service";
     fn json(place: &Place) {
         "environment": text = place.name, "its name";
-        "urls": texts = &place.urls, "its addresses";
+        "urls": texts = &place.urls, "its URLs";
         "environment_tag": text or "no profile sets one and no response had one" = place.tag.as_ref().map(EnvironmentTag::as_str), "the tag that responses must not contradict";
         "profiles": texts = &place.profiles, "profiles that are bound to it";
         "groups": number = place.groups, "groups that are known there";

@@ -87,8 +87,8 @@ enum Command {
     },
     /// Show or set how the service behaves where its API is undocumented
     #[command(
-        after_help = "Updates depend on it. You do not have to know: with --omitted-fields unknown, updates also send the last known values of \
-            omitted fields."
+        after_help = "Updates depend on these settings. If you do not know them, use --omitted-fields unknown: updates then also send the \
+            last known values of omitted fields."
     )]
     #[command(aliases = ["behavior", "facts"])]
     Behaviour(show::Behaviour),
@@ -279,13 +279,13 @@ impl Setup<'_> {
         let profile = settings.profile(Some(name))?;
         let KeySource::Keyring(entry) = &profile.api_key else {
             return Err(CliError::Usage(format!(
-                "the API key of profile {name} comes from: {}. To use the keyring, write api_key = {{ keyring = \"{name}\" }} there",
+                "the API key of profile {name} comes from: {}. To use the keyring, set api_key \
+                 = {{ keyring = \"{name}\" }} in the profile",
                 profile.api_key
             )));
         };
-        let failed = |error: keyring::KeyringError| {
-            CliError::Usage(format!("the kernel's keyring: {error}"))
-        };
+        let failed =
+            |error: keyring::KeyringError| CliError::Usage(format!("the kernel keyring: {error}"));
         if forget {
             keyring::forget(entry).map_err(failed)?;
             output::note_change();
@@ -296,12 +296,12 @@ impl Setup<'_> {
             let key = questions::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
                 return Err(CliError::Guarded(
-                    "cannot prompt for the key, because --no-input is set; pass it on standard input. Nothing was stored"
+                    "cannot prompt for the key, because --no-input is set; nothing was saved. Pass the key on standard input"
                         .into(),
                 ));
             }
             let key = key.ok_or_else(|| {
-                CliError::Usage("no key came on standard input; nothing was stored".into())
+                CliError::Usage("no key on standard input; nothing was saved".into())
             })?;
             keyring::store(entry, &key).map_err(failed)?;
             output::note_change();

@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliErro
 async fn read(arguments: &Get) -> Result<Given, CliError> {
     if arguments.token.reveal {
         return Err(CliError::Usage(
-            "--reveal is for one group; for several, tokens go to --token-out FILE. Nothing was sent".into(),
+            "--reveal works for one group only; nothing was sent. For several, use --token-out FILE".into(),
         ));
     }
     if arguments.reading.refresh_all {

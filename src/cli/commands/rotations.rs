@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// List this profile's rotations, newest first; check, abandon or hand off
+/// List this profile's rotations, newest first; check, abandon or hand off one
 #[derive(Debug, Args)]
 pub(crate) struct Rotations {
     /// Show only open rotations
@@ -34,8 +34,8 @@ pub(crate) struct Rotations {
 enum Command {
     /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
-        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. What a colleague is still \
-                      doing in this environment counts only if its number is given.",
+        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict. A rotation that a \
+                      colleague is still running counts only if you pass its number.",
         alias = "settle"
     )]
     #[command(name = "check")]
@@ -131,7 +131,7 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
         session.operations.rotations().await?
     };
     let none = if only_open {
-        "no rotation is open"
+        "no open rotations"
     } else {
         "nothing has been rotated yet"
     };
@@ -336,11 +336,11 @@ fn line(recovered: &Recovered) -> String {
         Recovered::Settled(row) => {
             let next = match row.rotation.state {
                 State::NotApplied => {
-                    "; the old token is current, it is safe to rotate again".to_owned()
+                    "; the old token is current. It is safe to rotate again".to_owned()
                 }
                 State::Recovered => {
                     format!(
-                        "; a new token is current, `{}` reads it",
+                        "; a new token is current. To read it: {}",
                         id.command("get", "")
                     )
                 }

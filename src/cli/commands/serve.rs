@@ -54,10 +54,10 @@ pub(crate) struct Serve {
     /// After SIGTERM, report not ready for this long before exiting, so that a load balancer can reroute callers
     #[arg(long, value_name = "DURATION", value_parser = drain)]
     drain: Option<Duration>,
-    /// Answer only requests for this Host; repeatable [default: any]
+    /// Accept only requests for this Host; repeatable [default: any]
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     hosts: Vec<String>,
-    /// Maximum requests per second and API key; more get 429
+    /// Maximum requests per second for each API key; further requests get HTTP 429
     #[arg(long, value_name = "N")]
     rate_limit: Option<NonZeroU32>,
     /// Do not announce the service's behaviour, like services other than groupdesk's own; for tests
@@ -77,8 +77,8 @@ enum Command {
     Keys(Keys),
     /// Set up the schema in a PostgreSQL database, or let another role serve from it
     #[command(
-        after_help = "You become the owner of the tables; the role can read and write, but not create tables. With --role you can \
-            run it again for another role. A team directory is a separate schema that the role cannot see."
+        after_help = "You become the owner of the tables; the role can read and write, but not create tables. To add another \
+            role, run the command again with --role. A team directory is a separate schema that the role cannot see."
     )]
     Init {
         /// Database role that may serve from the schema
@@ -142,7 +142,7 @@ impl Run for Serve {
             }
             Some(Command::Check) => storage::check(storage.file("check")?, global.json),
             None if global.read_only => Err(CliError::Usage(
-                "--read-only applies to API keys, not to the service; nothing was started. To make a key that can only read: \
+                "--read-only applies to API keys, not to the service; nothing was started. To create a read-only key: \
                  groupdesk serve keys create --environment NAME --read-only"
                     .into(),
             )),
@@ -239,7 +239,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
     if let Some(time) = arguments.drain.filter(|_| cause == StopCause::Signal) {
         running.drain();
         output::alarm(&format!(
-            "no longer ready; still answering for {} s. A second signal exits immediately",
+            "no longer ready; requests are still served for {} s. A second signal exits at once",
             time.as_secs_f64()
         ));
         tokio::select! {
@@ -247,7 +247,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
             () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         }
     }
-    output::alarm("finishing running requests; a second signal exits at once");
+    output::alarm(output::FINISHING);
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
         () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
@@ -319,7 +319,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
         match output::chunk(&line) {
             Ok(is_read) => {
                 if is_read && fails.swap(false, Ordering::Relaxed) {
-                    output::alarm("! the access log is written again");
+                    output::alarm("! the access log can be written again");
                 }
                 if !is_read {
                     let closed = "! the reader of the access log closed it; access logging stopped";
@@ -330,7 +330,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
             Err(CliError::Output(error) | CliError::DoneUnwritten(error)) => {
                 if !fails.swap(true, Ordering::Relaxed) {
                     output::alarm(&format!(
-                        "! the access log cannot be written ({error}); requests are missing in it until it can"
+                        "! the access log cannot be written ({error}); requests are not logged until it can"
                     ));
                 }
                 true

@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
         let forms = contract::forms(&path);
         let forms = match contract::in_words(&forms) {
             none if none.is_empty() => none,
-            forms => format!("-o takes {forms}. "),
+            forms => format!("-o takes {forms}.\n"),
         };
         let template = format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{more}{forms}{SEE_OPTIONS}{{after-help}}"
@@ -84,9 +84,20 @@ pub(crate) fn command() -> Command {
             let hides = is_long && EXPLAINED.contains(&arg.get_id().as_str());
             if hides { arg.hide(true) } else { arg }
         });
+        let globals = command.get_arguments().filter(|arg| arg.is_global_set());
+        let globals: Vec<_> = globals.map(|arg| arg.clone().hide(true)).collect();
         with_examples(command, &path)
             .help_template(template)
-            .mut_subcommands(|below| with_line(below, &format!("{path} ")))
+            .mut_subcommands(|below| {
+                let name = below.get_name().to_owned();
+                let is_refused = |arg: &&Arg| match (&*path, &*name) {
+                    ("serve", "init") => arg.get_id() == "database",
+                    ("serve", "backup" | "check") => arg.get_id() != "database",
+                    _ => false,
+                };
+                with_line(below, &format!("{path} "))
+                    .args(globals.iter().filter(is_refused).cloned())
+            })
     }
     let (root, globals) = root();
     let hidden = globals.iter().map(|arg| arg.clone().hide(true));

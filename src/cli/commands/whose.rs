@@ -67,7 +67,7 @@ impl Run for Whose {
                 "no group in this directory has or had this token; {ELSEWHERE}"
             )),
             (some, all) => output::say(&format!(
-                "{some} of {all} tokens belong to no group in this directory ({}); {ELSEWHERE}",
+                "unknown tokens: {some} of {all} ({}); {ELSEWHERE}",
                 unknown.join(", ")
             )),
         }

@@ -303,13 +303,15 @@ fn map_row(text: &str) -> Result<(String, String), CliError> {
     })?;
     let plain = unquoted(source);
     if plain.is_empty() {
-        return Err(usage("--map: there is nothing after the ="));
+        return Err(usage(
+            "--map: there is nothing after the =; expected a schema ID, =, and a data source ID: --map 40=213",
+        ));
     }
     refuse_prefix("--map", "map:", schema)?;
     if schema.contains('"') || plain.contains('"') {
         return Err(usage(
-            "--map: there is a quote in it; nothing was sent. Write 40=213, each row in an option of its own. An ID that has \
-             a quote goes through JSON: --mapping FILE",
+            "--map: there is a quote in it; nothing was sent. Write 40=213, with one --map for each row. For an ID \
+             that contains a quote, use JSON: --mapping FILE",
         ));
     }
     if let Some(second) = second_key(source, &["="]).filter(|_| plain == source) {
@@ -328,7 +330,7 @@ fn refuse_prefix(option: &str, prefix: &str, key: &str) -> Result<(), CliError> 
         return Ok(());
     };
     Err(usage(&format!(
-        "{option}: filters and columns have {prefix} before a key; nothing was sent. Write only the key: {}",
+        "{option}: only filters and columns have {prefix} before a key; nothing was sent. Write only the key: {}",
         visible(plain)
     )))
 }

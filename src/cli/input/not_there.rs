@@ -13,7 +13,7 @@ use crate::config::nearest;
 #[rustfmt::skip] // A table: one command a line.
 const GONE: [(&str, &str, &str); 7] = [
     ("", "--jq", "to filter JSON: groupdesk list --json | jq ..."),
-    ("doctor", "--probe", "to state what the service does: groupdesk profile behaviour NAME"),
+    ("doctor", "--probe", "to set how the service behaves: groupdesk profile behaviour NAME"),
     ("rotate", "--resume", "to resume a batch: groupdesk batches resume"),
     ("rotate", "--retry-failed", "to retry what was certainly not done: groupdesk batches retry BATCH"),
     ("rotate", "--join", "to join a batch that is running: groupdesk batches resume BATCH --join"),
@@ -44,10 +44,10 @@ const MEANT: [(&str, &str); 32] = [
     ("settle abandon", "to check open rotations: groupdesk rotations check; to close one without a result: groupdesk rotations \
         abandon NUMBER --reason 'TEXT'"),
     ("handoff hand-off", "to hand off new tokens again: groupdesk rotations handoff"),
-    ("facts behaviour behavior", "to show or state what the service does: groupdesk profile behaviour NAME"),
+    ("facts behaviour behavior", "to show or set how the service behaves: groupdesk profile behaviour NAME"),
     ("keys key", "to store the API key of a profile: groupdesk profile key NAME; for keys of the embedded service: groupdesk \
         serve keys list"),
-    ("user users", "the service has groups, no users: groupdesk list; for the members of a team directory: groupdesk directory \
+    ("user users", "the service has groups, not users; to list groups: groupdesk list; for the members of a team directory: groupdesk directory \
         members"),
     ("backup backups", "to back up the directory: groupdesk directory backup FILE; the embedded service: groupdesk serve backup \
         FILE; groups as a file: groupdesk export"),
@@ -71,8 +71,8 @@ const MEANT: [(&str, &str); 32] = [
     ("watch tail follow", "to print each group that changes: groupdesk list --watch; each new entry of the history: groupdesk \
         history --follow"),
     ("merge migrate sync", "to merge two environments: groupdesk environment merge; to migrate a directory: groupdesk directory \
-        migrate; to make groups like a file: groupdesk apply FILE"),
-    ("status todo check drafts", "for what needs attention: groupdesk attention; for the set-up: groupdesk doctor"),
+        migrate; to create and update groups from a file: groupdesk apply FILE"),
+    ("status todo check drafts", "to list what needs attention: groupdesk attention; to check the configuration: groupdesk doctor"),
 ];
 
 /// Other words for a command below another one: the first of its commands that such a word means is proposed.
@@ -94,8 +94,8 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
         --operation rotate"),
     ("rotations", "retry resume", "to retry what was certainly not done: groupdesk batches retry BATCH; to resume a batch: \
         groupdesk batches resume BATCH"),
-    ("environment", "delete del rm remove drop add new create", "an environment comes with the first profile of it and stays; \
-        to rename it: groupdesk environment rename; to merge two: groupdesk environment merge"),
+    ("environment", "delete del rm remove drop add new create", "the first request of a profile creates its environment, which \
+        cannot be deleted; to rename it: groupdesk environment rename; to merge two: groupdesk environment merge"),
 ];
 
 /// A word too many behind a command, and the option or quotes that it needs.
@@ -197,19 +197,25 @@ fn meant_below(usage: &str, word: &str, root: &Command) -> Option<String> {
     if let Some((.., instead)) = elsewhere.find(is_it) {
         return Some((*instead).to_owned());
     }
-    let (mut command, mut path) = (root, vec!["groupdesk"]);
-    while let Some(below) = usage
-        .split(' ')
-        .nth(path.len() - 1)
-        .and_then(|word| command.find_subcommand(word))
-    {
-        command = below;
-        path.push(below.get_name());
-    }
+    let (command, path) = named_by(usage, root);
     let meant = BELOW.iter().filter(|(words, _)| is_one(words));
     let mut meant = meant.flat_map(|(_, meant)| meant.split(' '));
-    let meant = meant.find(|meant| path.len() > 1 && command.find_subcommand(meant).is_some())?;
-    Some(format!("instead: {} {meant}", path.join(" ")))
+    let is_below = path.contains(' ');
+    let meant = meant.find(|meant| is_below && command.find_subcommand(meant).is_some())?;
+    Some(format!("instead: {path} {meant}"))
+}
+
+/// The command of this usage, and how it is called.
+pub(super) fn named_by<'a>(usage: &str, root: &'a Command) -> (&'a Command, String) {
+    let (mut command, mut path) = (root, "groupdesk".to_owned());
+    for word in usage.split(' ') {
+        let Some(below) = command.find_subcommand(word) else {
+            break;
+        };
+        command = below;
+        path = format!("{path} {}", below.get_name());
+    }
+    (command, path)
 }
 
 /// The start of the usage without a command.
@@ -271,7 +277,7 @@ fn propose_option(error: &mut Error, root: &Command) {
     };
     let mut root = root.clone();
     root.build();
-    let command = of_usage(&usage(error), &mut root);
+    let mut command = named_by(&usage(error), &root).0.clone();
     let options = command
         .get_arguments()
         .filter(|option| option.is_global_set() || !option.is_hide_set());
@@ -290,25 +296,12 @@ fn propose_option(error: &mut Error, root: &Command) {
     }
 }
 
-/// The command that a usage is about.
-fn of_usage<'c>(usage: &str, root: &'c mut Command) -> &'c mut Command {
-    let mut command = root;
-    for word in usage.split(' ') {
-        if command.find_subcommand(word).is_none() {
-            break;
-        }
-        command = command.find_subcommand_mut(word).expect("it was found");
-    }
-    command
-}
-
 /// What is missing, without the hidden options that would do as well.
 fn name_no_hidden(error: &mut Error, root: &Command) {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg).cloned() else {
         return;
     };
-    let mut root = root.clone();
-    let command = of_usage(&usage(error), &mut root);
+    let (command, _) = named_by(&usage(error), root);
     let hidden = command.get_arguments().filter(|one| one.is_hide_set());
     let hidden: Vec<_> = hidden.filter_map(clap::Arg::get_long).collect();
     let seen = missing.into_iter().map(|missing| {
@@ -322,7 +315,7 @@ fn name_no_hidden(error: &mut Error, root: &Command) {
 }
 
 /// The usage that the parser tells, behind "Usage:" and the name by which the program was called.
-fn usage(error: &Error) -> String {
+pub(super) fn usage(error: &Error) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
         _ => String::new(),

@@ -53,8 +53,8 @@ pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Cl
         let lower = option.to_ascii_lowercase();
         if SECRETS.contains(&lower.as_str()) || (has_value && lower == BARE) {
             let instead = if lower.contains("token") {
-                "Pass a token on standard input or at the prompt: `groupdesk whose` finds its group, `groupdesk rotate \
-                 --token-stdin` rotates it. To read or rotate by ID you need no token"
+                "Pass a token on standard input or at the prompt. To find its group: groupdesk whose; to rotate it: groupdesk rotate \
+                 --token-stdin. To read or rotate by ID you need no token"
             } else {
                 "Set the source of the API key as api_key in the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
             };

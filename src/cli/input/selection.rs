@@ -241,7 +241,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<Numbere
         }
         if let Some(oddity) = oddities(line.plain).first() {
             output::context(&format!(
-                "! {name}, line {}: character {} of the id: {}",
+                "! {name}, line {}: character {} of the ID: {}",
                 line.number, oddity.position, oddity.what
             ));
         }

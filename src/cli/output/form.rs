@@ -131,7 +131,7 @@ impl Items {
                 Some(Form::Json | Form::Table | Form::Wide) | None => {
                     text.push_str(if self.is_begun { "," } else { "[" });
                     let item = serde_json::to_string_pretty(&item)
-                        .map_err(CliError::unexpected("the result is no JSON"))?;
+                        .map_err(CliError::unexpected(NO_JSON))?;
                     for line in item.lines() {
                         text.push_str("\n  ");
                         text.push_str(line);
@@ -168,12 +168,14 @@ impl Items {
     }
 }
 
+/// Never expected: every result can be written.
+pub(super) const NO_JSON: &str = "the result is not JSON";
+
 /// A whole result in the chosen form. `None` if that is indented JSON.
 pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError> {
     match chosen() {
         Some(Form::Jsonl | Form::Csv | Form::Name) => {
-            let result = serde_json::to_value(result)
-                .map_err(CliError::unexpected("the result is no JSON"))?;
+            let result = serde_json::to_value(result).map_err(CliError::unexpected(NO_JSON))?;
             let mut all = Items::default();
             let text = match result {
                 Value::Array(items) => all.text(items.into_iter())?,

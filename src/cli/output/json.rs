@@ -55,7 +55,7 @@ shape! {
     fn outcome(done: &Done) {
         "outcome": text = done.ending.as_str(), "found, created, existed (already existed, unchanged), updated, rotated (not read back), confirmed \
         (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another process), \
-        created_by_get (an alarm: reading made the group)";
+        created_by_get (an alarm: reading created the group)";
     }
 
     pub(crate) WARNINGS = "", "";
@@ -259,7 +259,7 @@ shape! {
     pub(crate) FAILURE = "failure", "why a command failed";
     /// What is printed when a command fails.
     pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) {
-        "outcome": text or "nothing was sent" = ending.map(Ending::as_str), "refused, unreachable, not_applied, unknown (it may have taken effect), conflict, created_by_get, or how a change ended whose result could not be written (created, updated, confirmed)";
+        "outcome": text or "nothing was sent" = ending.map(Ending::as_str), "refused, unreachable, not_applied, unknown (it may have taken effect), conflict, created_by_get, or the result of a change, if it could not be printed (created, updated, confirmed)";
         "error": text = in_plain_words(&proposals::complete(error)), "what is wrong and what to do; human-readable, may change";
         "exit": number = exit as u8, "the exit code";
     }

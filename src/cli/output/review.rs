@@ -57,7 +57,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     for field in &plan.replaced {
         line(
             &mut text,
-            format_args!("! {}: replaced whole", field.as_str()),
+            format_args!("! {}: replaced as a whole", field.as_str()),
         );
     }
     for field in Field::ALL {
@@ -220,6 +220,6 @@ shape! {
         "request": any = request, "the exact body";
         "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
         as objects of such pairs by key; null in a pair means missing";
-        maybe "curl": text = curl, "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; only present with --curl";
+        maybe "curl": text = curl, "the request as a shell command that reads the API key from $GROUPDESK_API_KEY; only present with --curl";
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn needs_output(option: &str) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::Usage(format!(
-        "{option} needs standard output, which is closed or discarded. Nothing was sent"
+        "{option} needs standard output, which is closed or discarded; nothing was sent"
     )))
 }
 
@@ -50,14 +50,14 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
     }
     if io::stdout().is_terminal() {
         return Err(CliError::Usage(
-            "--token-out - would print the token to the terminal, which may keep it: use a new file, or redirect the output. Nothing was sent"
+            "--token-out - would print the token to the terminal, which may keep it; nothing was sent. Use a new file, or redirect the output"
                 .into(),
         ));
     }
     needs_output("--token-out -")?;
     if is_shared {
         return Err(CliError::Usage(
-            "groups and tokens cannot both go to standard output: pass a file with --file. Nothing was sent"
+            "groups and tokens cannot both go to standard output; nothing was sent. For the groups, add --file FILE"
                 .into(),
         ));
     }

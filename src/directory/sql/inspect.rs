@@ -93,7 +93,7 @@ pub fn what_it_is(path: &Path) -> (String, &'static str) {
         )
     };
     if !is_read || !header.starts_with(MAGIC) {
-        return foreign("no SQLite database");
+        return foreign("not an SQLite database");
     }
     let number = |at: usize| {
         let bytes = header[at..at + 4].iter();

@@ -27,7 +27,7 @@ pub enum Skip {
     #[error("not in the directory")]
     NotKnown,
     /// It is known only from a file: reading it could create it as well.
-    #[error("it comes from a file; read it first: get ID --exists")]
+    #[error("it comes from a file; read it first: groupdesk get ID --exists")]
     NotSeen,
     /// Hazard 11.
     #[error("tagged {0}, another environment")]

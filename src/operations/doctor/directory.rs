@@ -180,7 +180,7 @@ async fn of_team(
             (
                 moved,
                 format!(
-                    "On that machine, use --directory {to}; elsewhere, ask them. This directory no longer records anything."
+                    "On that machine, use --directory {to}; elsewhere, ask the admin. This directory no longer records anything."
                 ),
             )
         };
@@ -400,7 +400,7 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
         .about(AREA)
         .ok(format!("{groups} known, over all profiles"));
     match contents.open_rotations {
-        0 => report.about(AREA).ok("no open rotation"),
+        0 => report.about(AREA).ok("no open rotations"),
         open => report.about(AREA).warning(
             format!(
                 "{}: result unknown",

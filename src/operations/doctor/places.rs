@@ -17,7 +17,7 @@ pub(super) fn check(
         let name = visible(&place.name);
         let users = match place.profiles.as_slice() {
             [] => "no profile".to_owned(),
-            names => format!("profiles {}", visible(&names.join(", "))),
+            names => format!("used by {}", visible(&names.join(", "))),
         };
         report.about(AREA).ok(format!(
             "environment {name}: {}, {} open; {users}",

@@ -185,7 +185,7 @@ fn proxies(profile: &Profile, report: &mut Report) {
             let (why, next) = if address.loopback {
                 (
                     "the service is on this machine",
-                    "Nothing is to be done: no proxy reaches it.",
+                    "Nothing needs to be done: no proxy reaches it.",
                 )
             } else {
                 (

@@ -79,7 +79,7 @@ impl Operations {
         let left = self.window_left(&mutation);
         if mutation.state.holds() && !left.is_zero() {
             return Err(Failure::guarded(format!(
-                "{} started m{} a short while ago, and it may still take effect; nothing was changed; try again in {} s",
+                "{} started m{} a moment ago, and it may still take effect; nothing was changed. Try again in {} s",
                 mutation.by,
                 id.0,
                 left.as_secs() + 1

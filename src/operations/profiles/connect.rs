@@ -42,7 +42,7 @@ impl ConnectionTest {
 pub enum NotAdded {
     #[error(transparent)]
     Edit(#[from] EditError),
-    #[error("the key was not stored in the kernel's keyring: {0}")]
+    #[error("the key was not stored in the kernel keyring: {0}")]
     Keyring(#[from] KeyringError),
     #[error("{0}")]
     Other(String),
@@ -101,7 +101,7 @@ pub struct Connector {
 fn no_token_as_name(name: &str) -> Result<(), NotAdded> {
     match shape(name) {
         Some(_) => Err(NotAdded::Other(
-            "name: this looks like a token, or a part of one; nothing was written. `groupdesk whose` finds its group".into(),
+            "name: this looks like a token, or a part of one; nothing was saved. To find its group, run `groupdesk whose`".into(),
         )),
         None => Ok(()),
     }

@@ -455,7 +455,7 @@ impl Operations {
     /// Renames a place.
     pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
         let is_address = name.contains([':', '/']);
-        let address = "looks like an address; an environment has a short name, for example eu-live";
+        let address = "looks like a URL; use a short name, for example eu-live";
         if let Some(why) = objection(name).or_else(|| is_address.then(|| address.into())) {
             return Err(PlaceProblem::BadName { why }.into());
         }

@@ -37,11 +37,11 @@ impl run::Counts for CheckCounts {
     }
 }
 
-/// As text: `3 of 5 groups checked`.
+/// As text: `groups checked: 3 of 5`.
 impl fmt::Display for CheckCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.checked + self.not_started;
-        write!(f, "{} of {all} groups checked", self.checked)
+        write!(f, "groups checked: {} of {all}", self.checked)
     }
 }
 

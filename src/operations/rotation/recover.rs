@@ -198,9 +198,9 @@ impl Operations {
 fn waiting(row: &RotationRow) -> String {
     match row.rotation.state {
         State::Intended | State::Sent => format!(
-            "started by {} a short while ago: it may still be running",
+            "started by {} a moment ago: it may still be running",
             row.by
         ),
-        _ => "the service still has the old token, and the request may still arrive".into(),
+        _ => "the service still has the old token, and the request may still take effect".into(),
     }
 }

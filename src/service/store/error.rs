@@ -1,6 +1,8 @@
 //! What can go wrong in the service's storage, in messages that say what to do. They never contain values from the
 //! database.
 
+use crate::db::file::log_alone;
+
 /// What the storage does, or why it could not.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -17,10 +19,7 @@ pub enum StoreError {
     #[error("{0} is not a database of the User Group Service; use another file")]
     Foreign(String),
     /// SQLite would treat the file as a new database and delete the log.
-    #[error(
-        "{0} is empty or missing, but its log {0}-wal exists and contains the last changes; restore the file from a backup, or \
-         move the log away as well, then try again"
-    )]
+    #[error("{}", log_alone(.0))]
     LogAlone(String),
     /// Another process held the write lock for longer than the timeout.
     #[error("the database is held by another process; try again")]
@@ -41,7 +40,7 @@ pub enum StoreError {
     )]
     OtherVersion { found: i64, known: i64 },
     /// The queue is full.
-    #[error("too much work is waiting for the database; try again")]
+    #[error("too many requests are waiting for the database; try again")]
     Overloaded,
     /// SQLite or the disk failed. The transaction was rolled back, and the database is opened again.
     #[error("the database failed ({0}); check the disk and try again")]

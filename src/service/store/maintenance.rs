@@ -124,7 +124,7 @@ fn modes(database: &Path) -> CheckResult {
 fn schema(connection: &Connection, database: &Path) -> Result<CheckResult> {
     let (found, known) = (version(connection, database)?, MIGRATIONS.len());
     let found = if found < known {
-        format!("version {found}; the next groupdesk serve makes it {known}")
+        format!("version {found}; the next start of groupdesk serve upgrades it to {known}")
     } else {
         format!("version {found}")
     };

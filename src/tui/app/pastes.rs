@@ -265,7 +265,7 @@ impl App {
     fn refuse_burst(&mut self, now: Timestamp, count: usize) -> Vec<Effect> {
         let key = self.context.keys.key(Focus::List, Action::Whose);
         let why = format!(
-            "{count} keys at once look like a paste; nothing was changed. There is no field here; {key} takes a token"
+            "{count} keys at once look like a paste; nothing was changed. There is no field here; {key} finds the group of a token"
         );
         self.context.say_paste_refused(why.clone());
         self.discard_after(why);

@@ -362,7 +362,7 @@ opened! { places {
 
     AbandonReason "Abandon" TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
-        Back "cancel (nothing done)" "cancel (nothing done)";
+        Back "cancel (nothing changed)" "cancel (nothing changed)";
     }
 
     WhoseFound "Find a token" COMMANDS {
@@ -444,7 +444,7 @@ opened! { places {
     /// The remaining groups of a batch are being checked; the key `y` resumes the batch.
     ResumeCheck "a batch" COMMANDS {
         Confirm "RESUME" "resume the batch (only y)";
-        Refresh "check again" "check what is left again";
+        Refresh "check again" "check the remaining groups again";
         IncludeOld ["f"] "old ones" "include / skip groups last sent over 30 days ago";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         Enter "" "confirms nothing";

@@ -383,9 +383,11 @@ impl<R: Rows> ListPage<R> {
                 (command.can)(self, context)
             }
             (None, Action::ScrollRight) if self.hidden.get() == 0 => {
-                Err("the last are shown".into())
+                Err("the last columns are shown".into())
             }
-            (None, Action::ScrollLeft) if self.scrolled == 0 => Err("the first are shown".into()),
+            (None, Action::ScrollLeft) if self.scrolled == 0 => {
+                Err("the first columns are shown".into())
+            }
             (None, Action::NextField) if R::HAS_SCOPE && self.is_of_all => Ok(Some("this profile")),
             (None, Action::NextField) if R::HAS_SCOPE => Ok(Some("all profiles")),
             _ => Ok(None),

@@ -268,11 +268,11 @@ impl Rows for Batches {
 
     fn when_empty(&self, context: &Context) -> String {
         if let Some(why) = context.why_forbidden(Guarded::Bulk) {
-            return format!("No batch yet, and none can be started: {why}");
+            return format!("No batches yet, and none can be started: {why}");
         }
         let key = |action| context.keys.key(Focus::List, action);
         let (mark, rotate) = (key(Action::Mark), key(Action::RotateMarked));
-        format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
+        format!("No batches yet: {mark} marks groups in the list, {rotate} rotates them")
     }
 
     fn detail_rows(_page: &BatchesPage, _context: &Context) -> u16 {

@@ -277,7 +277,7 @@ impl Connect {
             page.indented(2, line, theme.key_hint());
         }
         if self.form.key().is_some() {
-            page.dim("The key goes into the kernel's keyring, not into the file.");
+            page.dim("The key goes into the kernel keyring, not into the file.");
         }
         page.blank();
         let word = checkup.profile.environment_word();

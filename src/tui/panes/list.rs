@@ -444,9 +444,9 @@ impl View for List {
                 Some("no details here".into())
             }
             Action::ScrollRight if view::on_screen(self, context).layout.hidden == 0 => {
-                Some("the last are shown".into())
+                Some("the last columns are shown".into())
             }
-            Action::ScrollLeft if self.skipped == 0 => Some("the first are shown".into()),
+            Action::ScrollLeft if self.skipped == 0 => Some("the first columns are shown".into()),
             Action::NextFlag | Action::PreviousFlag => self.why_no_flag(context),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);

@@ -133,7 +133,7 @@ impl PlacePane {
         if !matches!(self.stage, Stage::Failed) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
-                "Nothing is sent for this profile until it is answered, here or elsewhere; {key} in the list asks again"
+                "Nothing is sent for this profile until this question is answered, here or elsewhere; {key} in the list asks again"
             );
             context.say(Severity::Warning, text);
         }

@@ -121,7 +121,7 @@ impl Rows for Rotations {
                 |page, context| {
                     if !page.kind.can_check(context) {
                         if page.kind.open_ones() == 0 {
-                            context.say(Severity::Info, "No open rotation");
+                            context.say(Severity::Info, "No open rotations");
                         }
                         page.reload(context);
                     } else if !page.working.is_waiting() {

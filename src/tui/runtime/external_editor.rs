@@ -197,13 +197,15 @@ impl Editor {
         match status {
             Ok(status) if status.success() => None,
             Ok(status) if status.code() == Some(NOT_FOUND) => Some(format!(
-                "the editor was not found, or ended with exit code 127: {name}; check VISUAL or EDITOR. Not applied"
+                "the editor was not found, or ended with exit code 127: {name}; not applied. Check VISUAL or EDITOR"
             )),
             Ok(status) => Some(match status.code() {
                 Some(code) => format!("the editor ended with exit code {code}; not applied"),
                 None => format!("the editor ended with {status}; not applied"),
             }),
-            Err(error) => Some(format!("the editor could not be run ({name}): {error}")),
+            Err(error) => Some(format!(
+                "the editor could not be run ({name}): {error}; not applied"
+            )),
         }
     }
 }
@@ -236,16 +238,16 @@ impl EditFile {
                 None,
             ),
             (None, Ok(bytes)) if bytes.len() > LONGEST => (
-                "the text has more than 2 MiB: not applied".into(),
+                "the text is longer than 2 MiB; not applied".into(),
                 Some(bytes),
             ),
             (None, Ok(bytes)) => match intake::text::maybe_empty(&bytes) {
                 Ok(text) if self.beside(b"").is_empty() => return self.remove().map(|()| text),
                 Ok(text) if text.trim().is_empty() => {
-                    ("the editor left an empty file: not applied".into(), None)
+                    ("the editor left an empty file; not applied".into(), None)
                 }
                 Ok(_) if bytes == self.given => (
-                    "the editor changed only files beside its own: not applied".into(),
+                    "the editor changed only other files, not its own; not applied".into(),
                     None,
                 ),
                 Ok(text) => return self.remove().map(|()| text),

@@ -98,16 +98,16 @@ impl Context {
         Some(match lost.why {
             OutageReason::Away => format!("Directory lost since {since}. {wait}"),
             OutageReason::Standby => format!(
-                "Only a standby or read-only server answers since {since}: nothing is read or sent; your input stays here"
+                "Only a standby or read-only server has been reachable since {since}: nothing is read or sent; your input stays here"
             ),
             OutageReason::NotAllowed => format!(
-                "No rights in the directory since {since}. Nothing is sent until you have them; your input stays here"
+                "You have had no access to the directory since {since}. Nothing is sent until you have it; your input stays here"
             ),
             OutageReason::Refused(what) => format!(
                 "The directory has refused your {what} since {since}: renew it, or run `groupdesk doctor`. {wait}"
             ),
             OutageReason::Unusable(why) => format!(
-                "The directory cannot be used since {since}: {why}. Run `groupdesk doctor`. {wait}"
+                "The directory has been unusable since {since}: {why}. Run `groupdesk doctor`. {wait}"
             ),
             OutageReason::OtherVersion => {
                 "Directory of another version: nothing is read or sent until you update groupdesk".to_owned()
@@ -149,7 +149,7 @@ impl Context {
                 "The directory has refused your {what} since {since}; nothing was sent. Renew it, or run `groupdesk doctor`"
             ),
             OutageReason::Unusable(why) => format!(
-                "The directory cannot be used since {since} ({why}); nothing was sent. Run `groupdesk doctor`"
+                "The directory has been unusable since {since} ({why}); nothing was sent. Run `groupdesk doctor`"
             ),
             OutageReason::Viewer => {
                 "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"

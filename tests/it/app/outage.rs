@@ -59,7 +59,7 @@ fn each_reason_says_what_is_possible_now_and_what_it_waits_for() {
     let table = [
         (OutageReason::Away, "Directory lost since"),
         (OutageReason::Standby, "nothing is read or sent"),
-        (OutageReason::NotAllowed, "Nothing is sent until you have them"),
+        (OutageReason::NotAllowed, "Nothing is sent until you have it"),
         (OutageReason::Refused("password"), "has refused your password since"),
         (OutageReason::Unusable("left behind by a failover"), "left behind by a failover. Run `groupdesk doctor`"),
         (OutageReason::Viewer, "You are a viewer of this directory: you can read it"),
@@ -135,7 +135,7 @@ fn an_empty_list_says_what_can_add_groups() {
     let mut viewer = empty(TESTING);
     told(&mut viewer, OutageReason::Viewer);
     viewer
-        .shows("No groups yet: a viewer sees the environment named like the profile")
+        .shows("No groups yet: a viewer sees only the environment with the name of the profile")
         .hides("import FILE");
     viewer.keys("e");
     viewer.says("Not available: no group here");
@@ -209,8 +209,8 @@ fn an_empty_page_of_batches_proposes_no_key_that_is_refused() {
         }
         scene
     };
-    empty(TESTING, None).shows("No batch yet: Space marks groups");
-    let (none, marks) = ("No batch yet, and none can be started: ", "marks groups");
+    empty(TESTING, None).shows("No batches yet: Space marks groups");
+    let (none, marks) = ("No batches yet, and none can be started: ", "marks groups");
     let read_only = empty(READ_ONLY, None);
     read_only.shows(none).shows("read-only").hides(marks);
     let viewer = empty(TESTING, Some(OutageReason::Viewer));

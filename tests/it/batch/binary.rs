@@ -179,7 +179,7 @@ async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
     let scene = Scene::new(2).await;
     let (code, lines, said) = scene.rotate(&args("--filter nobody --yes --json")).await;
     assert_eq!(code, 0, "{said}");
-    assert_has(&said, "nothing to rotate");
+    assert_has(&said, "no group matches; nothing was sent");
     let [sum] = &lines[..] else {
         panic!("{lines:?}")
     };

@@ -93,7 +93,7 @@ async fn the_saved_token_of_a_rotation_is_named_although_the_read_after_it_has_a
     assert_eq!(written, "token-1\n");
     assert_has(&ran.err, "saved the token to");
     assert_has(&ran.err, "Check the group before you use the token");
-    assert_lacks(&ran.err, "not handed out");
+    assert_lacks(&ran.err, "withheld");
 }
 
 /// Until it is acknowledged, the alarm is the first row of what needs attention, with the command that ends it.

@@ -56,8 +56,8 @@ async fn errors_of_the_system_are_said_in_plain_words() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
     home.write("file", "x");
-    let missing = "there is no such file or folder (check the path)";
-    let through = "a part of the path is a file, not a folder (check the path)";
+    let missing = "there is no such file or folder";
+    let through = "a part of the path is a file, not a folder";
     let elsewhere = "serve --listen 192.0.2.1:0 --insecure-http --database s.db";
     #[rustfmt::skip] // A table: one command a line.
     let table = [

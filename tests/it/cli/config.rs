@@ -129,7 +129,7 @@ async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
     assert_eq!(home.json(0, "history").await, history);
     let place = home.json(0, "environment show live").await;
     assert_eq!(place["profiles"], json!(["eu-live"]), "{place}");
-    let told = each(&place["events"], "note").contains(&"live is called eu-live");
+    let told = each(&place["events"], "note").contains(&"live was renamed to eu-live");
     assert!(told, "{place}");
     assert_eq!(service.requests().len(), 1, "nothing is sent for it");
     for wrong in ["live other", "eu-live ''", "eu-live eu/live"] {

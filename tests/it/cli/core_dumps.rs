@@ -169,7 +169,7 @@ async fn process_substitutions_are_still_readable() {
     let output = command.output().await.expect("it runs");
     let said = all_output(&output);
     assert!(
-        said.contains("1 row; nothing was sent. In the directory of eu"),
+        said.contains("1 row; nothing was sent. Result in the directory of eu"),
         "{said}"
     );
     // Nor is it replaced by a file, even by a user who may do that.

@@ -100,8 +100,8 @@ async fn the_demo_and_the_service_do_not_ignore_global_options() {
     #[rustfmt::skip] // A table: one command a line.
     alone.each(&[
         (2, "demo --hold -P live", "Use production or testing"),
-        (2, "demo --hold --config x", "Leave out --config"),
-        (2, "demo --hold --directory x", "Leave out --directory"),
+        (2, "demo --hold --config x", "Remove --config"),
+        (2, "demo --hold --directory x", "Remove --directory"),
         (2, "serve --read-only", "nothing was started"),
     ]).await;
 }

@@ -77,7 +77,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "agrees with the service's clock to within a minute",
         "passed the integrity check, version ",
         "23 groups known, over all profiles",
-        "no open rotation",
+        "no open rotations",
     ] {
         assert_eq!(finding(&report, words).0, "ok", "{words}");
     }
@@ -211,7 +211,7 @@ async fn the_directory_is_checked_and_not_changed() {
     fs::write(&service, &marked).expect("written");
     let service = service.display().to_string();
     for (foreign, what) in [
-        (notes, "no SQLite database"),
+        (notes, "not an SQLite database"),
         (service, "the database of `groupdesk serve`"),
     ] {
         home.set("GROUPDESK_DIRECTORY", foreign);

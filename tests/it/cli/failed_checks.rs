@@ -77,11 +77,11 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
     let of = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     #[rustfmt::skip] // A table: one case per line.
     let table: Vec<(Vec<String>, i32, &str)> = vec![
-        (of(&[&add[..], &["LIVE_KEY", "--base-url", "http://127.0.0.1:1"]].concat()), 1, "the profile was not written"),
-        (of(&[&add[..], &["LIVE_KEY", "--base-url", "https://127.0.0.1:1", "--yes"]].concat()), 1, "the profile was not written"),
-        (with(&["BAD_KEY"]), 1, "the profile was not written"),
-        (with(&["NOT_SET", "--yes"]), 1, "the profile was not written"),
-        (with(&["LIVE_KEY", "--yes", "--ca-file", "/no/such/ca.pem"]), 1, "the profile was not written"),
+        (of(&[&add[..], &["LIVE_KEY", "--base-url", "http://127.0.0.1:1"]].concat()), 1, "the profile was not saved"),
+        (of(&[&add[..], &["LIVE_KEY", "--base-url", "https://127.0.0.1:1", "--yes"]].concat()), 1, "the profile was not saved"),
+        (with(&["BAD_KEY"]), 1, "the profile was not saved"),
+        (with(&["NOT_SET", "--yes"]), 1, "the profile was not saved"),
+        (with(&["LIVE_KEY", "--yes", "--ca-file", "/no/such/ca.pem"]), 1, "the profile was not saved"),
         (with(&["BAD_KEY", "--dry-run"]), 1, "does not accept the API key"),
         (with(&["LIVE_KEY", "--same-environment", "nowhere"]), 2, "nothing was changed"),
         (with(&["LIVE_KEY", "--same-environment", "nowhere", "--no-check"]), 2, "nothing was changed"),

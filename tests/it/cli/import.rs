@@ -38,7 +38,7 @@ async fn ids_are_recorded_and_nothing_is_sent() {
     let human = home.exits(0, "import groups.csv").await;
     human
         .warns("")
-        .shows("2 rows; nothing was sent. In the directory of live");
+        .shows("2 rows; nothing was sent. Result in the directory of live");
     let is_narrow = human.out.lines().all(|line| line.len() <= 80);
     assert!(is_narrow, "{}", human.out);
     let acme = home.json(0, "show acme").await;

@@ -62,7 +62,7 @@ async fn a_list_of_ids_may_come_from_any_program() {
     // What looks like another sign is named with its line, and never taken for the group that it looks like.
     home.write("ids", "acme-us\nacme\u{200b}-eu\n");
     let ran = home.run("show --from ids").await;
-    ran.says("line 2: character 5 of the id: invisible \\u{200b}");
+    ran.says("line 2: character 5 of the ID: invisible \\u{200b}");
 }
 
 #[tokio::test]
@@ -308,9 +308,9 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
     home.exits(0, "apply pairs.csv --dry-run")
         .await
         .shows("! a spreadsheet or a program may have changed 3 cells")
-        .says("the mapping \"40 \" is a text with a blank at the edge")
+        .says("the mapping \"40 \" is a text that begins or ends with a blank")
         .says("the mapping \"7\\u{200b}\" is a text with an invisible character")
-        .says("is a text, although it begins like JSON");
+        .says("is a string, although it begins like JSON");
     home.exits(0, "update Mar-25 --map 40=７ --map '7=$DS' --dry-run")
         .await
         .says("the mapping \"７\" is a text with digits that are not 0 to 9")

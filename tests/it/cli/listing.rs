@@ -45,7 +45,7 @@ async fn a_wrong_filter_or_column_is_a_usage_error() {
         (2, "list --filter age>x", "age>x: write an age as 90d"),
         (2, "list --filter tga:customer", "did you mean tag:?"),
         (2, "list --filter flag:new", "flag: works only in the console"),
-        (2, "export --filter map:", "nothing was written"),
+        (2, "export --filter map:", "nothing was saved"),
         (2, "history --filter map:", "nothing was listed"),
         (2, "get --refresh-all --filter map:", "nothing was sent"),
         (2, "rotate --filter map: --yes", "nothing was sent"),

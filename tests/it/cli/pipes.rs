@@ -155,12 +155,12 @@ async fn a_key_or_token_that_cannot_be_printed_is_a_failure() {
     for command in ["get acme", "get acme --dry-run", "rotate acme --yes"] {
         let ran = shell(&home, &format!("groupdesk {command} --token-out - >&-")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        ran.says("standard output, which is closed or discarded. Nothing was sent");
+        ran.says("standard output, which is closed or discarded; nothing was sent");
     }
     for command in ["get acme", "rotate acme --yes", "create new --yes"] {
         let ran = shell(&home, &format!("groupdesk {command} --reveal >&-")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
-        ran.says("--reveal needs standard output, which is closed or discarded. Nothing was sent");
+        ran.says("--reveal needs standard output, which is closed or discarded; nothing was sent");
     }
     home.exits(3, "get new").await;
     let after = home.json(0, "get acme").await;

@@ -258,7 +258,7 @@ async fn an_empty_list_with_a_new_key_says_what_other_keys_know() {
         assert_eq!(listed.err.matches(bind).count(), 1, "{}", listed.err);
         assert_lacks(&listed.err, "knows no group");
     }
-    let told = "the same address has environment live with 1 group";
+    let told = "the same URL has environment live with 1 group";
     other.run("list").await.says(told);
 }
 
@@ -341,7 +341,7 @@ async fn a_plan_with_an_unknown_key_says_that_its_groups_look_new() {
         "diff g.csv",
     ] {
         home.run(line).await.says(
-            "! no group is known with this API key; another key of the same address knows 1 group",
+            "! no group is known with this API key; another key for the same URL has 1 group",
         );
     }
     // As for `get`.

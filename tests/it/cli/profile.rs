@@ -198,7 +198,7 @@ async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
         (2, "profile add eu --base-url http://10.0.0.1 --api-key-env K", "unprotected"),
         (2, "profile add '' --base-url https://a.example --api-key-env K", "is empty"),
         (2, &format!("{add} 'a b'"), "api_key.env must be the name"),
-        (2, &format!("{add} K --api-key-file {file}"), "cannot be used with"),
+        (2, &format!("{add} K --api-key-file {file}"), "cannot be combined"),
         (2, "profile remove eu --yes", "profile \"eu\" not found"),
         (2, "profile key eu", "profile \"eu\" not found"),
         (2, "profile behaviour eu", "profile \"eu\" not found"),

@@ -148,7 +148,7 @@ async fn a_read_that_may_create_a_mistyped_id_asks_first() {
     let (home, _held) = Home::in_demo().await;
     let (similar, creates) = (
         "! similar known IDs: \"acme-eu\"",
-        "If it does not exist, this creates it",
+        "If the group does not exist, reading it creates it",
     );
     let get = "get acme-eux --exists";
     let ran = home.exits(3, get).await;

@@ -294,7 +294,7 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     assert!(by == "olaf" || by.starts_with("olaf@"), "{by}");
     let another = "0e".repeat(32);
     for (wrong, words) in [
-        (Some(&*another), "another fingerprint key"),
+        (Some(&*another), "a different fingerprint key"),
         (Some("short"), "64 hexadecimal"),
         (None, "fingerprint_key"),
     ] {
@@ -346,7 +346,7 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     let renamed = vera.config().replace("[profiles.live]", "[profiles.mine]");
     vera.write("config.toml", &renamed);
     let nothing = vera.exits(0, "list").await;
-    nothing.says("name the profile like one of this address in the configuration file: live");
+    nothing.says("rename the profile in the configuration file to live");
     assert_lacks(&nothing.err, "api_key");
 }
 

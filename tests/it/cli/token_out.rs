@@ -123,7 +123,7 @@ async fn an_empty_value_and_a_contradiction_are_refused() {
     let (home, service) = knowing_acme(vec![]).await;
     home.exits(0, "note acme precious").await;
     for (arguments, why) in [
-        (&["list", "--filter="][..], "a value is required"),
+        (&["list", "--filter="][..], "needs a value"),
         (&["list", "--columns", ","], "no column"),
         (&["history", "--by", ""], "expected a user"),
         (&["history", "--by", "@vm"], "expected a user"),
@@ -133,7 +133,7 @@ async fn an_empty_value_and_a_contradiction_are_refused() {
         ),
         (
             &["rotate", "acme", "--reason", "", "--yes"],
-            "a value is required",
+            "needs a value",
         ),
         (&["note", "acme", ""], "groupdesk note ID --remove"),
         (&["note", "acme", "-"], "not read from standard input"),

@@ -32,8 +32,8 @@ fn places(here: &str, other: &str) -> Vec<(Option<String>, String, Option<&'stat
         (at("//OTHER/api/user"), shown("http://OTHER/api/user"), None),
         (at("https://OTHER/api/user"), shown("https://OTHER/api/user"), None),
         (at(secret), shown("http://OTHER/api/user"), None),
-        (at("javascript:secret(1)"), shown("a javascript: address"), None),
-        (at("http://[secret"), shown("an address that cannot be read"), None),
+        (at("javascript:secret(1)"), shown("a javascript: URL"), None),
+        (at("http://[secret"), shown("a URL that cannot be read"), None),
         (None, "nowhere".into(), None),
     ]
 }

@@ -100,7 +100,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let held = "not signed by a trusted CA|the `ca_file` of the profile does not contain the CA";
     let authority = "it is a CA certificate, not a server certificate|have a certificate issued";
     let name = "is for another name|check `base_url`|`ca_file` changes nothing";
-    let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";
+    let old = "only TLS versions older than 1.2|must speak TLS 1.2 or 1.3";
     let none = "does not speak TLS|check `base_url` and its port";
     let broken = "no secure connection|the certificate of the service and the clock";
     let young = "not valid yet|check the clock";

@@ -40,7 +40,7 @@ fn a_bad_value_is_refused_with_its_position_and_the_nearest_name() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("mouse = \"on\"", (1, 9), "mouse must be true or false"),
-        ("theme = \"dark\"", (1, 9), "theme must be a table; write [theme] on a line of its own"),
+        ("theme = \"dark\"", (1, 9), "theme must be a table: put [theme] on its own line"),
         ("[theme]\nbase = \"drak\"", (2, 8), "did you mean \"dark\"?"),
         ("[theme]\nerorr = \"red\"", (2, 1), "did you mean \"error\"?"),
         ("[theme]\n\nerror = \"lite-red\"", (3, 9), "error is not a colour: \"lite-red\"; did you mean \"light-red\"?"),

@@ -139,9 +139,9 @@ async fn what_is_wrong_is_shown_when_its_field_is_left() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     console.keys("<enter>https://a.example<tab>").await;
-    console.shows("looks like an address");
+    console.shows("looks like a URL");
     console.keys("<shift-tab>x").await;
-    console.hides("looks like an address");
+    console.hides("looks like a URL");
     console.keys("<tab>ftp://a.example<shift-tab>").await;
     console.shows("must begin with https://");
     // Nothing is missing yet.
@@ -229,7 +229,7 @@ async fn a_pasted_key_is_masked_and_stored_only_in_the_keyring() {
         console.shows(" TESTING ");
         groupdesk::config::keyring::forget(&entry).expect("taken out");
     } else {
-        console.shows("was not stored in the kernel's keyring");
+        console.shows("was not stored in the kernel keyring");
         console.hides(&secret);
     }
 }

@@ -33,7 +33,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
         .hides("Acme Europe")
-        .shows("Nothing is sent for this profile until it is answered");
+        .shows("Nothing is sent for this profile until this question is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.
     console

@@ -17,9 +17,9 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
 
     console.hides(&token);
     console.keys("v").await;
-    console.shows(&token).shows("hidden again in 20s");
+    console.shows(&token).shows("hidden again in 20 s");
     console.tick(NOW + SignedDuration::from_secs(13));
-    console.shows(&token).shows("hidden again in 7s");
+    console.shows(&token).shows("hidden again in 7 s");
     console.tick(NOW + SignedDuration::from_secs(20));
     console.hides(&token).shows("v shows it");
 

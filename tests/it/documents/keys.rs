@@ -116,7 +116,7 @@ const PAGES: [Page; 6] = [
             &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "no Enter apply"), ("v", "Views and columns"), ("w", "Enter save"), ("night", "night"), (ENTER, "View @night saved"),
               (ESC, "no Views and columns"), ("/", "Enter apply"), ("@night", "filter  @night"), (ENTER, "no Enter apply")]),
         ("show a property as a column", "`v`, `a`, the key, Enter", &[("v", "Views and columns"), ("a", "Tab complete"), ("tier", "Property  tier"), (ENTER, "TIER")]),
-        ("label all marked groups", "mark them, then `:` and `add label vip`, Enter; a new label begins at one group, with `a`",
+        ("label all marked groups", "mark them, then `:` and `add label vip`, Enter; to create a label, add it to one group first, with `a`",
             &[(DOWN, ">   Acme US"), (" ", "1 marked"), (":", "Enter run"), ("add label vip", "add label vip"), (ENTER, "+#vip")]),
         ("run a command", "`:` and a few letters of it. Profiles, saved views, groups, columns to sort by (`sort by age`), labels and colours are entries as well; a number goes to that row, or opens that batch",
             &[(":", "Enter run"), ("histo", ":  histo"), (ENTER, "Groups › History")]),
@@ -137,7 +137,7 @@ const PAGES: [Page; 6] = [
         ("deliver new tokens that were not handed off", "`h` on the row in `0`", &[("0", "Attention"), ("h", "Not available")]),
     ] },
     Page { file: "docs/guide/many-groups.md", leaks: "acme-eu", is_tour: false, rows: &[
-        ("check what is left again, and resume", "`R`", &[("5", "Batches"), ("R", "Not available")]),
+        ("check the remaining groups again, and resume", "`R`", &[("5", "Batches"), ("R", "Not available")]),
         ("retry what is not done, as a new batch", "`F`", &[("5", "Batches"), ("F", "Not available")]),
         ("read what is unknown", "`r`", &[("5", "Batches"), ("r", "")]),
         ("reverse a bulk edit, where rows still have the value it set", "`z`", &[("5", "Batches"), ("z", "Not available")]),

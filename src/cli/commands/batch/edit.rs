@@ -225,7 +225,7 @@ fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
 }
 
 shape! {
-    pub(crate) PLAN = "edit-plan", "what one change over many groups would do";
+    pub(crate) PLAN = "edit-plan", "what a bulk edit would do";
     fn planned(plan: &EditPlan, url: &str) {
         ..REQUESTS = requests("PUT", url);
         "change": text = plan.change, "what is set or removed; human-readable, may change";

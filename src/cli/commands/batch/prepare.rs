@@ -36,7 +36,7 @@ pub(super) struct RotateRequest {
 pub(super) fn check(arguments: &Rotate) -> Result<(), CliError> {
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(CliError::Usage(
-            "--exists and --reveal work for one group only; for several, use --token-out FILE. Nothing was sent".into(),
+            "--exists and --reveal work for one group only; nothing was sent. For several, use --token-out FILE".into(),
         ));
     }
     no_curl(&arguments.mutation)
@@ -128,7 +128,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     }
     if ids.is_empty() && !all_named {
         // For a nightly job this is a success.
-        output::say("no group matches; nothing to rotate, nothing was sent");
+        output::say("no group matches; nothing was sent");
         if session.json {
             output::json_line(super::summary(None, &[], None))?;
         }
@@ -213,7 +213,7 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let newest = unfinished.min_by_key(|batch| batch.is_run());
     let newest = newest.map(|batch| batch.id.0);
     newest.ok_or_else(|| {
-        CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+        CliError::Guarded("no unfinished batches in this profile; nothing was sent".into())
     })
 }
 
@@ -310,7 +310,7 @@ pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliEr
     match file {
         None => Ok(()),
         Some(_) => Err(CliError::Usage(format!(
-            "batch {} is a bulk edit and has no new tokens; remove --token-out. Nothing was sent",
+            "batch {} is a bulk edit and has no new tokens; nothing was sent. Remove --token-out",
             batch.0
         ))),
     }

@@ -161,7 +161,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                     };
                     for oddity in oddities(row.id.as_str()) {
                         let (at, what) = (oddity.position, oddity.what);
-                        say(&format!("character {at} of the id: {what}"));
+                        say(&format!("character {at} of the ID: {what}"));
                     }
                     if let Some(twin) = read.twin {
                         let id = shown_id(&row.id);

@@ -222,7 +222,7 @@ fn changed_type(values: (Option<&Value>, Option<&Value>), cell: &str) -> Option<
             Some("not a number, unlike the known value")
         }
         (_, Some(Value::String(_))) if cell.starts_with(['{', '[']) => {
-            Some("a text, although it begins like JSON")
+            Some("a string, although it begins like JSON")
         }
         (None, Some(Value::String(_))) => spreadsheet::truth(cell),
         _ => None,

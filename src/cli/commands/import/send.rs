@@ -109,7 +109,7 @@ pub(crate) async fn ask_without_change(
         return Ok(());
     }
     let what = format!(
-        "Notes and labels of {} change here; no group is created or updated.",
+        "Notes and labels of {} change in the directory; no group is created or updated.",
         counted(notes, "group")
     );
     if shown.lost().is_none() {

@@ -326,7 +326,7 @@ fn in_words(sending: Sending, shown: &ShownPlan) -> String {
     };
     let annotations = [
         ("annotate", shown.annotations.len()),
-        ("notes or labels left", shown.kept),
+        ("notes or labels kept", shown.kept),
     ];
     let annotations = annotations.into_iter().filter(|(_, count)| *count > 0);
     let parts = counts.filter(is_given).chain(annotations);
@@ -397,7 +397,7 @@ shape! {
     ) {
         maybe "row": number = planned.map(|(one, ..)| one.number), "row number in the files, from 1; missing for not_in_files";
         "user_group_id": text = id.as_str(), "the group";
-        "plan": text = word, "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with --prune-report";
+        "plan": text = word, "create, update, unchanged; not_known (needs --create), exists (needs --update); not_in_files, with --prune-report";
         maybe "request": any or "unchanged" = planned.map(|(one, ..)| matches!(word, "create" | "update").then(|| request(id, &one.planned.wanted))), "the body that would be sent; missing for not_in_files";
         maybe "changes": any or "nothing changes" = planned.map(|(one, ..)| changes_json(&one.planned.change)), "as in `request`; missing for not_in_files";
         maybe "read_at": time or "it was not read in this run" = planned.map(|(.., read_at)| read_at), "when the group was last seen in the service; \

@@ -177,7 +177,7 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     // Two that are not bound yet are not thereby the same.
     if other == id && place != PlaceId::NONE && place == target.operations.place().await? {
         return Err(CliError::Usage(format!(
-            "profile {to} is the same environment as {}; to copy to another ID, use --as-id. Nothing was sent",
+            "profile {to} is the same environment as {}; nothing was sent. To copy to another ID, use --as-id",
             here.profile().name
         )));
     }

@@ -26,7 +26,7 @@ fn say_oddities(id: &UserGroupId) -> bool {
     let odd = oddities(id.as_str());
     for oddity in &odd {
         output::context(&format!(
-            "! character {} of the id: {}",
+            "! character {} of the ID: {}",
             oddity.position, oddity.what
         ));
     }
@@ -61,7 +61,8 @@ pub(super) async fn may_be_mistyped(
 ) -> Result<Option<&'static str>, CliError> {
     let is_seen = known.is_some_and(KnownGroup::is_seen);
     let is_odd = !is_seen && looks_mistyped(session, id).await?;
-    Ok(is_odd.then_some("If it does not exist, this creates it, and it cannot be deleted."))
+    Ok(is_odd
+        .then_some("If the group does not exist, reading it creates it. Groups cannot be deleted."))
 }
 
 /// Asks before such a read.

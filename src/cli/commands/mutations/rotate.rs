@@ -68,7 +68,7 @@ async fn rotate_pasted(
         }
         TokenLookup::Answered { .. } => {
             return Err(CliError::Guarded(
-                "standard input has more than one token; pass only one. Nothing was sent".into(),
+                "standard input has more than one token; nothing was sent. Pass only one".into(),
             ));
         }
         // The service may issue tokens of another shape.

@@ -136,7 +136,7 @@ pub(super) async fn add(context: &Setup<'_>, mut arguments: Add) -> Result<Exit,
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
-        output::alarm("the profile was not written; to write it without the test: --no-check");
+        output::alarm("the profile was not saved. To save it without the test, add --no-check");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
     Ok(Exit::done_unless(has_failed && !wanted, Exit::Refused))
@@ -194,7 +194,7 @@ async fn all_the_same(context: &Setup<'_>) -> Result<bool, CliError> {
     if !questions::has_person(context.no_input) {
         return Ok(false);
     }
-    let answer = questions::line("Write the profile anyway? [y/N]").await?;
+    let answer = questions::line("Save the profile anyway? [y/N]").await?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -229,8 +229,8 @@ fn take_back(new: &NewProfile, written: &Edit, stored_key: bool) {
         drop(keyring::forget(entry));
     }
     output::alarm(&match written.undo() {
-        Ok(()) => "the profile was not written".to_owned(),
-        Err(why) => format!("! the profile was written and could not be removed again: {why}"),
+        Ok(()) => "the profile was not saved".to_owned(),
+        Err(why) => format!("! the profile was saved and could not be removed again: {why}"),
     });
 }
 
@@ -244,7 +244,7 @@ async fn complete(
     let is_complete = arguments.base_url.is_some() && said.is_some();
     if !is_complete && !questions::has_person(context.no_input) {
         return Err(CliError::Usage(
-            "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was written".into(),
+            "--base-url and one of --api-key-env, --api-key-file, --api-key-command and --api-key-keyring are needed; nothing was saved".into(),
         ));
     }
     // As with the key file, a relative path is relative to the current folder.
@@ -321,7 +321,7 @@ fn key_file(file: &Path, what: &str) -> Result<KeySource, CliError> {
         return Err(wrong(why));
     }
     if text.contains("://") {
-        return Err(wrong("is an address; write the path itself"));
+        return Err(wrong("is a URL; write the path itself"));
     }
     let file = std::path::absolute(file)
         .map_err(|error| CliError::Usage(format!("{what}: {error}; nothing was saved")))?;
@@ -372,8 +372,8 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
 /// What is wrong with this as the place of a key.
 fn no_source(answer: &str) -> &'static str {
     if looks_like_a_key(answer) {
-        "do not type the key here: it would stay visible. Nothing was saved. To store a key, answer keyring; it is then \
-         asked for and not shown"
+        "do not type the key here, where it would stay visible; nothing was saved. To store a key, reply keyring: \
+         groupdesk then asks for the key and does not show it"
     } else {
         "expected variable, file, command or keyring; nothing was saved"
     }

@@ -156,7 +156,7 @@ async fn one(
     }
     if arguments.undo {
         output::say(&format!(
-            "{} is no longer bound to environment {}. Its API key is withdrawn: to use it again, bind it",
+            "{} is no longer bound to environment {}. Its API key is withdrawn; to use it again, bind the profile",
             profile.name, bound.name
         ));
     } else {

@@ -133,6 +133,6 @@ fn read(is_typed: bool) -> io::Result<Zeroizing<Vec<u8>>> {
 
 fn unreadable(error: &io::Error) -> CliError {
     CliError::Usage(format!(
-        "standard input cannot be read: {error}; nothing was written"
+        "standard input cannot be read: {error}; nothing was saved"
     ))
 }

@@ -77,7 +77,7 @@ fn rule(guard: &Guard) -> String {
         Rule::AtLeast(Level::Typed) => "asks you to type the ID".to_owned(),
         Rule::AtLeast(Level::Words) => "asks you to type a phrase".to_owned(),
         Rule::Forbid => "is forbidden".to_owned(),
-        Rule::Max(most) => format!("takes at most {most}"),
+        Rule::Max(most) => format!("allows at most {most} at once"),
     };
     format!("{} {what}: {}", guard.operation.as_str(), guard.reason)
 }
@@ -248,7 +248,7 @@ shape! {
         "source": text = if line.is_announced() { Basis::Told } else { line.basis }.as_str(), "proven, told (set by you or announced by the service) or unknown";
         "at": time or "it was never set" = line.at, "since when";
         "by": text or "it was never set" = if line.is_announced() { Some(THE_SERVICE) } else { line.by.as_deref() }, "by whom";
-        "recorded_by": text or "the service did not announce it" = line.by.as_ref().filter(|_| line.is_announced()), "who got the response with it";
+        "recorded_by": text or "the service did not announce it" = line.by.as_ref().filter(|_| line.is_announced()), "who received the announcement";
     }
 }
 

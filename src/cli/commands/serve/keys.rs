@@ -116,7 +116,7 @@ fn is_new(name: &str, keys: &[KeyInfo]) -> Result<bool, CliError> {
     match known.find(|known| known.to_lowercase() == name.to_lowercase()) {
         None => Ok(true),
         Some(known) => Err(CliError::Usage(format!(
-            "there is no environment \"{}\"; did you mean \"{}\"? No key was created",
+            "environment \"{}\" not found (did you mean \"{}\"?); no key was created",
             visible(name),
             visible(known)
         ))),

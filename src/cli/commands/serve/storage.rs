@@ -227,8 +227,8 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
 shape! {
     pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, in a database";
     fn set_up(storage: &str, role: Option<&str>, is_new: bool) {
-        "storage": text = storage, "its address and schema";
-        "is_new": bool = is_new, "false: it was set up before; only the role was let in";
+        "storage": text = storage, "its URL and schema";
+        "is_new": bool = is_new, "false: the schema already existed, and only the role was added";
         "role": text or "only its owner may serve from it" = role, "the role that may also serve from it";
     }
 }

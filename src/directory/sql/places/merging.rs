@@ -56,7 +56,7 @@ impl Directory {
             }
             tx.put(HAND_OFFS, values![to, name, by])?;
             for place in &places {
-                let note = format!("{name} is called {to}");
+                let note = format!("{name} was renamed to {to}");
                 add_event(tx, *place, (at, by, to), "profile_renamed", Some(&note))?;
             }
             Ok(Ok(places))

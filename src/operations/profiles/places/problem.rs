@@ -74,11 +74,16 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "environment \"{}\" not found; nothing was changed{} For a list: groupdesk environment list",
+        "environment \"{}\" not found; {undone}{} For a list: groupdesk environment list",
         shown(name),
         near.as_ref().map_or_else(|| ".".to_owned(), |near| format!("; did you mean \"{}\"?", shown(near)))
     )]
-    NoPlace { name: String, near: Option<String> },
+    NoPlace {
+        name: String,
+        near: Option<String>,
+        /// What was not done: "nothing was changed", of a command that only reads "nothing was shown".
+        undone: &'static str,
+    },
     #[error("the new name {why}; nothing was changed")]
     BadName { why: String },
     #[error("environment \"{name}\" already exists; nothing was changed")]
@@ -87,11 +92,12 @@ pub enum PlaceProblem {
 
 impl PlaceProblem {
     /// That none of these places has this name.
-    pub fn no_place(name: &str, places: &[Place]) -> Self {
+    pub fn no_place(name: &str, places: &[Place], undone: &'static str) -> Self {
         let near = nearest(name, places.iter().map(|place| place.name.as_str()));
         Self::NoPlace {
             name: name.to_owned(),
             near: near.map(str::to_owned),
+            undone,
         }
     }
 

@@ -72,7 +72,7 @@ impl Operations {
             .map_err(Failure::NothingSent)?;
         match places.iter().find(|known| known.name == place) {
             Some(place) => self.acknowledge(place, reason).await,
-            None => Err(PlaceProblem::no_place(place, &places).into()),
+            None => Err(PlaceProblem::no_place(place, &places, "nothing was changed").into()),
         }
     }
 

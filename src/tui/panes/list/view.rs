@@ -338,7 +338,8 @@ fn empty_hint(list: &List, context: &Context) -> String {
             let outage = context.outage.map(|outage| outage.why);
             return match outage {
                 Some(OutageReason::Viewer) => {
-                    "No groups yet: a viewer sees the environment named like the profile".into()
+                    "No groups yet: a viewer sees only the environment with the name of the profile"
+                        .into()
                 }
                 _ => format!("No groups yet, and none can be added: {why}"),
             };

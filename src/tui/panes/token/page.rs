@@ -175,7 +175,7 @@ fn secret(page: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context)
     // On a line of its own, masked or not: the page must not move, and a wrapped token cannot be copied.
     if let Some(until) = pane.revealed_until {
         let left = until.duration_since(context.now).as_secs().max(0);
-        let note = format!("hidden again in {left}s");
+        let note = format!("hidden again in {left} s");
         page.field("token", "", Style::new(), &note);
         page.indented(2, token.expose(), context.theme.warning());
     } else {

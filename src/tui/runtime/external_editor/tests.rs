@@ -131,7 +131,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
         ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
-        ("printf typed >\"$1.new\"", "only files beside its own", &[b"typed"]),
+        ("printf typed >\"$1.new\"", "only other files, not its own", &[b"typed"]),
         ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("mkdir \"$1.d\"; printf typed >\"$1.d/text\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("rm \"$1\"; mkdir \"$1\"; printf typed >\"$1/text\"", "left no file", &[b"typed"]),

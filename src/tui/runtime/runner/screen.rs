@@ -251,7 +251,7 @@ impl<S: Screen> Runner<S> {
             InputEvent::PasteTooLong => {
                 self.app.context.resolve(Condition::PasteOpen);
                 let most = MAX_PASTE_BYTES >> 20;
-                let text = "the pasted text was too long and is not taken: at most";
+                let text = "Not pasted: the text is longer than";
                 (Severity::Error, format!("{text} {most} MiB"))
             }
         };

@@ -26,7 +26,7 @@ async fn service_problems_have_their_codes_and_no_request_could_create_a_group()
         (Fault::Answer(page), 1, "problem: ", "service", "The response is a web page instead of JSON"),
         (Fault::Answer(to("/api/user/")), 1, "problem: ", "service", "end the profile's `path` with a slash"),
         (Fault::Answer(to("https://elsewhere.example/x")), 1, "problem: ", "service", "points to https://elsewhere.example/x"),
-        (Fault::Close, 5, "problem: ", "network", "The connection stands, but"),
+        (Fault::Close, 5, "problem: ", "network", "Connected, but"),
     ];
     for (fault, code, severity, area, words) in table {
         let mut home = Home::new();

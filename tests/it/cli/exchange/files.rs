@@ -52,7 +52,7 @@ async fn an_export_writes_only_its_target() {
     assert!(!home.path("-").exists());
     let before = r#"{"user_group_id":"before"}"#;
     home.write("real.jsonl", before);
-    let refused = "already exists; nothing was written. To replace it, add --force";
+    let refused = "already exists; nothing was saved. To replace it, add --force";
     home.exits(2, "export -o real.jsonl").await.says(refused);
     let real = || std::fs::read_to_string(home.path("real.jsonl")).expect("readable");
     assert_eq!(real(), before);
@@ -83,7 +83,7 @@ async fn an_export_writes_only_its_target() {
             .exits(2, &format!("export --file {} --force", file.display()))
             .await;
         ran.says(
-            "already exists and is not an export of groups; nothing was written. Use a new file",
+            "already exists and is not an export of groups; nothing was saved. Use a new file",
         );
         assert_eq!(std::fs::read(&file).expect("readable"), kept, "{name}");
     }
@@ -98,7 +98,7 @@ async fn an_export_writes_only_its_target() {
     chosen.hides("written as");
     home.exits(2, "export -o /dev/null")
         .await
-        .says("nothing was written");
+        .says("nothing was saved");
     let left = files(home.folder.path());
     let is_left = |file: &PathBuf| {
         file.file_name()

@@ -200,7 +200,7 @@ async fn after_sigterm_the_service_is_not_ready_and_answers_until_its_deadline()
     let before = caller.get(&json!({"user_group_id": "acme"})).await;
     assert!(!before.headers.contains_key("connection"));
     operated.serving.signal(Signal::TERM);
-    operated.serving.says("still answering for 600 s").await;
+    operated.serving.says("still served for 600 s").await;
     let said = operated
         .answers("/ready", StatusCode::SERVICE_UNAVAILABLE)
         .await;

@@ -104,8 +104,8 @@ async fn a_failure_at_or_behind_a_proxy_names_the_proxy_with_its_variable() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("200 OK", GET, " through the proxy "),
-        ("403 Forbidden", "create new --yes", "refuses to pass this host on (HTTP 403)"),
-        ("407 Login", "rotate h0000 --yes", "wants a user and a password (HTTP 407)"),
+        ("403 Forbidden", "create new --yes", "refuses to connect to this host (HTTP 403)"),
+        ("407 Login", "rotate h0000 --yes", "requires a user name and a password (HTTP 407)"),
         ("502 Bad Gateway", GET, "(HTTP 502)"),
         ("nothing listens", "create new --yes", "refused the connection"),
     ];
@@ -171,7 +171,7 @@ async fn a_plain_answer_names_the_proxy_beside_the_service() {
     for (answer, words) in [
         (
             "HTTP/1.1 511 Login\r\n\r\n",
-            "wants you to log in first (HTTP 511)",
+            "requires you to log in first (HTTP 511)",
         ),
         (
             "HTTP/1.1 302 Found\r\nLocation: https://login.example/\r\n\r\n",

@@ -78,7 +78,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
         &said,
         "set its certificate (PEM) as `ca_file` in the profile",
     );
-    assert!(said.contains("the profile was not written"), "{said}");
+    assert!(said.contains("the profile was not saved"), "{said}");
     assert_eq!(front.handshakes(), 0);
     let add = add.replace("NAME", "own");
     let said = ran(&format!("{add} --ca-file {ca_file}"), 0).await;
