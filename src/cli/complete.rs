@@ -261,9 +261,9 @@ impl EnvCompleter for Shell {
     ) -> io::Result<()> {
         let mut last = words.len().saturating_sub(1);
         if matches!(self, Self::Zsh) {
-            let index = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+            let index = std::env::var_os("_CLAP_COMPLETE_INDEX");
             last = index
-                .and_then(|index| index.parse().ok())
+                .and_then(|index| index.to_str()?.parse().ok())
                 .unwrap_or_default();
             // An empty word is left out.
             if words.len() == last {
@@ -279,7 +279,7 @@ impl EnvCompleter for Shell {
                 continue;
             };
             let help = one.get_help().map(ToString::to_string);
-            let help = help.as_deref().and_then(|help| help.lines().next());
+            let help = help.as_deref().and_then(|help| help.split('\n').next());
             match (self, help) {
                 (Self::Bash, _) => writeln!(out, "{}", quoted(value))?,
                 (Self::Zsh, None) => writeln!(out, "{}", listed(value))?,

@@ -1,6 +1,6 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
-use super::{prelude::*, rotations};
+use super::prelude::*;
 use crate::{
     cli::{
         input::selection,
@@ -19,7 +19,7 @@ use crate::{
 )]
 pub(crate) struct HandOff {
     /// Numbers of rotations, in any state of their hand-off
-    #[arg(value_name = "NUMBER", value_parser = rotations::rotation_number, conflicts_with_all = ["pending", "failed"])]
+    #[arg(value_name = "NUMBER", value_parser = rotation_number, conflicts_with_all = ["pending", "failed"])]
     ids: Vec<i64>,
     /// Run pending and interrupted hand-offs (the default)
     #[arg(long)]
@@ -27,6 +27,11 @@ pub(crate) struct HandOff {
     /// Run failed hand-offs; with --pending, both
     #[arg(long)]
     failed: bool,
+}
+
+pub(super) fn rotation_number(text: &str) -> Result<i64, &'static str> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
 }
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {

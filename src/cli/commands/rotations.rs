@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::{
-    handoff::{self, HandOff},
+    handoff::{self, HandOff, rotation_number},
     prelude::*,
     run::{RunReport, Summary, follow},
 };
@@ -66,11 +66,6 @@ enum Abandoned {
     Rotation(i64),
     /// A create or an update.
     Change(i64),
-}
-
-pub(super) fn rotation_number(text: &str) -> Result<i64, &'static str> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
 }
 
 fn abandoned(text: &str) -> Result<Abandoned, &'static str> {

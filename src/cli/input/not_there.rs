@@ -438,7 +438,7 @@ mod tests {
             ("rotations verify", "groupdesk rotations check"),
             ("directory ls", "groupdesk directory members"),
             ("lst", ""),
-            ("batches edit 12", ""),
+            ("batches edit 12", "groupdesk batches;"),
             ("environment view live", "groupdesk environment show"),
             ("rotations acme-eu", "history ID"),
             ("update a --probe b", ""),

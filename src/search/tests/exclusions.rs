@@ -45,6 +45,33 @@ fn a_word_that_excludes_nothing_is_refused_and_the_test_is_proposed() {
     }
 }
 
+/// Many groups are searched in parts at once.
+#[test]
+fn what_parts_have_seen_is_joined() {
+    let groups = world();
+    for text in [
+        "-acme",
+        "-tag:custmer",
+        "-label:vpi",
+        "-nowhere",
+        "-map:400",
+        "-map:40=214",
+    ] {
+        let request = asked(text);
+        let parts = groups.iter().map(|group| {
+            let mut seen = Exclusions::of(&request);
+            seen.see(group);
+            seen
+        });
+        let joined = parts.reduce(|mut all, part| {
+            all.join(part);
+            all
+        });
+        let joined = joined.map(Exclusions::remarks);
+        assert_eq!(joined, Some(remarks(text)), "{text}");
+    }
+}
+
 #[test]
 fn a_mistyped_test_is_refused_and_a_standing_one_is_told() {
     let refused = |text: &str| remarks(text).refused;

@@ -89,6 +89,14 @@ async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
         ("groupdesk list --columns id,pro", &["id,props", "id,prop:"]),
         ("groupdesk list --sort a", &["age"]),
         ("groupdesk list --color al", &["always"]),
+        ("groupdesk help ro", &["rotate", "rotations"]),
+        ("groupdesk help rotations ab", &["abandon"]),
+        ("groupdesk environment show l", &["live"]),
+        ("groupdesk create ac", &[]),
+        ("groupdesk rotations abandon ac", &[]),
+        // Hidden ones and earlier names.
+        ("groupdesk profile bind live --un", &[]),
+        ("groupdesk rotations s", &[]),
     ] {
         assert_eq!(offered(&home, &script, line), wanted, "{line}");
     }
@@ -97,6 +105,21 @@ async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
     let all = offered(&home, &script, "groupdesk ");
     for (command, _) in pages().filter(|(words, _)| !words.contains(' ')) {
         assert!(all.iter().any(|word| word == command), "{command}: {all:?}");
+    }
+}
+
+/// What stands behind the tab or on the next line would be left out, and another ID would be run.
+#[tokio::test]
+async fn an_id_that_cannot_be_typed_on_one_line_is_not_offered() {
+    let (mut home, _service) = knowing_acme(Vec::new()).await;
+    let rows = r#"[{"user_group_id":"acme-1\tx"},{"user_group_id":"acme-2\nacme-3"}]"#;
+    let rows = home.write("ids.json", rows);
+    home.exits(0, &format!("import {rows}")).await;
+    home.set("_CLAP_COMPLETE_INDEX", "2");
+    for shell in ["bash", "zsh", "fish"] {
+        home.set("GROUPDESK_COMPLETE", shell);
+        let offered = home.run("-- groupdesk show acm").await.out;
+        assert_eq!(offered, "acme\n", "{shell}");
     }
 }
 

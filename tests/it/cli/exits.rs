@@ -83,9 +83,24 @@ async fn refused_wrong_key_and_unreachable() {
     all_end_with(&home, 4, &all).await;
     home.set("LIVE_KEY", "");
     all_end_with(&home, 4, some).await;
+    // No plan that cannot be carried out.
+    home.exits(4, "apply rows.csv --yes").await.prints("");
     let (_closed, address) = closed_port();
     home.connect(&format!("http://{address}"), "key");
     all_end_with(&home, 5, &all).await;
+}
+
+#[tokio::test]
+async fn profiles_that_are_not_bound_are_not_thereby_the_same_environment() {
+    let mut home = Home::new();
+    let (_closed, address) = closed_port();
+    home.connect(&format!("http://{address}"), "key");
+    let second = home
+        .config()
+        .replace("[profiles.live]", "[profiles.second]");
+    home.add_config(&second);
+    let copied = home.exits(3, "copy acme --to second --yes -P live").await;
+    copied.says("\"acme\" is not in the directory");
 }
 
 #[tokio::test]

@@ -95,6 +95,7 @@ fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
         format!("host=db1 dbname=desk password={CANARY}"),
         format!("Postgres://ana:{CANARY}@db1/desk"),
         "db1:5432/desk".into(),
+        "groups.json".into(),
     ] {
         let home = Home::with_file(TWO);
         let flag = ("--directory", at(&home, &text));
@@ -115,6 +116,11 @@ fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
             "is in the folder db1, which does not exist",
         ),
         ("CONFIG", "https://db1/config.toml", "is not a file"),
+        (
+            "DIRECTORY",
+            "postgres://${USER}@db1/desk",
+            "contains a variable",
+        ),
     ] {
         let name = format!("GROUPDESK_{name}");
         let refused = refusal(&Home::with_file(TWO).set(&name, value));

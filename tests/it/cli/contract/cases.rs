@@ -288,7 +288,7 @@ async fn rotations(c: &mut Contract) {
     #[rustfmt::skip] // A table: one case per line.
     c.cases(&home, &[
         (7, FAILS, "rotate acme --yes"),
-        (7, "rotations check [ID]", "rotations check"),
+        (7, "rotations check [NUMBER]", "rotations check"),
     ]).await;
     // Its request can no longer take effect.
     let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));

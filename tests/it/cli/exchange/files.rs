@@ -96,6 +96,8 @@ async fn an_export_writes_only_its_target() {
     home.exits(0, "export --file groups.tsv").await.says(other);
     let chosen = home.exits(0, "export --file g.tsv --format jsonl").await;
     chosen.hides("written as");
+    let other = home.exits(0, "export --file g.json --format csv").await;
+    other.says("written as CSV, not as json");
     home.exits(2, "export -o /dev/null")
         .await
         .says("nothing was saved");
