@@ -97,7 +97,11 @@ impl App {
 
     /// The pane with the focus.
     pub fn top(&self) -> &dyn View {
-        self.stack.last().expect("the bottom pane stays").view()
+        self.top_pane().view()
+    }
+
+    pub fn top_pane(&self) -> &Pane {
+        self.stack.last().expect("the bottom pane stays")
     }
 
     /// The pane with the focus, and the context that it acts on.
@@ -254,7 +258,7 @@ impl App {
                         // They are offered by their number.
                         context.start(Job::Batches);
                     }
-                    let help = Help::open(self.top(), action, &self.context);
+                    let help = Help::open(self.top_pane(), action, &self.context);
                     self.stack.push(help.into());
                 }
             }

@@ -53,7 +53,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<Position> {
         draw_pages(buffer, line, app);
     }
     let body = body(area);
-    let is_whole = |pane: &Pane| context.plain_mode || !pane.view().is_overlay();
+    let is_whole = |pane: &Pane| context.plain_mode || !pane.is_box();
     let first = app.stack.iter().rposition(is_whole);
     let mut cursor = None;
     for pane in &app.stack[first.unwrap_or(0)..] {

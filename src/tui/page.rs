@@ -199,10 +199,6 @@ pub trait View {
     fn wheel(&mut self, _at: Position, _action: Action, _context: &mut Context) -> bool {
         false
     }
-    /// Whether the pane is a box above the pane below.
-    fn is_overlay(&self) -> bool {
-        false
-    }
     /// Draws the pane; returns the position of the terminal's cursor, if it is visible.
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
 }

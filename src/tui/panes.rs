@@ -57,8 +57,19 @@ pub(super) mod prelude {
 }
 use crate::tui::{page::list_page::ListPage, state::GroupForm};
 
-/// Generates `Pane` from the names and types of the panes; a new pane is one line.
+/// Generates `Pane` from the names and types of the panes; a new pane is one line, among those that fill the page, or among
+/// the boxes above the pane below.
 macro_rules! panes {
+    (whole { $($whole:ident($page:ty),)* } boxes { $($above:ident($box:ty),)* }) => {
+        panes! { $($whole($page),)* $($above($box),)* }
+
+        impl Pane {
+            /// Whether it is a box above the pane below.
+            pub fn is_box(&self) -> bool {
+                matches!(self, $(Self::$above(_))|*)
+            }
+        }
+    };
     ($($name:ident($pane:ty),)*) => {
         #[derive(Debug)]
         pub enum Pane {
@@ -88,34 +99,38 @@ macro_rules! panes {
 }
 
 panes! {
-    Welcome(connect::Welcome),
-    Connect(connect::Connect),
-    List(list::List),
-    Group(group::Group),
-    Compare(compare::Compare),
-    Edit(GroupForm),
-    Review(review::Review),
-    Result(group::ResultPane),
-    Token(token::TokenPane),
-    History(history::HistoryPage),
-    Open(open::Open),
-    Help(help::Help),
-    Profiles(profiles::ProfilesPage),
-    Question(question::Question),
-    Messages(messages::MessagesPage),
-    Requests(inspector::RequestsPage),
-    CopyMenu(profiles::CopyMenu),
-    Export(export::Export),
-    Note(note::NotePane),
-    Views(views::ViewsPane),
-    Rotations(rotations::RotationsPage),
-    Abandoning(rotations::Abandoning),
-    Whose(whose::WhosePane),
-    Bulk(batch::BatchPane),
-    Batches(batches::BatchesPage),
-    Attention(attention::AttentionPage),
-    BulkEdit(bulk_edit::BulkEdit),
-    Place(place::PlacePane),
+    whole {
+        Welcome(connect::Welcome),
+        Connect(connect::Connect),
+        List(list::List),
+        Group(group::Group),
+        Compare(compare::Compare),
+        Edit(GroupForm),
+        Review(review::Review),
+        Result(group::ResultPane),
+        Token(token::TokenPane),
+        History(history::HistoryPage),
+        Messages(messages::MessagesPage),
+        Requests(inspector::RequestsPage),
+        Rotations(rotations::RotationsPage),
+        Bulk(batch::BatchPane),
+        Batches(batches::BatchesPage),
+        Attention(attention::AttentionPage),
+        BulkEdit(bulk_edit::BulkEdit),
+    }
+    boxes {
+        Open(open::Open),
+        Help(help::Help),
+        Profiles(profiles::ProfilesPage),
+        Question(question::Question),
+        CopyMenu(profiles::CopyMenu),
+        Export(export::Export),
+        Note(note::NotePane),
+        Views(views::ViewsPane),
+        Abandoning(rotations::Abandoning),
+        Whose(whose::WhosePane),
+        Place(place::PlacePane),
+    }
 }
 
 /// Generates what is known of the panes that a key opens from everywhere: pages, which replace each other and have a name

@@ -19,7 +19,7 @@ use crate::{
 impl App {
     pub(super) fn run(&mut self, command: Command) {
         if let Some(key) = command.key() {
-            if let Some(why) = why_no_command(&command, self.top(), &self.context) {
+            if let Some(why) = why_no_command(&command, self.top_pane(), &self.context) {
                 return self.refuse(format!("Not available: {why}"));
             }
             if self.refuses_blind(key) {
@@ -70,7 +70,7 @@ impl App {
             }
             Command::List(command) => {
                 // A box above the list stays open.
-                if !self.top().is_overlay() && !self.go_home() {
+                if !self.top_pane().is_box() && !self.go_home() {
                     return;
                 }
                 if let Some(Pane::List(list)) = self.stack.first_mut() {
@@ -91,7 +91,7 @@ impl App {
 
     /// The group that the page shows; on the list, the marked groups, else the one under the cursor.
     fn targets(&self) -> Vec<UserGroupId> {
-        let page = self.stack.iter().rfind(|pane| !pane.view().is_overlay());
+        let page = self.stack.iter().rfind(|pane| !pane.is_box());
         page.map_or_else(Vec::new, |pane| pane.view().about())
     }
 }
@@ -139,7 +139,7 @@ impl App {
 
     fn keeps(pane: &Pane) -> bool {
         let view = pane.view();
-        let is_asking = view.is_overlay() || view.confirm().is_some();
+        let is_asking = pane.is_box() || view.confirm().is_some();
         holds_something(pane) || is_asking || view.focus().takes_text()
     }
 }

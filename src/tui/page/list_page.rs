@@ -557,10 +557,6 @@ impl<R: Rows> View for ListPage<R> {
         self.reload(context);
     }
 
-    fn is_overlay(&self) -> bool {
-        R::BOX.is_some()
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         self.draw_page(buffer, area, context)
     }

@@ -100,10 +100,6 @@ impl View for Export {
         self.file.job_panicked();
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         let height = FRAME.1

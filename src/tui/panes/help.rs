@@ -5,7 +5,7 @@ mod palette;
 
 pub use palette::why_no_command;
 
-use super::prelude::*;
+use super::{Pane, prelude::*};
 use crate::tui::{keymap::Bound, state::Command};
 
 /// What Enter on a line does.
@@ -104,7 +104,8 @@ const PLACES_NAMED: usize = 3;
 
 impl Help {
     /// The help of a place; for [`Action::Palette`], every action of the console.
-    pub fn open(view: &dyn View, action: Action, context: &Context) -> Self {
+    pub fn open(pane: &Pane, action: Action, context: &Context) -> Self {
+        let view = pane.view();
         let focus = view.focus();
         let is_palette = action == Action::Palette;
         let mut lines: Vec<Line> = context
@@ -117,7 +118,7 @@ impl Help {
             })
             .collect();
         let elsewhere = elsewhere(&lines, context);
-        lines.extend(palette::entries(view, context));
+        lines.extend(palette::entries(pane, context));
         lines.extend(elsewhere);
         lines.extend(palette::not_here());
         Self {
@@ -414,10 +415,6 @@ impl View for Help {
 
     fn typed(&mut self, context: &mut Context) {
         self.on_typed(context);
-    }
-
-    fn is_overlay(&self) -> bool {
-        true
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

@@ -224,10 +224,6 @@ impl View for NotePane {
         }
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn unsaved(&self) -> Option<String> {
         let is_typed = self.has_typed_note() || self.has_typed_labels();
         let id = visible(self.id.as_str());

@@ -210,10 +210,6 @@ impl View for Open {
         }
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let title = "Open or create a group";
         let inner = popup(buffer, area, (76, 18), title, context.theme);

@@ -374,10 +374,6 @@ impl View for PlacePane {
         }
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         view::draw(self, buffer, area, context)
     }

@@ -58,10 +58,6 @@ impl View for Question {
         });
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let Asked { text, confirm, .. } = &*self.0;
         let mut page = box_page(WIDTH, area, context.theme);

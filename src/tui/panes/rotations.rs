@@ -352,10 +352,6 @@ impl View for Abandoning {
         self.failed("Internal error, stopped; try again", context);
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         let mut page = box_page(WIDTH, area, theme);

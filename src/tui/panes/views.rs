@@ -362,10 +362,6 @@ impl View for ViewsPane {
         is_typing.then(|| "the name that is being typed is not saved".into())
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         let saved = &context.annotations.saved_views;

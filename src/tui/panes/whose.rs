@@ -165,10 +165,6 @@ impl View for WhosePane {
         }
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let title = self.title(context);
         let inner = popup(buffer, area, (76, 12), &title, context.theme);

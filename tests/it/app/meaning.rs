@@ -80,7 +80,6 @@ fn the_first_line_is_what_is_meant() {
         ("stolen", "W                  find the group of a token"),
         ("roll", "2                  history of this profile"),
         ("pin", "f                  add / remove favourite"),
-        ("status", "test the set-up (run groupdesk doctor)"),
         ("health", "test the set-up (run groupdesk doctor)"),
     ] {
         assert_first(word, first);

@@ -1,7 +1,7 @@
 //! The palette beyond the actions: profiles, saved views, columns to sort by, labels, colours, and groups by name.
 
 use super::{Help, Line, LineAction, Section};
-use crate::tui::panes::{is_page, prelude::*};
+use crate::tui::panes::{Pane, is_page, prelude::*};
 use crate::{
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
@@ -34,7 +34,8 @@ fn entry(section: Section, kind: &str, name: &str, help: String, command: Comman
 }
 
 /// The other profiles and the saved views, by name; then what changes the list, labels and colours.
-pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
+pub(super) fn entries(pane: &Pane, context: &Context) -> Vec<Line> {
+    let view = pane.view();
     let focus = view.focus();
     let profiles = context.profiles.iter().enumerate();
     let others = profiles.filter(|(at, _)| *at != context.current.0);
@@ -101,7 +102,7 @@ pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
             ..line
         },
         LineAction::Run(command) => Line {
-            disabled_reason: why_no_command(command, view, context),
+            disabled_reason: why_no_command(command, pane, context),
             ..line
         },
         _ => line,
@@ -110,10 +111,11 @@ pub(super) fn entries(view: &dyn View, context: &Context) -> Vec<Line> {
 }
 
 /// Why a command that a key stands for is not possible.
-pub fn why_no_command(command: &Command, view: &dyn View, context: &Context) -> Option<String> {
+pub fn why_no_command(command: &Command, pane: &Pane, context: &Context) -> Option<String> {
+    let view = pane.view();
     match command {
         Command::AddLabel(_) | Command::RemoveLabel(_)
-            if !view.is_overlay() && view.focus() != Focus::List && view.about().is_empty() =>
+            if !pane.is_box() && view.focus() != Focus::List && view.about().is_empty() =>
         {
             Some("it acts on a group; open one, or the list".into())
         }
