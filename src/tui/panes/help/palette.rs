@@ -115,7 +115,7 @@ pub fn why_no_command(command: &Command, view: &dyn View, context: &Context) -> 
         Command::AddLabel(_) | Command::RemoveLabel(_)
             if !view.is_overlay() && view.focus() != Focus::List && view.about().is_empty() =>
         {
-            Some("it acts on a group; open one, or the list".into())
+            Some("labels need a group; open a group or the list".into())
         }
         // Needs no row under the cursor: the name of a view, or a label for what is marked, even if a filter hides it.
         Command::Save(..) => context.view_only_reason().map(str::to_owned),
