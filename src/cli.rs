@@ -164,7 +164,9 @@ fn report(error: &CliError, as_json: bool) -> Exit {
 
 /// Reports a command line that could not be parsed.
 fn report_parse_error(error: clap::Error, command: &clap::Command) -> Exit {
-    let Unparsed { text, usage } = Unparsed::new(error, command);
+    let words = words_given().map(|word| word.to_string_lossy().into_owned());
+    let words = words.collect::<Vec<_>>().join(" ");
+    let Unparsed { text, usage } = Unparsed::new(error, command, &words);
     // The text quotes arguments, which may contain anything.
     let text = secrets::masked(text, std::env::args_os().skip(1));
     let known = resources::runtime().map(|one| one.block_on(secrets::known_in_message(&text)));

@@ -32,7 +32,7 @@ const SENTENCES: [(&str, &str); 39] = [
     ("25P03", "closed a transaction that waited too long (idle_in_transaction_session_timeout): try again"),
     ("40", "was busy with the same rows: try again"),
     ("55P03", "was busy with the same rows: try again"),
-    ("55", "is not in a state in which this can be done: try again, and ask its administrator to check its log"),
+    ("55", "is in a state that does not allow this: try again, and ask its administrator to check its log"),
     ("58030", "cannot read or write its files: ask its administrator to check its disk and log at once"),
     ("58", "has a system error of its machine: ask its administrator to check its disk and log"),
     ("XX001", "reports damaged data: ask its administrator to restore it from a backup"),
@@ -44,7 +44,7 @@ const SENTENCES: [(&str, &str); 39] = [
     ("0A", "cannot do this: is a connection pooler in between? Use the address of the server itself"),
     ("08", "lost the connection: check the network, then try again"),
     ("54", "has reached a limit of its settings: ask its administrator to check its log"),
-    ("P0", "was stopped by a rule of its own (a trigger or function): ask its administrator to check its log"),
+    ("P0", "was stopped by one of its rules (a trigger or function): ask its administrator to check its log"),
 ];
 
 /// The sentence about a code, as the rest of "The database at …", with the code itself.

@@ -65,7 +65,7 @@ pub enum DirectoryError {
     Unreleased { path: PathBuf, found: i64 },
     /// Another program held the write lock for longer than 5 s.
     #[error(
-        "{} is locked by another program; close what has it open (a backup, a database tool) and try again",
+        "{} is locked by another program; close that program (a backup or database tool) and try again",
         path.display()
     )]
     Locked { path: PathBuf },
@@ -108,7 +108,7 @@ pub enum DirectoryError {
     },
     /// Another process has advanced the mutation because it considered this process dead.
     #[error(
-        "this took so long that another process took over the group; check the group, then try again"
+        "the operation took so long that another process took over the group; check the group, then try again"
     )]
     ClaimMoved { id: MutationId },
     #[error("rotation {} not found in this profile. For a list: groupdesk rotations", id.0)]

@@ -63,7 +63,7 @@ pub struct Place {
     pub restored_at: Option<Timestamp>,
 }
 
-/// An answer that contradicted a place. Nothing by id is sent until somebody has acknowledged it.
+/// An answer that contradicted a place. No request for a group is sent until an operator has acknowledged it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
     pub number: i64,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{db::quoted, domain::word_enum::word_enum};
 
 word_enum! {
-    /// What somebody may do; each may do all that the ones before may.
+    /// What a member may do; each role includes the rights of the roles before it.
     #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Sees everything but the key of the fingerprints.

@@ -195,7 +195,7 @@ pub(super) fn outside_key(team: &TeamLocation) -> Result<Option<Key>, Fault> {
     let runtime = runtime.map_err(|why| refused(why.to_string()))?;
     let text = runtime.block_on(source()).map_err(refused)?;
     let key = parse_key(&text)
-        .ok_or_else(|| refused("it is not a key: 64 hexadecimal digits are one".into()))?;
+        .ok_or_else(|| refused("it is not a key: expected 64 hexadecimal digits".into()))?;
     Ok(Some(key))
 }
 

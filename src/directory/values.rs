@@ -357,7 +357,7 @@ pub struct Owner {
     pub last_seen: Timestamp,
 }
 
-/// A fact as stated by somebody.
+/// A fact, with the operator or process that stated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub fact: Fact,

@@ -95,7 +95,7 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
     if text.starts_with(|c| QUOTES.contains(c)) || text.ends_with(|c| QUOTES.contains(c)) {
         Some("a text that begins or ends with a quote")
     } else if text.ends_with(|c| ENDS.contains(c)) {
-        Some("a text with a separator at its end")
+        Some("a text that ends with a separator")
     } else if is_around('(', ')') || is_around('[', ']') {
         Some("a text in brackets")
     } else if !text.is_empty() && !text.contains(char::is_alphanumeric) {
@@ -103,11 +103,11 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
     } else if text.starts_with('-') {
         Some("a text that begins like an option or an entry of a list")
     } else if text.starts_with(['#', '*', '>']) || text.contains(" #") {
-        Some("a text with the sign of a comment or a list")
+        Some("a text that begins like a comment or a list")
     } else if ["\\n", "\\r", "\\t"].iter().any(|end| text.ends_with(end)) {
         Some("a text that ends with an escaped line end or tab")
     } else if text.contains("://") {
-        Some("an address")
+        Some("a URL")
     } else if HEADERS.iter().any(|name| name.eq_ignore_ascii_case(text)) {
         Some("the name of a column")
     } else if field == "mapping"
@@ -182,16 +182,16 @@ fn overlooked(field: &str, text: &str) -> Option<&'static str> {
 pub fn broken(text: &str) -> Option<&'static str> {
     let text = text.trim();
     if is_error(text) {
-        return Some("an error of a spreadsheet");
+        return Some("a spreadsheet error");
     }
     if is_missing(text) {
-        return Some("what programs write for a missing value");
+        return Some("a word for a missing value");
     }
     if is_place(text) {
-        return Some("the place of a value in a template");
+        return Some("a placeholder from a template");
     }
     if text.len() > 1 && text.starts_with('=') {
-        return Some("a formula of a spreadsheet");
+        return Some("a spreadsheet formula");
     }
     if text.contains('\u{fffd}') {
         return Some("a text with a letter that was lost (U+FFFD)");
@@ -220,13 +220,13 @@ pub fn converted(text: &str) -> Option<&'static str> {
     };
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if is_date(text) {
-        Some("a date that a spreadsheet may have made")
+        Some("a date that a spreadsheet may have created")
     } else if digits > 15 && digits == text.len() && text[15..].bytes().all(|byte| byte == b'0') {
         Some("a number whose last digits a spreadsheet may have lost")
     } else if has_thousands(text) {
         Some("a number to which a spreadsheet may have added separators")
     } else if matches!(text, "Total" | "Sum" | "Summe" | "Gesamt") {
-        Some("what a spreadsheet has below a column")
+        Some("the label of a total in a spreadsheet")
     } else if has_decimals().is_some() {
         Some("a number to which a spreadsheet may have added decimals")
     } else {

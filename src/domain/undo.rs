@@ -19,11 +19,11 @@ pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
         (Operation::Create, Ending::Created) => {
             wanted(entry.changes.as_ref()).ok_or("its changes cannot be read")
         }
-        (Operation::Create, _) => Err("what was asked for is kept only when it was created"),
+        (Operation::Create, _) => Err("the request is kept only if the group was created"),
         (Operation::Update, _) => Err("the history keeps what changed, not the whole request"),
         (Operation::Rotate, _) => Err("its request is a token, which is never kept"),
-        (Operation::Get, _) => Err("a get is copied by reading the group"),
-        (Operation::HandOff, _) => Err("a hand-off is no request to the service"),
+        (Operation::Get, _) => Err("to repeat a get, read the group"),
+        (Operation::HandOff, _) => Err("a hand-off is not a request to the service"),
     }
 }
 

@@ -300,7 +300,7 @@ mod tests {
             ),
             ("{\"a\": canary}", "line 1, column"),
             ("{\"a\":", "it ends too early"),
-            ("[\"canary\"]", "one object"),
+            ("[\"canary\"]", "an object"),
             ("{} canary", "line 1, column 4"),
         ] {
             let error = properties(text).expect_err(text);

@@ -465,7 +465,7 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
             "this read resolved an earlier rotation ({}); the current token is a newer one",
             ending.as_str().replace('_', " ")
         ),
-        (None, None) => "its token was changed outside this directory since it was last seen; check the group, then rotate it again if it is still necessary"
+        (None, None) => "its token was changed elsewhere since it was last seen; check the group, then rotate the token if that is still necessary"
             .into(),
     }
 }

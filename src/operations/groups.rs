@@ -41,7 +41,7 @@ enum PlannedGet {
 }
 
 const TRY_AGAIN_CREATE: &str =
-    "Run the same command again: it finds out, and an existing group is returned unchanged";
+    "To find out, run the same command again; an existing group is returned unchanged";
 
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless the operator vouches that it exists; a

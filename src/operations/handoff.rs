@@ -147,7 +147,7 @@ impl Operations {
             Ok(row) => row
                 .filter(|row| self.is_begun_here(row) && row.handoff.state != HandOffState::None)?,
             Err(error) => {
-                let why = format!("the journal cannot be read here: {error}");
+                let why = format!("the rotations cannot be read: {error}");
                 return Some(pending(id, &done.group.id, why));
             }
         };
@@ -250,7 +250,7 @@ impl Operations {
         };
         let row = self.rotation_here(id).await?;
         let row =
-            row.ok_or_else(|| not_handed_off("this profile has no rotation of that number"))?;
+            row.ok_or_else(|| not_handed_off("this profile has no rotation with that number"))?;
         self.not_in_hand_elsewhere(&row)?;
         let group = row.user_group_id;
         let read = self.look_up(&group, UnknownIdPolicy::KnownOnly).await?;
@@ -319,10 +319,12 @@ impl Operations {
             Ok(Some(recorded)) => recorded,
             Ok(None) => overtaken,
             Err(error) => {
-                let ended = handoff.note.as_deref().unwrap_or("it ended well");
+                let ended = handoff.note.as_deref().unwrap_or("the hand-off succeeded");
                 HandOff {
                     state: HandOffState::Pending,
-                    note: Some(format!("{ended}; that could not be recorded: {error}")),
+                    note: Some(format!(
+                        "{ended}; the result could not be recorded: {error}"
+                    )),
                     ..handoff
                 }
             }
@@ -398,7 +400,7 @@ fn taken_by(taker: &HandOffTaker) -> String {
     let by = visible(&taker.by);
     match taker.ago() {
         Some(ago) => hands_off(&by, ago),
-        None => format!("{by} has taken it"),
+        None => format!("{by} has started to hand it off"),
     }
 }
 

@@ -274,7 +274,7 @@ impl fmt::Display for Warning {
                 )
             }
             Self::NameChangedElsewhere { was } => {
-                write!(f, "the name was changed elsewhere; it was \"{}\" here", visible(was))
+                write!(f, "the name was changed elsewhere; the last known name was \"{}\"", visible(was))
             }
             Self::OfAnotherEnvironment {
                 environment,

@@ -46,11 +46,11 @@ static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TerminalError {
     #[error(
-        "the console needs a terminal, and standard output is not one; use the subcommands in scripts (groupdesk --help)"
+        "the console needs a terminal, and standard output is not one; use commands in scripts (groupdesk --help)"
     )]
     NotATerminal,
     #[error(
-        "the terminal is \"dumb\" (TERM): it cannot place text; use --plain, or the subcommands (groupdesk --help)"
+        "the terminal is \"dumb\" (TERM): it cannot place text; use --plain, or a command (groupdesk --help)"
     )]
     Dumb,
 }

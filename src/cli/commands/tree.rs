@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
         let forms = contract::forms(&path);
         let forms = match contract::in_words(&forms) {
             none if none.is_empty() => none,
-            forms => format!("-o takes {forms}.\n"),
+            forms => format!("-o takes {forms}. "),
         };
         let template = format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{more}{forms}{SEE_OPTIONS}{{after-help}}"

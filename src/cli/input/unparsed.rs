@@ -40,7 +40,8 @@ pub(crate) struct Unparsed {
 }
 
 impl Unparsed {
-    pub(crate) fn new(mut error: Error, root: &Command) -> Self {
+    /// `words` are those of the command line.
+    pub(crate) fn new(mut error: Error, root: &Command, words: &str) -> Self {
         not_there::propose(&mut error, root);
         let text = wrong(&error).unwrap_or_else(|| of_parser(&error));
         if let Some(instead) = not_there::instead(&error, root) {
@@ -51,7 +52,13 @@ impl Unparsed {
         }
         let usage = error.get(ContextKind::Usage);
         let usage = usage.map_or_else(String::new, |usage| format!("\n\n{usage}"));
-        let (_, help) = not_there::named_by(&not_there::usage(&error), root);
+        // Not every error has the usage.
+        let named = if usage.is_empty() {
+            words
+        } else {
+            &not_there::usage(&error)
+        };
+        let (_, help) = not_there::named_by(named, root);
         Self {
             text,
             usage: format!("{usage}\n\nFor help: {help} --help"),
@@ -208,11 +215,34 @@ mod tests {
             let root = command();
             let words = ["groupdesk"].into_iter().chain(line.split(' '));
             let error = root.clone().try_get_matches_from(words);
-            let found = Unparsed::new(error.expect_err("it is refused"), &root);
+            let found = Unparsed::new(error.expect_err("it is refused"), &root, line);
             assert_eq!(found.text, said, "{line}");
             let all = format!("{}{}", found.text, found.usage);
             assert!(!all.contains(['\'', '\u{1b}']), "{all}");
             assert!(!all.contains("subcommand"), "{all}");
+        }
+    }
+
+    #[test]
+    fn help_is_that_of_the_command() {
+        for (line, help) in [
+            ("rotaet acme", "\n\nFor help: groupdesk --help"),
+            (
+                "serve keys lst",
+                "\n\nFor help: groupdesk serve keys --help",
+            ),
+            ("list --filter", "\n\nFor help: groupdesk list --help"),
+            ("delete acme", ""),
+        ] {
+            let root = command();
+            let words = ["groupdesk"].into_iter().chain(line.split(' '));
+            let error = root.clone().try_get_matches_from(words);
+            let found = Unparsed::new(error.expect_err("it is refused"), &root, line);
+            let end = found
+                .usage
+                .rfind("\n\n")
+                .map_or("", |at| &found.usage[at..]);
+            assert_eq!(end, help, "{line}");
         }
     }
 }

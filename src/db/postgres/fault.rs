@@ -128,7 +128,7 @@ impl ServerFault {
                 "could not be verified: {why}; nothing was sent to it: check the clock of this machine, then the certificate"
             ),
             Self::Unsafe(why) => format!("could not be verified: {why}; nothing was sent to it"),
-            Self::Unusable(why) => format!("was not asked; {state}: {why}"),
+            Self::Unusable(why) => format!("was not contacted; {state}: {why}"),
             Self::OwnCertificate(why) => format!("{why}; {state}: {}", advice.certificate),
             Self::Unfit(why) => format!("cannot be used: {why}"),
             Self::Outdated(why) => why.clone(),
@@ -258,7 +258,7 @@ fn is_plain_error(error: &Error) -> bool {
 }
 
 /// The server has no TLS.
-pub(super) const NO_TLS: &str = "it does not speak TLS";
+pub(super) const NO_TLS: &str = "it does not support TLS";
 
 /// Why the server's certificate was not accepted; `None` if that was not the problem.
 fn distrust(error: &Error) -> Option<&'static str> {
@@ -310,7 +310,7 @@ fn refused_certificate(error: &rustls::Error) -> Option<&'static str> {
             "refuses your client certificate: it has expired, or is not valid yet"
         }
         AlertDescription::UnknownCA => {
-            "refuses your client certificate: its CA is not one that the server trusts"
+            "refuses your client certificate: the server does not trust its CA"
         }
         AlertDescription::CertificateRequired => "requires a client certificate",
         AlertDescription::CertificateRevoked => "refuses your client certificate: it was revoked",
@@ -318,7 +318,7 @@ fn refused_certificate(error: &rustls::Error) -> Option<&'static str> {
         | AlertDescription::UnsupportedCertificate
         | AlertDescription::CertificateUnknown
         | AlertDescription::DecryptError => {
-            "refuses your client certificate: it is not one for clients, or does not match"
+            "refuses your client certificate: it is not a client certificate, or does not match"
         }
         _ => return None,
     })

@@ -385,7 +385,9 @@ impl Server {
                 && why == NO_TLS
                 && is_here
             {
-                why.push_str(", and on this machine it need not: add sslmode=disable to its URL");
+                why.push_str(
+                    ", which is not needed on this machine: add sslmode=disable to its URL",
+                );
             }
             if let ServerFault::NotAllowed(_) | ServerFault::NoPassword(None) = failure.0 {
                 // The password may have been changed.

@@ -111,7 +111,7 @@ pub fn what_it_is(path: &Path) -> (String, &'static str) {
     };
     let whole = page * number(28);
     let what = if i64::try_from(length).is_ok_and(|length| length < whole) {
-        format!("is damaged: it is cut, {length} of {whole} bytes are there")
+        format!("is damaged: only {length} of {whole} bytes are left")
     } else {
         "is damaged".to_owned()
     };

@@ -92,7 +92,7 @@ impl Directory {
                 return Ok(false);
             }
             tx.put(RENAME, values![&to, place])?;
-            let note = format!("{was} is {to} from here on");
+            let note = format!("{was} was renamed to {to}");
             add_event(tx, place, (at, &by, ""), "renamed", Some(&note))?;
             Ok(true)
         })

@@ -289,7 +289,7 @@ pub fn odd_digits<'k>(id: &str, mut known: impl Iterator<Item = &'k str>) -> Opt
     let digits = digits_in_a_row(id);
     let is_odd = digits >= FRAGMENT && !known.any(|one| digits_in_a_row(one) == digits);
     is_odd.then(|| {
-        format!("the ID has {digits} hex digits in a row: make sure that it is no part of a token")
+        format!("the ID has {digits} hex digits in a row: make sure that it is not part of a token")
     })
 }
 

@@ -48,7 +48,7 @@ impl Operations {
                 for row in plan.map(|plan| plan.rows).unwrap_or_default() {
                     let why = match row.verdict {
                         Verdict::Change => return Ok(None),
-                        Verdict::Same => "with the wanted value already".to_owned(),
+                        Verdict::Same => "already set".to_owned(),
                         Verdict::Skipped(skip) => skip.to_string(),
                     };
                     match reasons.iter_mut().find(|(_, known)| *known == why) {

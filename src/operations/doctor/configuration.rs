@@ -47,7 +47,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
             "To create one, run `groupdesk profile add NAME`; with environment variables you need none.",
         ),
         (None, None) => report.about(AREA).note(
-            "there is no place for a file: HOME is not set",
+            "there is no folder for the configuration file: HOME is not set",
             "Set HOME, or pass a file with --config.",
         ),
     }

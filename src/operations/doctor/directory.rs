@@ -212,7 +212,7 @@ async fn of_team(
                     in_future(&contents, status.clock, "a machine of the team", report);
                 }
                 Err(error) => report.about(AREA).problem(
-                    format!("groupdesk could not count what waits in the directory: {error}"),
+                    format!("groupdesk could not count the open items in the directory: {error}"),
                     "Run `groupdesk doctor` again.",
                 ),
             }
@@ -250,7 +250,7 @@ fn broken(error: &DirectoryError, report: &mut Report) {
         }
         DirectoryError::DamagedRow { .. } => RESTORE,
         _ => {
-            "Make it readable and writable again, or copy it elsewhere and name the copy with --directory. A new directory knows nothing of open rotations."
+            "Make it readable and writable again, or copy it elsewhere and pass the copy with --directory. A new directory knows nothing of open rotations."
         }
     };
     report.about(AREA).problem(error.to_string(), advice);
@@ -317,7 +317,7 @@ fn copies(file: &Path, report: &mut Report) {
     for (version, copy) in backups_of(file) {
         let name = path(&copy);
         report.about(AREA).note(
-            format!("{name} is the directory as it was before a newer schema (version {version})"),
+            format!("{name} is a copy of the directory from before an upgrade (schema version {version})"),
             "An older groupdesk can use a copy of it, with --directory. Remove it when it is no longer needed.",
         );
     }
@@ -398,7 +398,7 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
     let groups = counted(contents.groups as usize, "group");
     report
         .about(AREA)
-        .ok(format!("{groups} known, over all profiles"));
+        .ok(format!("{groups} known, in all profiles"));
     match contents.open_rotations {
         0 => report.about(AREA).ok("no open rotations"),
         open => report.about(AREA).warning(
@@ -438,7 +438,7 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
     if contents.drafts > 0 {
         report.about(AREA).note(
             counted(contents.drafts as usize, "unsent draft"),
-            "The console offers them when it opens the profile.",
+            "To send or discard drafts, open the profile in the console.",
         );
     }
 }

@@ -176,7 +176,7 @@ fn proxies(profile: &Profile, report: &mut Report) {
     match Proxy::of(url.scheme(), host, port, intake::text::variable) {
         Ok(Some(proxy)) if is_used => report.about(Area::Network).note(
             format!(
-                "{} names the proxy {}: requests go through it",
+                "{} sets the proxy {}: requests go through it",
                 proxy.variable, proxy.address
             ),
             "Remove proxy_from_environment from the profile if none is needed.",
@@ -194,7 +194,7 @@ fn proxies(profile: &Profile, report: &mut Report) {
                 )
             };
             let (variable, at) = (proxy.variable, proxy.address);
-            let text = format!("{variable} names the proxy {at}: not used, because {why}");
+            let text = format!("{variable} sets the proxy {at}: not used, because {why}");
             report.about(Area::Network).note(text, next);
         }
         Ok(None) if is_used => report.about(Area::Network).note(
@@ -398,7 +398,7 @@ fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
     for alarm in done.warnings.iter().filter(|warning| warning.is_alarm()) {
         report.about(Area::Service).problem(
             alarm.to_string(),
-            "Change nothing with this profile until that is clear.",
+            "Investigate before you change anything with this profile.",
         );
     }
     report.about(Area::Service).ok(format!(

@@ -93,7 +93,7 @@ fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
         _ => None,
     };
     if let Some(poor) = poor {
-        let advice = "Set TERM to what your terminal is, for example xterm-256color.";
+        let advice = "Set TERM to the type of your terminal, for example xterm-256color.";
         report.about(AREA).note(poor, advice);
     }
     let colours = match (colour, variable("NO_COLOR").is_some()) {

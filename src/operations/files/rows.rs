@@ -180,7 +180,7 @@ impl Queue {
             && counts.complete() == run::Counts::planned(&counts)
             && let Err(error) = self.operations.end_import(journal.id).await
         {
-            let why = format!("{error}; the same file again would send nothing");
+            let why = format!("{error}; importing the same file again would send nothing");
             halt = Some(run.halted(Halt::Cannot(why)));
         }
         run.tell(Event::Finished(Sum { counts, halt }));

@@ -125,7 +125,7 @@ impl Operations {
             );
         }
         if mutation.state == State::Open && self.permitted(Guarded::Abandon).is_err() {
-            return "closing it needs a role and a profile that may change groups".into();
+            return "abandoning it needs a role and a profile that may change groups".into();
         }
         if mutation.state == State::Open {
             return format!(

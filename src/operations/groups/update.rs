@@ -213,7 +213,7 @@ impl Operations {
         let seen = seen.filter(KnownGroup::is_seen);
         let seen = seen.ok_or_else(|| {
             Failure::guarded(format!(
-                "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. \
+                "\"{id}\" has never been read here, so groupdesk does not know if it was changed; nothing was sent. \
                  Read it first"
             ))
         })?;

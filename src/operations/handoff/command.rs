@@ -79,7 +79,7 @@ fn ended(status: ExitStatus, last_line: &str) -> HandOff {
     }
     let why = match (status.code(), output_line) {
         (Some(_), Some(output_line)) => output_line,
-        (Some(_), None) => "it said nothing".into(),
+        (Some(_), None) => "it printed nothing".into(),
         (None, output_line) => joined([status.to_string()].into_iter().chain(output_line), ": "),
     };
     failed(status.code(), why)

@@ -201,7 +201,7 @@ impl Connector {
         };
         if let Err(place) = move_to(name, to).await.map_err(other)? {
             return Err(NotAdded::Other(format!(
-                "the name {to} belonged to environment {place} at the same address; nothing was changed. Choose another name, or if it is \
+                "the name {to} belonged to environment {place} at the same URL; nothing was changed. Choose another name, or if it is \
                  the same environment: groupdesk environment merge NAME INTO"
             )));
         }
@@ -230,11 +230,11 @@ impl Connector {
             Ok::<_, NotAdded>((new.name, Settings::load(&overrides)))
         };
         let written = tokio::task::spawn_blocking(writing).await;
-        let (name, settings) =
-            written.map_err(|_| NotAdded::Other("write interrupted, check the file".into()))??;
+        let (name, settings) = written
+            .map_err(|_| NotAdded::Other("saving was interrupted; check the file".into()))??;
         let after = |error: String| {
             NotAdded::Other(format!(
-                "the profile is written, but it cannot be opened: {error}"
+                "the profile is saved, but cannot be opened: {error}"
             ))
         };
         let settings = settings.map_err(|error| after(error.to_string()))?;

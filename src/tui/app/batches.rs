@@ -251,7 +251,7 @@ impl App {
         };
         let key = self.context.keys.key(Focus::List, Action::Attention);
         let text = format!(
-            "UNKNOWN: {} after reading: {}. {key} lists what is open",
+            "UNKNOWN after reading: {} ({}). {key} lists what is open",
             counted(open.len(), "change"),
             first.user_group_id
         );

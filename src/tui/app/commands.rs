@@ -83,7 +83,9 @@ impl App {
     fn annotate(&mut self, change: AnnotationChange) {
         match self.targets() {
             ids if ids.is_empty() => {
-                self.refuse("Not available here: it acts on a group; open one, or the list".into());
+                self.refuse(
+                    "Not available here: labels need a group; open a group or the list".into(),
+                );
             }
             ids => self.context.annotate(ids, change),
         }

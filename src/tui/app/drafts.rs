@@ -107,7 +107,7 @@ impl App {
             format!("Draft of {id} NOT saved, kept in memory only: {why}")
         } else {
             // It was sent or discarded.
-            format!("Draft of {id} NOT deleted yet, it may appear again: {why}")
+            format!("Draft of {id} NOT deleted yet; it may appear again: {why}")
         };
         self.context.say(Severity::Error, text);
     }
@@ -239,7 +239,7 @@ impl App {
         Some(format!("{by} has a draft of {id} ({ago}){more}"))
     }
 
-    /// What is told when the console ends: the results it waited for, drafts, and a text that the editor left.
+    /// What the console prints when it ends: the results it waited for, drafts, and a text that the editor left.
     pub fn unsent(&self) -> Option<String> {
         let kept = self.context.drafts.own() - self.unsaved();
         let are = if kept == 1 { "is" } else { "are" };
@@ -356,7 +356,7 @@ impl App {
         ))
     }
 
-    /// What was asked about quitting says what is so now.
+    /// Updates the question about quitting: it names what would be lost now.
     pub(super) fn follow_losses(&mut self) {
         let losses = self.losses();
         let again = self.shown(Action::Cancel);
@@ -376,7 +376,7 @@ impl App {
         since.is_some_and(|at| self.context.now.duration_since(at) < ASKED_FOR)
     }
 
-    /// Something else than the same key: what it asked for the next one is over.
+    /// Another key was pressed: the next press of the key that quits asks again.
     pub(super) fn ends_again(&mut self) {
         self.warned = None;
         self.context.messages.drop_question();
@@ -410,7 +410,7 @@ impl App {
             self.context.say(Severity::Warning, text);
         } else if !writes.is_empty() {
             let text = format!(
-                "Waiting: {}. {} leaves now, the result is unknown then",
+                "Waiting: {}. {} leaves now; the result is then unknown",
                 writes.join(", "),
                 self.shown(Action::Cancel)
             );

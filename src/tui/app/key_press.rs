@@ -72,8 +72,7 @@ impl App {
         blind.is_some()
     }
 
-    /// Whether it came from a person who saw nothing of what it would do, because the window is too small. Only Ctrl-C
-    /// acts then.
+    /// Whether the window is so small that its effect could not be seen. Only Ctrl-C acts then.
     pub(super) fn is_unseen(&self, msg: &Msg) -> bool {
         if self.context.plain_mode || !is_too_small(self.context.size) {
             return false;

@@ -209,7 +209,7 @@ impl App {
         }
     }
 
-    /// Marks messages about an unknown outcome as resolved: it is known now, or nobody will find it out.
+    /// Marks messages about an unknown outcome as resolved: it is known now, or can no longer be found out.
     pub(super) fn resolve_unknown(&mut self, profile: ProfileIndex, id: &UserGroupId, what: Open) {
         let now = self.context.now;
         if what == Open::Rotation && profile == self.context.current {

@@ -127,7 +127,7 @@ impl App {
         }
     }
 
-    /// Whether a word is being typed that may be a token: nothing keeps its beginning, whose fingerprint tells nothing.
+    /// Whether a word is being typed that may be a token: its beginning is not kept, because the fingerprint of a part matches nothing.
     pub(super) fn is_typing_a_token(&self) -> bool {
         may_have_token(&self.word) && !self.context.is_known_id(&self.word)
     }
@@ -175,7 +175,7 @@ impl App {
         });
     }
 
-    /// The answer about what was typed tells nothing any more: there is more of it, or nothing is left.
+    /// Forgets the answer about what was typed: the text has changed since, or is empty.
     pub(super) fn forget_typed(&mut self) {
         if let Some(typed) = self.typed.take() {
             self.context.cancel(typed.ticket);

@@ -29,7 +29,7 @@ macro_rules! layers {
     } $($(#[$doc:meta])* $name:ident {
         $($(#[$about:meta])* $action:ident [$($key:literal)+] $hint:literal $help:literal $words:literal;)*
     })*) => {
-        /// What a person can ask the console to do. The command palette lists the actions, the configuration rebinds them.
+        /// What a user can ask the console to do. The command palette lists the actions, the configuration rebinds them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $($($(#[$about])* $action,)*)*

@@ -43,7 +43,7 @@ macro_rules! opened {
                     Back "close" "close (token discarded)";
                 };
 
-                Attention ["0" "!"] "what needs attention, over all profiles"
+                Attention ["0" "!"] "what needs attention, in all profiles"
                     "todo alerts alarm alarms problems overdue expired stuck pending acknowledge"
                     in "Attention" COMMANDS {
                     Enter "go there" "open the item";

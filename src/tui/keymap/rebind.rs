@@ -114,7 +114,7 @@ fn no_key(name: &str) -> String {
         name => did_you_mean(name, known.iter().map(String::as_str)),
     };
     format!(
-        "there is no key \"{}\"{}",
+        "unknown key \"{}\"{}",
         shown(name),
         near.unwrap_or_else(example)
     )
@@ -149,7 +149,7 @@ fn forbidden_reason(row: &Binding, key: Key) -> Option<String> {
     }
     if row.action == Action::Confirm && !key.is_letter() {
         return Some(
-            "confirms nothing; a confirmation is a single letter from a to z or A to Z".into(),
+            "cannot confirm; a confirmation needs a single letter from a to z or A to Z".into(),
         );
     }
     if key.is_text() && is_only_beside_text(row) {
@@ -244,7 +244,7 @@ fn confirmation_conflicts(keymap: &Keymap) -> Vec<Problem> {
             let written = [confirming, leading].map(|bound| bound.written.as_ref());
             if let Some(later) = written.into_iter().flatten().max_by_key(|change| change.at) {
                 let what = format!(
-                    "the key {} both leads to a confirmation ({}) and is one; give one of them another key",
+                    "the key {} leads to a confirmation ({}) and also confirms; choose another key for one of them",
                     key.shown(),
                     leading.name()
                 );

@@ -92,7 +92,7 @@ opened! { places {
     ConnectCheck "Add a profile" COMMANDS {
         WriteFile "SAVE profile" "save profile and open it";
         Refresh "test again" "test the connection again";
-        Back "back to the form" "back to the form; nothing is written";
+        Back "back to the form" "back to the form (nothing saved)";
     } + MOVE
 
     List "Groups" COMMANDS {
@@ -238,7 +238,7 @@ opened! { places {
     ConfirmKey "a question" COMMANDS {
         Confirm "CONFIRM" "confirm (only y)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
-        Back "cancel" "cancel (nothing is changed)";
+        Back "cancel" "cancel (nothing changed)";
         Enter "" "confirms nothing";
     }
 
@@ -294,14 +294,14 @@ opened! { places {
 
     WritePath "Save to file" TEXT {
         Enter "save" "save to this new file";
-        Back "cancel" "cancel (nothing written)";
+        Back "cancel" "cancel (nothing saved)";
     }
 
     Note "Note" TEXT {
         Enter "save" "save in the directory; nothing is sent";
         NextField "labels" "to the other field; in the labels: complete one";
         PreviousField "" "to the other field";
-        Back "cancel" "cancel; nothing is saved";
+        Back "cancel" "cancel (nothing saved)";
     }
 
     Views "Views and columns" COMMANDS {
@@ -397,7 +397,7 @@ opened! { places {
         PreviousChoice "" "the previous action";
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
-        PreviousField; ShowNext ["f"] "" "show changed, same or skipped";
+        PreviousField; ShowNext ["f"] "" "show changed, already set or skipped";
         Refresh "" "check again";
     } + MOVE
 
@@ -405,14 +405,14 @@ opened! { places {
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
-        ShowNext "" "show changed, same or skipped";
+        ShowNext "" "show changed, already set or skipped";
         Refresh "" "check again";
     }
 
     /// Confirming a bulk edit; outside production one key is enough.
     BulkEditConfirm "Bulk edit" COMMANDS {
         Confirm "EDIT ALL" "edit all that change (only y)";
-        ShowNext ["f"] "show" "show changed, same or skipped";
+        ShowNext ["f"] "show" "show changed, already set or skipped";
         NextField "fields" "back to the fields";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Refresh "" "check again"; Enter "" "confirms nothing";
@@ -421,7 +421,7 @@ opened! { places {
     BulkEditTyped "Bulk edit" TEXT {
         Enter "EDIT ALL" "edit all that change (after typing)";
         NextField "fields" "back to the fields";
-        ShowNext "show" "show changed, same or skipped";
+        ShowNext "show" "show changed, already set or skipped";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
         Refresh "" "check again";
@@ -474,7 +474,7 @@ opened! { places {
     /// Entering a group that proves a key on trial.
     PlaceProof "Which environment" TEXT {
         Enter "READ it" "read this group to verify the API key";
-        NextField "use suggestion" "put the proposed group into the field";
+        NextField "use proposal" "put the proposed group into the field";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 

@@ -260,7 +260,7 @@ impl TextPage {
                 FieldChange::Replaced(rows) => {
                     self.heading(name);
                     if of == ChangeTarget::Known {
-                        let text = "! the current values are unknown: it is REPLACED as a whole";
+                        let text = "! the current values are unknown: REPLACES all of them";
                         self.indented(2, text, theme.warning());
                     }
                     self.change_rows(rows, true, room);

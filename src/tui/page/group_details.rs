@@ -166,7 +166,7 @@ pub fn rotated(group: &KnownGroup, context: &Context) -> String {
     match &group.last_rotated {
         Some(last) => match &last.by {
             Some(by) => format!("rotated {} by {}", context.moment(last.at), visible(by)),
-            None => format!("changed outside, noticed {}", context.moment(last.at)),
+            None => format!("changed elsewhere, noticed {}", context.moment(last.at)),
         },
         None => "rotation unknown".into(),
     }
@@ -198,7 +198,7 @@ fn fields(group: &KnownGroup, context: &Context) -> Vec<Field> {
         let team = Field::known("team", Some(team), i64::to_string, "", context);
         fields.push(team);
     }
-    let unknown = "comes back from update and rotate only";
+    let unknown = "returned by update and rotate only";
     let tag = group.environment_tag.as_ref();
     let tag = Field::known("tag", tag, |tag| tag.as_str().into(), unknown, context);
     fields.push(tag);

@@ -113,7 +113,7 @@ impl Prompt {
 
     /// Like [`Prompt::failed`], but it is unknown how far writing got.
     pub fn job_panicked(&mut self) -> bool {
-        self.failed("Write interrupted, check the file")
+        self.failed("Saving was interrupted; check the file")
     }
 
     /// Number of rows while it is asked, else 0.

@@ -169,7 +169,7 @@ impl Rows for Concerns {
                     let row = page.row(context)?;
                     match row.kind {
                         ConcernKind::HandOff { .. } => unless(why_refused(row, context)),
-                        _ => Err("this row is no hand-off".into()),
+                        _ => Err("this row is not a hand-off".into()),
                     }
                 },
                 |page, context| {
@@ -193,7 +193,7 @@ impl Rows for Concerns {
                     let hint = match &row.kind {
                         ConcernKind::NotDone(batch, _) if batch.can_be_retried() => Some("RETRY"),
                         ConcernKind::Batch(_) => None,
-                        _ => return Err("no batch here to resume or retry".into()),
+                        _ => return Err("this row is not a batch to resume or retry".into()),
                     };
                     unless(why_refused(row, context))?;
                     Ok(hint)
@@ -220,7 +220,7 @@ impl Rows for Concerns {
                     let row = page.row(context)?;
                     match row.kind {
                         ConcernKind::Draft(..) => unless(why_refused(row, context)),
-                        _ => Err("this row is no draft".into()),
+                        _ => Err("this row is not a draft".into()),
                     }
                 },
                 go_there,
@@ -253,7 +253,7 @@ impl Rows for Concerns {
         let unread: Vec<&str> = unread.map(|(at, _)| profile_name(*at, context)).collect();
         match unread[..] {
             [] => String::new(),
-            _ => format!(", without {}", unread.join(", ")),
+            _ => format!(", not read: {}", unread.join(", ")),
         }
     }
 

@@ -355,7 +355,8 @@ impl View for BatchPane {
             return Self::why_not_start(context).filter(|_| self.confirm().is_some());
         }
         if matches!(action, Action::IncludeRecent | Action::IncludeOld) {
-            return (!self.include_recent && self.recent() == 0).then(|| "none skipped".into());
+            return (!self.include_recent && self.recent() == 0)
+                .then(|| "no group was skipped".into());
         }
         let Stage::Run(_) = self.stage else {
             return None;
@@ -381,24 +382,24 @@ impl View for BatchPane {
             },
             Action::Resume => match run {
                 Some(run) if run.is_under_way() => Some("the batch is running".into()),
-                Some(run) if run.counts().not_started == 0 => Some("none is left".into()),
+                Some(run) if run.counts().not_started == 0 => Some("no group is left".into()),
                 Some(_) => Self::why_not_start(context),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Refresh => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
-                Some(_) if self.checking.is_waiting() => Some("they are being read".into()),
-                Some(run) if run.counts().unknown == 0 => Some("none is UNKNOWN".into()),
+                Some(_) if self.checking.is_waiting() => Some("the groups are being read".into()),
+                Some(run) if run.counts().unknown == 0 => Some("no group is UNKNOWN".into()),
                 Some(_) => context.view_only_reason().map(str::to_owned),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::FailedOnly if self.failed_only => None,
             Action::NextFailed | Action::PreviousFailed | Action::FailedOnly => {
                 let failed = run.is_some_and(|run| run.failed() > 0);
-                (!failed).then(|| "none failed".into())
+                (!failed).then(|| "no group failed".into())
             }
             Action::Enter if !self.file.is_asked() && self.on().is_none() => {
-                Some("none here".into())
+                Some("no group here".into())
             }
             _ => None,
         }

@@ -339,12 +339,12 @@ fn next_steps(page: &mut TextPage, batch: &Batch, forbidden: Option<String>, con
         step(true, text, plain);
     }
     let again = match batch.kind {
-        BatchKind::Rotate => "rotate",
+        BatchKind::Rotate => "rotate them",
         BatchKind::Edit(_) => "send them again",
     };
     let text = match context.view_only_reason() {
-        Some(why) => format!("The UNKNOWN cannot be read: {why}; do not {again}."),
-        None => format!("{read} reads the UNKNOWN; do not {again}."),
+        Some(why) => format!("UNKNOWN groups cannot be read: {why}; do not {again}."),
+        None => format!("{read} reads the UNKNOWN groups; do not {again}."),
     };
     step(unknown > 0, text, context.theme.unknown());
     let retry = key(Action::RetryFailed);

@@ -292,7 +292,7 @@ impl View for BulkEdit {
         match action {
             Action::Review | Action::Confirm => self.why_not_ready(context),
             Action::NextField | Action::PreviousField if !self.has_fields() => {
-                Some("the change is given".into())
+                Some("the change comes from the batch".into())
             }
             Action::ShowNext if self.plan.is_none() => Some("no review yet".into()),
             _ => None,

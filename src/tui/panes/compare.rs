@@ -150,9 +150,9 @@ impl Compare {
                 self.leave(context);
                 let what = match parts {
                     [part] => part.label(),
-                    _ => "all that differs".into(),
+                    _ => "all differences".into(),
                 };
-                let text = format!("{} taken from {name}; nothing is sent", visible(&what));
+                let text = format!("{} copied from {name}; nothing was sent", visible(&what));
                 context.say(Severity::Info, text);
                 context.open_pane(PaneRequest::Edit(Box::new(edit)));
             }
@@ -302,7 +302,9 @@ impl View for Compare {
             Action::BringAll => self.why_not_edit(context),
             Action::Unchanged if self.others.is_empty() => Some("nothing to compare with".into()),
             Action::NextField if self.others.len() < 2 => Some("no further profile".into()),
-            Action::Refresh if self.others.is_empty() => Some("no other profile knows it".into()),
+            Action::Refresh if self.others.is_empty() => {
+                Some("no other profile knows this ID".into())
+            }
             _ => None,
         }
     }

@@ -167,7 +167,7 @@ impl View for Connect {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::WriteFile, Stage::Checking(_)) => Some("the test is running".into()),
-            (Action::WriteFile, Stage::Writing(..)) => Some("it is being written".into()),
+            (Action::WriteFile, Stage::Writing(..)) => Some("the profile is being saved".into()),
             (Action::Refresh, Stage::Checked(_)) => None,
             (Action::Refresh, _) => Some("nothing to refresh".into()),
             _ => needs_a_profile(action, context),
@@ -208,7 +208,7 @@ impl View for Connect {
         if matches!(self.stage, Stage::Writing(..)) {
             context.say(
                 Severity::Error,
-                "Write interrupted, check the configuration file",
+                "Saving was interrupted; check the configuration file",
             );
         }
         self.stage = Stage::Form;
@@ -221,7 +221,7 @@ impl View for Connect {
             Stage::Checking(ticket) => {
                 let mut page = TextPage::new(inner.width, context.theme);
                 page.heading("Testing the connection.");
-                page.dim("Name, connection, and one request that the service can only refuse. Nothing is created.");
+                page.dim("Tests name, connection and one request, which the service can only refuse. Creates nothing.");
                 if let Some(line) = context.waiting(Some(*ticket)) {
                     page.blank();
                     write_waiting(&mut page, &line, context.theme);
@@ -284,9 +284,11 @@ impl Connect {
         let key = |action| context.keys.key(Focus::ConnectCheck, action);
         let (write, back) = (key(Action::WriteFile), key(Action::Back));
         let next = if checkup.is_good() {
-            format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
+            format!(
+                "{write} saves the profile and opens the list ({word}). {back} goes back to the form."
+            )
         } else {
-            format!("{back} goes back to the form. {write} writes it anyway ({word}).")
+            format!("{back} goes back to the form. {write} saves the profile anyway ({word}).")
         };
         page.text(&next, Style::new());
         page
@@ -371,7 +373,11 @@ impl View for Welcome {
         ]);
         let indent = width + 2;
         page.indented(indent, "Asks for its URL and the source of the API key, and tests the connection without creating anything.", plain);
-        page.indented(indent, &format!("Writes {}", self.config_file), plain);
+        page.indented(
+            indent,
+            &format!("Saves the profile to {}", self.config_file),
+            plain,
+        );
         page.blank();
         page.pieces(vec![
             (demo, key),

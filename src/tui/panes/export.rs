@@ -67,7 +67,7 @@ impl View for Export {
             Action::Enter => self.write(context),
             Action::Back => {
                 if !self.file.is_running() {
-                    context.mention("Nothing was written");
+                    context.mention("Nothing was saved");
                 }
                 context.close_pane();
             }
@@ -130,7 +130,7 @@ impl Export {
 pub(crate) fn exported(count: usize, path: &std::path::Path) -> String {
     let groups = counted(count, "group");
     format!(
-        "{groups} written to {} (only you can read it)",
+        "{groups} saved to {} (only you can read it)",
         path.display()
     )
 }

@@ -345,7 +345,7 @@ fn reversal(
     let group = context.groups.get(&entry.user_group_id);
     // An undo is only the undo.
     if context.has_own_draft(&entry.user_group_id) {
-        return Err("you have a draft of it; send or discard it first");
+        return Err("you have a draft of this group; send or discard the draft first");
     }
     let now = DesiredFields::of(&group.ok_or(why_not_known(context))?);
     if parts.iter().all(|part| part.is_known_in(&now)) {

@@ -163,7 +163,7 @@ impl Rows for Requests {
     }
 
     fn when_empty(&self, _context: &Context) -> String {
-        "Nothing was sent yet: opening a group reads it from the service".into()
+        "Nothing has been sent yet: opening a group reads it from the service".into()
     }
 }
 

@@ -450,9 +450,7 @@ impl View for List {
             Action::NextFlag | Action::PreviousFlag => self.why_no_flag(context),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);
-                Some(format!(
-                    "the best match stands first; {sort} sorts by a column"
-                ))
+                Some(format!("the best match is first; {sort} sorts by a column"))
             }
             _ => None,
         }

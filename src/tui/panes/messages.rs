@@ -177,7 +177,7 @@ impl Whole for ShownMessage {
         write(page, &self.message, ' ', context);
         page.blank();
         if self.exchanges.is_empty() {
-            page.dim("No request belongs to it.");
+            page.dim("No request belongs to this message.");
         }
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if index > 0 {

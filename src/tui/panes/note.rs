@@ -167,7 +167,7 @@ impl NotePane {
             };
         }
         if self.is_on_labels() {
-            return "Labels between spaces; Tab completes a known one".into();
+            return "Separate labels with spaces; Tab completes a known one".into();
         }
         let last = if written.is_empty() {
             ""

@@ -349,7 +349,7 @@ impl IdField {
                 let down = context.keys.key(Focus::Open, Action::Down);
                 known
                     .map(Some)
-                    .ok_or_else(|| format!("no known group has this ID; {down} picks a near one"))
+                    .ok_or_else(|| format!("no known group has this ID; {down} picks a similar ID"))
             }
         }
     }

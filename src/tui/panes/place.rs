@@ -99,9 +99,9 @@ impl PlacePane {
             Choice::NotNow => return self.close(context),
             Choice::Same(place) => {
                 let place = visible(&place.name);
-                format!("confirms that profile {profile} is the same environment as {place}")
+                format!("confirms that profile {profile} uses environment {place}")
             }
-            Choice::New => format!("confirms that profile {profile} is another environment"),
+            Choice::New => format!("confirms that profile {profile} uses a new environment"),
         };
         let confirm = Box::new(Confirm::with_key(Focus::PlaceNew).of(what, ""));
         self.stage = Stage::Answer(question.clone(), cursor.at, confirm);

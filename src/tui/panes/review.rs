@@ -158,7 +158,7 @@ impl Review {
                 RemoteCopy::Read(_) if self.is_unseen => {
                     let key = context.keys.key(self.focus(), Action::Down);
                     Some(format!(
-                        "the saved values have just changed: look first; {key} continues"
+                        "the saved values have just changed: check them first; {key} continues"
                     ))
                 }
                 RemoteCopy::NotAsked | RemoteCopy::Read(_) => None,

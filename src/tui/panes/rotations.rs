@@ -150,8 +150,8 @@ impl Rows for Rotations {
         let token = context.keys.key(Focus::List, Action::Token);
         let rotate = context.keys.key(Focus::Token, Action::Rotate);
         match context.why_forbidden(Guarded::Rotate) {
-            Some(why) => format!("Nothing was rotated yet; {why}"),
-            None => format!("Nothing was rotated yet: {token} on a group, then {rotate}"),
+            Some(why) => format!("Nothing has been rotated yet; {why}"),
+            None => format!("Nothing has been rotated yet: {token} on a group, then {rotate}"),
         }
     }
 

@@ -403,7 +403,9 @@ impl View for TokenPane {
             *confirming = None;
             if self.hand_off_progress == HandOffProgress::Later {
                 let key = context.keys.key(Focus::RotateResult, Action::HandOff);
-                let why = format!("the confirming read stopped; {key} reads and runs it");
+                let why = format!(
+                    "the confirming read stopped; {key} reads the group and runs the hand-off"
+                );
                 self.hand_off_progress = HandOffProgress::NotRun(why);
             }
             return;

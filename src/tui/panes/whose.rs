@@ -142,7 +142,9 @@ impl View for WhosePane {
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
-            Action::Token if self.owner().is_none() => Some("no group is known for it".into()),
+            Action::Token if self.owner().is_none() => {
+                Some("no group is known for this token".into())
+            }
             _ => None,
         }
     }
@@ -197,7 +199,7 @@ impl WhosePane {
         let theme = context.theme;
         let again = context.keys.key(Focus::WhoseFound, Action::Whose);
         let elsewhere = format!(
-            "It may still belong to a group that was never read here. {again} asks for another one."
+            "It may still belong to a group that was never read here. {again} asks for another token."
         );
         if let [TokenReport { owners, .. }] = answered
             && owners.is_empty()

@@ -152,11 +152,11 @@ impl Context {
                 "The directory has been unusable since {since} ({why}); nothing was sent. Run `groupdesk doctor`"
             ),
             OutageReason::Viewer => {
-                "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"
+                "The directory gives you read-only access; nothing was sent. Ask an admin for the role operator"
                     .to_owned()
             }
             OutageReason::OtherVersion => {
-                "The directory is of another version; nothing was sent. Update groupdesk".to_owned()
+                "The directory has another version; nothing was sent. Update groupdesk".to_owned()
             }
             OutageReason::NotWritable => {
                 "The directory has newer tables, which this groupdesk only reads; nothing was sent. Update groupdesk"

@@ -378,7 +378,7 @@ impl Context {
         let (what, bytes) = (capitalised(what), text.expose().len());
         if bytes > MAX_COPY_BYTES {
             let text = format!(
-                "{what} not copied: {bytes} bytes, and terminals take {MAX_COPY_BYTES} at the most (OSC 52)"
+                "{what} not copied: {bytes} bytes, and terminals accept at most {MAX_COPY_BYTES} (OSC 52)"
             );
             self.say(Severity::Warning, text);
             return;

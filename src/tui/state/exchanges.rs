@@ -72,10 +72,10 @@ impl Exchange {
         }
         let request = &self.recorded.request;
         if request.is_cut {
-            return Err("the request is longer than what is kept of it");
+            return Err("only the beginning of the request is kept");
         }
         if request.is_masked {
-            return Err("something is hidden in it; it would not be the same request");
+            return Err("it contains hidden values; the copy would not be the same request");
         }
         let RecordedExchange { call, proxied, .. } = self.recorded;
         Ok(curl_of(&self.recorded.url, call, proxied, &request.text))

@@ -68,7 +68,7 @@ const OF_SOURCE: [ConnectRow; 4] = [
 /// The rows in their order: label, initial text, hint.
 #[rustfmt::skip] // A table: one row per line.
 const FIELDS: [(ConnectRow, &str, &str, &str); 11] = [
-    (ConnectRow::Name, "profile name", "", "a short name of your own, for example eu-live"),
+    (ConnectRow::Name, "profile name", "", "a short name, for example eu-live"),
     (ConnectRow::BaseUrl, "base URL", "", "for example https://api.example.com"),
     (ConnectRow::Path, "path", DEFAULT_PATH, "usually unchanged; some services need a slash at the end"),
     (ConnectRow::Environment, "environment", "", ""),
@@ -131,7 +131,7 @@ impl ConnectForm {
         let wrong = match row {
             _ if text.is_empty() => None,
             ConnectRow::Name if names.any(|name| name == text) => {
-                Some("a profile of this name exists; choose another name".to_owned())
+                Some("a profile with this name already exists; choose another name".to_owned())
             }
             ConnectRow::Command => command::words(&text).err().map(str::to_owned),
             ConnectRow::Name | ConnectRow::BaseUrl | ConnectRow::Path | ConnectRow::Variable => {
@@ -167,7 +167,7 @@ impl ConnectForm {
         let source = self.source();
         let needed = [
             (ConnectRow::Name, "enter a name"),
-            (ConnectRow::BaseUrl, "enter the service address"),
+            (ConnectRow::BaseUrl, "enter the base URL"),
             (source, "enter the source of the API key"),
         ];
         let form = &self.0;

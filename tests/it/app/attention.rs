@@ -151,7 +151,7 @@ fn an_unknown_rotation_is_settled_in_two_keys() {
 fn a_batch_of_another_profile_is_resumed_there() {
     let mut scene = opened();
     scene.keys("R");
-    scene.says("no batch here to resume or retry");
+    scene.says("this row is not a batch to resume or retry");
     scene.later(1).keys("jR");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     let planned = Job::PlanResumption(BatchId(12), false);
@@ -311,9 +311,9 @@ fn the_count_names_exactly_the_profiles_that_were_not_read() {
     problems(&mut scene, on_trial);
     scene.shows("3 items in 2 profiles").hides("without");
     problems(&mut scene, conflict);
-    scene.shows("3 items in 2 profiles, without production");
+    scene.shows("3 items in 2 profiles, not read: production");
     scene.keys("/globex<enter>");
-    scene.shows("1 of 3, without production");
+    scene.shows("1 of 3, not read: production");
     scene.keys("<esc><esc>0");
     let found = Attention {
         profiles: 1,
@@ -321,7 +321,7 @@ fn the_count_names_exactly_the_profiles_that_were_not_read() {
     };
     let found = Outcome::Attention(Box::new(found));
     scene.answer_to(|job| matches!(job, Job::Attention { whole: true }), found);
-    scene.shows("0 items in 1 profile, without production");
+    scene.shows("0 items in 1 profile, not read: production");
 }
 
 #[test]

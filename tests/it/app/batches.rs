@@ -231,7 +231,7 @@ fn running_paused_killed_and_silent_runners_are_told_apart_in_every_view() {
             _ => "1 unfinished of 1",
         };
         let told = if is_alive {
-            ["R JOIN", "R joins that run; asks first"]
+            ["R JOIN", "R joins that run (asks first)"]
         } else {
             ["R RESUME", "1 of 2 not started"]
         };

@@ -485,7 +485,7 @@ fn labels_go_to_the_group_of_the_page_and_nowhere_else() {
     assert_eq!(changes(&scene), []);
     // The list of rotations is about no group.
     scene.walk("<esc><esc>3").keys(":add label vip<enter>");
-    scene.says("it acts on a group");
+    scene.says("labels need a group");
     assert_eq!(changes(&scene), []);
 }
 

@@ -50,7 +50,7 @@ fn one_row_or_all_are_copied_into_a_form_here() {
     scene
         .at("EditName")
         .shows("1 change")
-        .says("mapping 7 taken from production");
+        .says("mapping 7 copied from production");
     scene.walk("<ctrl-s>").keys("y");
     let mut expected = base("acme-eu");
     expected.mapping.as_mut().expect("known")["7"] = "41".into();
@@ -72,7 +72,7 @@ fn one_row_or_all_are_copied_into_a_form_here() {
     let mut scene = Scene::walked(TESTING, "e<end> 2<esc>x<enter>");
     scene
         .at("Compare")
-        .says("your draft of it changes the name");
+        .says("your draft of the group changes the name");
     scene.walk("<esc>e").shows("Name of acme-eu 2");
 }
 

@@ -112,7 +112,7 @@ fn a_draft_that_cannot_be_deleted_is_not_called_unsaved() {
         .position(|(.., job)| is_about_drafts(job));
     let (ticket, ..) = scene.pending.remove(at.expect("a deletion"));
     scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
-    scene.says("Draft of acme-eu NOT deleted yet, it may appear again: no room left");
+    scene.says("Draft of acme-eu NOT deleted yet; it may appear again: no room left");
     let mut said = scene.app.context.messages.all();
     assert!(!said.any(|message| message.text.contains("NOT saved")));
 }
@@ -268,7 +268,7 @@ fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     scene
         .walk("<ctrl-s>")
         .shows("of li@desk7, loaded into the form");
-    Scene::walked(TESTING, "e<f9>").says("Not available: there is none");
+    Scene::walked(TESTING, "e<f9>").says("Not available: there is no other draft");
 }
 
 /// A version whose removal has not started yet is replaced by what is typed next, not kept beside it.

@@ -59,7 +59,7 @@ fn refused(ticket: Ticket) -> RecordedExchange {
 #[test]
 fn the_inspector_lists_requests_and_shows_one_in_full() {
     let mut scene = Scene::walked(TESTING, "4");
-    scene.shows("Nothing was sent yet");
+    scene.shows("Nothing has been sent yet");
     scene.walk("<esc><enter><esc>4");
     scene.shows_all(["GET get", "acme-eu", "200"]);
     scene.walk("<enter>").shows_all([
@@ -123,5 +123,5 @@ fn a_long_message_is_shown_in_full_and_one_without_a_request_says_so() {
     scene.open("<enter>", failed(&long, None));
     scene.walk("m").shows_all(["word-0 ", "word-39"]);
     scene.walk("<enter>");
-    scene.shows_all(["No request belongs to it.", "word-39"]);
+    scene.shows_all(["No request belongs to this message.", "word-39"]);
 }

@@ -52,7 +52,7 @@ fn a_group_that_cannot_be_parsed_is_kept_and_opened_again() {
     scene.says("line 4, column 13: expected `:`");
     scene.shows("a text from the editor");
     assert_eq!(scene.keys("<ctrl-s>"), [], "no review of half a text");
-    scene.says("cannot be read");
+    scene.says("is not valid");
     // The text is part of the draft.
     scene.walk("<esc>").shows("> d ");
     let (ticket, _, text) = open_editor(&mut scene, "E");

@@ -201,7 +201,7 @@ fn marking_all_says_how_many_only_resemble_the_filter() {
     let mut scene = few();
     scene.walk("/globex<enter>*");
     scene
-        .says("1 of the marked match only letter by letter")
+        .says("1 of the marked groups match only letter by letter")
         .shows("2 marked");
     let mut scene = few();
     scene.walk("/\"globex\"<enter>*").shows("1 marked");

@@ -72,7 +72,7 @@ fn a_guard_against_handing_off_is_told_before_and_after_the_rotation() {
 fn the_hand_off_follows_the_read_back_and_is_shown() {
     let mut scene = rotating();
     scene.answer_with(rotated(group("acme-eu", 9)));
-    scene.shows("after it is read back");
+    scene.shows("after the token is read back");
     assert!(matches!(scene.jobs()[..], [Job::Confirm(_)]));
     let mut scene = rotating();
     confirmed(&mut scene);
@@ -205,7 +205,7 @@ fn a_saved_file_is_named_only_while_the_page_has_its_token() {
     let theirs = done(Ending::Superseded, group("acme-eu", 10));
     scene.answer_to(|job| matches!(job, Job::Confirm(_)), theirs);
     scene
-        .shows("someone rotated again after this")
+        .shows("rotated again by someone else")
         .hides("Saved to");
 }
 

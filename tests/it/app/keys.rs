@@ -149,7 +149,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         assert!(problems.iter().all(|problem| problem.line == 2));
     }
     // The key that asks must not be the key that answers.
-    let asks = "both leads to a confirmation";
+    let asks = "leads to a confirmation";
     let (line, _, what) = only_problem("[keys]\nconfirm = [\"T\"]\n");
     assert!(line == 2 && what.contains(asks), "{what}");
     for leading in ["rotate", "resume", "reverse_edit", "retry_failed"] {
@@ -197,7 +197,7 @@ fn unknown_names_are_refused_with_their_position_and_the_nearest_name() {
         ("[keys]\nhide = [\"x\"]\n", (2, 1), "unknown action \"hide\""),
         ("[keys]\nedit = [\"pgdwn\"]\n", (2, 9), "did you mean \"pgdn\"?"),
         ("[keys]\nedit = [\"x\", \"ctrl-i\"]\n", (2, 14), "\"tab\""),
-        ("[keys]\nedit = [\"alt-x\"]\n", (2, 9), "there is no key \"alt-x\""),
+        ("[keys]\nedit = [\"alt-x\"]\n", (2, 9), "unknown key \"alt-x\""),
         ("[keys]\nedit = [\"x\", \"x\"]\n", (2, 14), "twice"),
         ("[keys]\ndiscard = [\"f12\"]\nformat = [\"x\"]\n", (3, 11), "types text where the action applies"),
         ("[keys]\nmove_between_cells = [\"x\"]\n", (2, 1), "belong to the field"),

@@ -110,7 +110,7 @@ fn a_new_token_stays_available_when_another_job_is_lost() {
     scene.shows_all(["not confirmed", "v shows it"]);
     scene.keys("w<enter>");
     scene.lose();
-    scene.shows("Write interrupted");
+    scene.shows("Saving was interrupted");
     scene.keys("<esc>v");
     scene.shows(super::scene::TOKEN);
 }

@@ -239,6 +239,6 @@ fn labels_are_offered_where_there_is_a_group() {
     scene.msg(Msg::Tick);
     scene
         .walk("2:vip")
-        .shows("it acts on a group; open one, or the list");
-    scene.walk("<esc><esc>:vip").hides("it acts on a group");
+        .shows("labels need a group; open a group or the list");
+    scene.walk("<esc><esc>:vip").hides("labels need a group");
 }

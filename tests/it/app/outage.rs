@@ -130,17 +130,17 @@ fn an_empty_list_says_what_can_add_groups() {
         scene
     };
     empty(READ_ONLY)
-        .shows("No groups yet: groupdesk import FILE adds known IDs; this profile is")
-        .hides("creates one");
+        .shows("No groups yet; this profile is")
+        .hides("creates or reads one");
     let mut viewer = empty(TESTING);
     told(&mut viewer, OutageReason::Viewer);
     viewer
-        .shows("No groups yet: a viewer sees only the environment with the name of the profile")
+        .shows("No groups yet: a viewer sees the environment with the profile's name")
         .hides("import FILE");
     viewer.keys("e");
     viewer.says("Not available: no group here");
     assert!(
-        !viewer.footer().contains("creates one"),
+        !viewer.footer().contains("creates or reads one"),
         "{}",
         viewer.footer()
     );
@@ -156,7 +156,7 @@ fn an_empty_list_says_what_can_add_groups() {
     };
     trial.app.context.place_problems.insert(here, problem);
     trial
-        .shows("No groups yet, and nothing is sent now: r says why")
+        .shows("No groups yet, and nothing is sent now: r shows why")
         .hides("first choose the environment");
 }
 

@@ -122,8 +122,8 @@ fn what_ends_unknown_is_checked_again_after_its_waiting_period() {
         scene.shows("UNKNOWN whether it was done");
         scene.answer();
         if job == Job::Settle {
-            scene.shows("No longer open").shows("r reads the group.");
-            scene.walk("r").hides("UNKNOWN").hides("No longer open");
+            scene.shows("Resolved").shows("r reads the group.");
+            scene.walk("r").hides("UNKNOWN").hides("Resolved");
         }
     }
 }
@@ -187,7 +187,7 @@ fn the_end_of_abandoning_closes_its_own_box() {
     }
     let mut scene = Scene::walked(PRODUCTION, "3A");
     scene.keys("the customer left<enter>y<esc>");
-    scene.at("Rotations").hides("Nothing was");
+    scene.at("Rotations").hides("Nothing has been");
     scene.answer();
     scene.says("Rotation of acme-eu abandoned");
 }
@@ -309,7 +309,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
         owners_found(Vec::new()),
     );
     scene.shows("No group in this directory");
-    scene.walk("t").says("no group is known for it");
+    scene.walk("t").says("no group is known for this token");
     scene.walk("W").at("Whose");
 }
 
@@ -351,7 +351,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         .walk("G")
         .shows("> 13131313 no group in this directory has or had it");
     scene.shows("It may still belong to a group");
-    scene.walk("t").says("no group is known for it");
+    scene.walk("t").says("no group is known for this token");
     scene.walk("gt").at("Token");
 }
 

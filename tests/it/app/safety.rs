@@ -87,7 +87,7 @@ fn without_an_api_key_an_empty_list_names_the_environments_and_no_import() {
     for (environments, said) in [
         (
             &["live", "testp"][..],
-            "This address has live, testp. Add api_key",
+            "This URL has live, testp. Add api_key",
         ),
         (&[], "No groups yet: this profile has no readable API key"),
     ] {

@@ -76,7 +76,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "a get of \"acme-eu\" returned that ID: a GET body reaches the service",
         "agrees with the service's clock to within a minute",
         "passed the integrity check, version ",
-        "23 groups known, over all profiles",
+        "23 groups known, in all profiles",
         "no open rotations",
     ] {
         assert_eq!(finding(&report, words).0, "ok", "{words}");
@@ -197,10 +197,7 @@ async fn the_directory_is_checked_and_not_changed() {
     let report = home.json(2, "doctor").await;
     let (_, advice) = finding(
         &report,
-        &format!(
-            "is damaged: it is cut, 20000 of {} bytes are there",
-            before.len()
-        ),
+        &format!("is damaged: only 20000 of {} bytes are left", before.len()),
     );
     assert!(advice.starts_with("Restore a backup"), "{advice}");
 

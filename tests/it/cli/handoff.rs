@@ -79,7 +79,7 @@ async fn a_rotation_hands_off_and_says_so() {
     home.exits(0, "rotations handoff --pending")
         .await
         .prints("")
-        .says("nothing waits");
+        .says("no hand-offs are pending");
 }
 
 #[tokio::test]

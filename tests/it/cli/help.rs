@@ -37,7 +37,7 @@ async fn any_failure_is_one_json_object_for_programs() {
     #[rustfmt::skip] // A table: one command a line.
     let table = [
         // Wrong arguments.
-        ("lst", 2, "'list'"),
+        ("lst", 2, "did you mean \"list\"?"),
         ("get", 2, "<ID|--from"),
         ("history --limit x", 2, "--limit"),
         ("create ''", 2, "is empty"),

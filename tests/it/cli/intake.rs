@@ -160,7 +160,7 @@ async fn a_plan_says_first_what_a_person_must_know() {
             "! a spreadsheet or a program may have changed 1 cell"
         );
         ran.says("\"acme-eux\" is new and resembles known IDs: \"acme-eu\"");
-        ran.says("the name \"#REF!\" is an error of a spreadsheet");
+        ran.says("the name \"#REF!\" is a spreadsheet error");
         ran.shows("42 rows more; --verbose shows all");
         assert!(ran.out.lines().count() < 60, "{}", ran.out);
         let ran = home.run(&format!("{command} --verbose")).await;
@@ -287,8 +287,8 @@ async fn what_a_spreadsheet_may_have_changed_is_counted() {
     );
     let ran = home.run("import new.csv --create --update --dry-run").await;
     ran.shows("! a spreadsheet or a program may have changed 5 cells")
-        .says("row 1: the ID \"Mar-26\" is a date that a spreadsheet may have made")
-        .says("row 2: the ID \"#WERT!\" is an error of a spreadsheet")
+        .says("row 1: the ID \"Mar-26\" is a date that a spreadsheet may have created")
+        .says("row 2: the ID \"#WERT!\" is a spreadsheet error")
         .says("row 3: the mapping \"12-Mar\" is a date")
         .says("row 4: the mapping \"213.0\" is a number");
     // True and false in capitals stay what they are; a text in their place is counted.

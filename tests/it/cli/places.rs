@@ -31,7 +31,7 @@ async fn an_empty_list_says_that_the_profile_had_another_address() {
         let ran = home.exits(0, command).await;
         assert_lacks(&ran.out, "acme");
         for words in [
-            "is not bound with this address",
+            "is not bound with this URL",
             &url,
             "groupdesk profile bind live --same-environment live",
             "groupdesk profile bind live --new-environment",

@@ -207,7 +207,7 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
             "line 1  current",
             "line 3  former",
             "line 2  not in the directory",
-            "1 of 3 tokens",
+            "unknown tokens: 1 of 3",
         ] {
             assert_has(&said, words);
         }

@@ -305,7 +305,7 @@ async fn a_known_token_is_kept_by_no_variable_and_no_setting() {
         // The parser's message comes before the command.
         for line in ["TOKEN", "list --sort TOKEN", "list --sort=TOKEN"] {
             let ran = home.exits(2, &line.replace("TOKEN", token)).await;
-            ran.says("'…'").hides(token);
+            ran.says("\"…\"").hides(token);
         }
     }
     let ran = home.exits(2, "list --sort reports-of-europe-42").await;

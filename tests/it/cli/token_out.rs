@@ -51,7 +51,7 @@ async fn only_the_token_is_written_to_a_pipe() {
     assert_eq!(ran.lines().len(), groups.lines().count());
     for more in ["", "-o -"] {
         let ran = home.exits(2, &format!("{export} {more}")).await;
-        ran.prints("").says("pass a file with --file");
+        ran.prints("").says("add --file FILE");
     }
     assert!(!home.path("-").exists());
 }
@@ -72,8 +72,7 @@ async fn a_terminal_gets_no_token_and_no_file_of_that_name_is_created() {
         let (shown, code) = unasked(&home, &format!("{line} --token-out -"));
         assert_eq!(code, Some(2), "{line}: {shown}");
         let shown = in_one_line(&shown);
-        assert_has(&shown, "Nothing was sent");
-        assert_has(&shown, "use a new file");
+        assert_has(&shown, "nothing was sent. Use a new file");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");
     assert!(!files(home.folder.path()).contains(&home.path("-")));

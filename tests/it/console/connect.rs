@@ -57,7 +57,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
         .shows("the API key is accepted")
         .shows("[profiles.eu]")
         .shows("environment = \"Testing\"")
-        .shows("w writes it and opens the list");
+        .shows("w saves the profile and opens the list");
     // One request, which names no group; and nothing is written before it was seen.
     assert_eq!(fresh.proxy.methods(), ["PUT"]);
     assert_eq!(fresh.proxy.bodies("PUT"), [serde_json::json!({})]);
@@ -111,7 +111,7 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     let mut console = fresh.open(false).await;
     console.keys("c<ctrl-s>").await.shows("enter a name");
     console.keys("eu<ctrl-s>").await;
-    console.shows("enter the service address");
+    console.shows("enter the base URL");
     console.paste("ftp://api.example.com").await;
     console.keys("<ctrl-s>").await;
     console.shows("enter the source of the API key");
@@ -179,7 +179,7 @@ async fn a_refused_key_and_an_unreachable_service_are_explained() {
     fs::write(&fresh.key, "canary-no-such-key").expect("written");
     fresh.fill(&mut console, &fresh.proxy.base_url()).await;
     console
-        .shows_all(["does not accept the API key", "w writes it anyway"])
+        .shows_all(["does not accept the API key", "w saves the profile anyway"])
         .hides("canary");
     console.keys("<esc>").await.shows("profile name");
     let secret = fresh.world.new_key("testing", Some("Testing"));

@@ -39,7 +39,7 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
     console
         .keys("<f5>")
         .await
-        .shows("Refreshed: unchanged at the service");
+        .shows("Refreshed: unchanged in the service");
     let rows_before = rows(&world).join("\n");
     for secret in world.secrets() {
         assert!(!rows_before.contains(&secret), "{rows_before}");

@@ -25,7 +25,7 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
     console.keys("<esc>").await;
     let file = world.folder().join("two.csv");
     let console = write_to(&mut console, &file).await;
-    console.shows("2 groups written to");
+    console.shows("2 groups saved to");
     let text = std::fs::read_to_string(&file).expect("written");
     assert_eq!(ids(&text), ["acme-us", "globex-retail"]);
     assert!(!text.contains(&token));
@@ -44,7 +44,7 @@ async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
         .await
         .shows("groups (shown)")
         .shows("the name must end in .jsonl, .json or .csv");
-    console.keys(".json<enter>").await.shows("written to");
+    console.keys(".json<enter>").await.shows("saved to");
     let file = file.with_extension("json");
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(!ids(&text).is_empty());
@@ -54,6 +54,6 @@ async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     // The second time the file exists already, and is not changed.
     let console = write_to(&mut console, &file).await;
     console.shows("the export was not written");
-    console.keys("<esc>").await.shows("Nothing was written");
+    console.keys("<esc>").await.shows("Nothing was saved");
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
 }

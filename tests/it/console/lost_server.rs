@@ -218,7 +218,7 @@ async fn newer_tables_and_a_moved_directory_are_read_as_long_as_they_allow_it() 
 
     change("UPDATE schema_versions SET reads_from = 1000 WHERE version = 1000");
     scene.console.until("directory: update groupdesk").await;
-    let why = "the directory is of another version";
+    let why = "the directory has another version";
     scene.assert_refuses(why).await;
 
     change("DELETE FROM schema_versions WHERE version = 1000");

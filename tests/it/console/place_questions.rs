@@ -43,7 +43,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console.keys("<down><enter>").await;
     console
         .shows("Profile testing uses testing from now on")
-        .shows("y confirms that profile testing is the same environment as testing.");
+        .shows("y confirms that profile testing uses environment testing.");
     console.keys("<enter><esc><enter>y").await;
     console.shows_all(["Verify the API key", "! UNVERIFIED KEY", "proposed: "]);
     assert_eq!(proxy.methods(), Vec::<String>::new());

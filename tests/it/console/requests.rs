@@ -50,7 +50,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
     let (proxy, through) = through_a_proxy(&world).await;
     let mut console = open_with(vec![through]).await;
     let mut secrets = world.secrets();
-    console.keys("4").await.shows("Nothing was sent yet");
+    console.keys("4").await.shows("Nothing has been sent yet");
     console.keys("<esc><enter>").await;
     console.keys("<esc>tTy").await;
     console.keys("<esc>").await;

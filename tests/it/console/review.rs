@@ -108,7 +108,7 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
     assert_eq!(sent, [json!({"name": "Hooli 2", "user_group_id": "aaa"})]);
 
     console.keys("<enter>e<end>3<ctrl-s><space>").await;
-    console.shows_all(["EMPTIES the field", "it is REPLACED as a whole"]);
+    console.shows_all(["EMPTIES the field", "REPLACES all of them"]);
     console.keys("y").await;
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));

@@ -112,7 +112,7 @@ fn assert_error_is_clear(error: &DirectoryError, path: &Path) {
         "move the log away",
         "restore it",
         "update groupdesk",
-        "close what has it open",
+        "close that program",
         "free some space",
         "another file",
         "writable",

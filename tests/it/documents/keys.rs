@@ -109,7 +109,7 @@ const PAGES: [Page; 6] = [
         ("keep working while a service hangs", "`P`, the other profile, Enter; Esc stops waiting", &[("P", "Profiles"), (UP, ">  production"), (ENTER, "Now in production")]),
         ("continue a draft after a crash", "`e` on the group flagged `d`, Ctrl-S", &[("e", "Your unsent draft"), (CTRL_S, "y SEND")]),
         ("write a note and labels", "`a`, the note, Tab, the labels (Tab completes one), Enter; `f` toggles a favourite",
-            &[("a", "Note and labels of"), ("ask", "firstask"), (TAB, "Labels between spaces"), ("vip", "Labels  vip"), (ENTER, "saved"), ("f", "avourite")]),
+            &[("a", "Note and labels of"), ("ask", "firstask"), (TAB, "Separate labels with"), ("vip", "Labels  vip"), (ENTER, "saved"), ("f", "avourite")]),
         ("find them again", "`/note:word`, `/label:vip`, `/fav`",
             &[("/", "Enter apply"), ("label:vip", "filter  label:vip"), (ENTER, "no Enter apply"), ("/", "Enter apply"), ("fav", "filter  fav"), (ENTER, "no Enter apply")]),
         ("save tonight's filter for tomorrow", "`v`, `w`, a name, Enter; then `/@name` Enter (Tab completes)",

@@ -59,7 +59,7 @@ async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
     let unwritten = finish(&taker, running).await.handoff;
     assert_eq!(unwritten.state, HandOffState::Pending);
     let note = unwritten.note.expect("why");
-    assert_has(&note, "it ended well");
+    assert_has(&note, "the hand-off succeeded");
     assert_has(&note, "could not be recorded");
     fail_writes(&scene, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);

@@ -166,7 +166,7 @@ async fn a_first_get_without_a_usable_answer_may_have_created_the_group() {
         let said = failure.to_string();
         assert_is!(failure, Failure::Unknown { .. }, "{said}");
         assert_has(&said, "UNKNOWN whether the create of \"new\" took effect");
-        assert_has(&said, "Run the same command again");
+        assert_has(&said, "run the same command again");
         scene.ana.look_up(&new, EXISTS).await.expect("it is there");
         assert_eq!(scene.open().await, []);
     }

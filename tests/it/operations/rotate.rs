@@ -80,7 +80,7 @@ async fn a_token_not_seen_here_before_is_not_rotated() {
         panic!("{said}");
     };
     assert_eq!(settled, []);
-    assert_has(&said, "changed outside this directory");
+    assert_has(&said, "changed elsewhere");
     assert_eq!(scene.proxy.methods(), ["GET"]);
     assert_eq!(scene.states().await, []);
     let news = Warning::TokenChangedElsewhere.to_string();

@@ -258,7 +258,7 @@ async fn a_create_that_a_run_repeats_in_vain_is_one_open_change() {
     let RowEnd::Failed(failure) = end else {
         panic!("{end:?}");
     };
-    assert_has(&failure.to_string(), "Run the same command again");
+    assert_has(&failure.to_string(), "run the same command again");
     assert_eq!(scene.proxy.count("GET"), 3);
     assert_eq!(scene.open().await.len(), 1);
     let read = scene.ana.look_up(&id("globex"), EXISTS).await;

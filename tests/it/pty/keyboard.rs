@@ -51,7 +51,7 @@ fn a_paste_of_10_mb_is_accepted_and_freed() {
     let small = memory(&session).saturating_sub(before);
     session.type_until("\t\t", "━━ Properties", PATIENCE);
     session.paste(&text);
-    session.wait_for("not pasted: that is more than the service takes", PATIENCE);
+    session.wait_for("not pasted: longer than the service accepts", PATIENCE);
     session.type_until("typed after it", "typed after it{", PATIENCE);
     let large = memory(&session).saturating_sub(before);
     println!("10 MiB into a short field: {small} MiB more, into the editor: {large}");

@@ -189,7 +189,7 @@ pub(crate) fn merge(
         tx.one::<()>(OF_ALL, values![from, into])?;
     }
     tx.put(MERGE_TAG, values![from, into])?;
-    let note = format!("{was} turned out to be this environment");
+    let note = format!("{was} was merged into this environment");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
     tx.put(REMOVE, values![from])?;
     Ok(Ok(()))

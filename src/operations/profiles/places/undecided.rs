@@ -95,11 +95,11 @@ impl Operations {
         Ok(others.first().map(|(url, place)| {
             let (argument, known) = (quoted(name), quoted(place));
             let with = match url.as_str() {
-                "" => "before addresses were recorded",
+                "" => "before URLs were recorded",
                 url => &format!("with {url}"),
             };
             format!(
-                "profile {name} is not bound with this address; {with} it is environment {place}. If it is the same \
+                "profile {name} is not bound with this URL; {with} it is environment {place}. If it is the same \
                  environment: groupdesk profile bind {argument} --same-environment {known}; if not: groupdesk profile bind \
                  {argument} --new-environment"
             )

@@ -187,7 +187,7 @@ impl<K: Kind> Pairs<K> {
         self.refused = None;
         let pasted = match &mut self.typing {
             Some(Typing::Type(_)) => {
-                Err("not pasted: a type is being chosen; keep it first".to_owned())
+                Err("not pasted: a type is being chosen; save it first".to_owned())
             }
             Some(Typing::Key(field) | Typing::Value(_, field)) if !K::are_rows(text) => {
                 let cut = field.paste(text);

@@ -412,7 +412,7 @@ impl PropertiesField {
         } else if self.pairs.kind.editor.paste(text) {
             PastedPairs::Text { cut: 0 }
         } else {
-            let why = "not pasted: that is more than the service takes; the text is unchanged";
+            let why = "not pasted: longer than the service accepts; the text is unchanged";
             PastedPairs::Refused(why.into())
         }
     }

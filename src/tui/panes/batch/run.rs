@@ -218,7 +218,10 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         };
         let text = match &forbidden {
             Some(why) => format!("{}. Not available: {why}", capitalised(told)),
-            None => format!("{}. {resume} joins that run; asks first", capitalised(told)),
+            None => format!(
+                "{}. {resume} joins that run (asks first)",
+                capitalised(told)
+            ),
         };
         return (text, style);
     }
@@ -261,7 +264,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             parts.push(format!("{why}: {left} of {} not started", counts.planned()));
             if run.batch.is_some() && forbidden.is_none() {
                 let resume = key(Action::Resume);
-                parts.push(format!("{resume} resumes them, nothing is sent twice"));
+                parts.push(format!("{resume} resumes them; nothing is sent twice"));
             }
         }
     }

@@ -150,7 +150,7 @@ fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context
     let Some(plan) = &pane.plan else {
         // What is wrong stands below, where the confirmation would be.
         let text = match &pane.wrong {
-            Some(_) => "Each group with its change, once there is one to check",
+            Some(_) => "Shows each group with its change when the input is valid",
             None => "Checking the groups in the directory",
         };
         let area = paint::after_cells(area, 2);

@@ -176,7 +176,7 @@ impl Sheet<'_> {
     /// Writes first of all which environment each half is.
     fn heads(&mut self) {
         let theme = self.context.theme;
-        let sides = self.sides.iter().zip(["this profile", "the other one"]);
+        let sides = self.sides.iter().zip(["this profile", "other profile"]);
         if self.is_side_by_side {
             let mut pieces = vec![(" ".repeat(GUTTER + LABEL), Style::new())];
             for (side, role) in sides {

@@ -150,7 +150,7 @@ impl GroupForm {
             return Some("it is being sent".into());
         }
         let has_none = self.other_draft(context).is_none();
-        has_none.then(|| "there is none".into())
+        has_none.then(|| "there is no other draft".into())
     }
 
     /// Loads the draft of another console; asks first if something was typed here.
@@ -264,7 +264,7 @@ impl GroupForm {
             Some("the group is yet to be created".into())
         } else {
             let is_waiting = self.reading.is_waiting();
-            is_waiting.then(|| "it is being read".into())
+            is_waiting.then(|| "the group is being read".into())
         }
     }
 
@@ -331,7 +331,7 @@ impl GroupForm {
         self.meanwhile = None;
         self.base_at = done.group.last_seen.unwrap_or(context.now);
         let text = if changed.is_empty() {
-            "Refreshed: unchanged at the service".to_owned()
+            "Refreshed: unchanged in the service".to_owned()
         } else {
             let changed = changed.join(", ");
             format!("Refreshed; changed meanwhile: {changed}; your text stays")
@@ -375,7 +375,7 @@ impl GroupForm {
             if typed != part.text_in(&edit.base) && typed != part.text_in(from) {
                 let (what, key) = (part.label(), context.keys.key(Focus::List, Action::Edit));
                 return Err(format!(
-                    "your draft of it changes the {}; {key} opens it: send or discard it first",
+                    "your draft of the group changes the {}; send or discard the draft first ({key} opens it)",
                     visible(&what)
                 ));
             }

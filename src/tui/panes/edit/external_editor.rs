@@ -102,7 +102,7 @@ impl GroupForm {
         let key = |action| context.keys.key(self.field_focus(), action);
         let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
         Some(format!(
-            "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
+            "the text from the editor is not valid: {opens} opens it, {discards} discards all changes"
         ))
     }
 
@@ -161,7 +161,7 @@ fn read_document(text: &str, id: &UserGroupId) -> Result<DesiredFields, String> 
             ("properties", Value::Object(object)) => document.properties = Some(object),
             ("properties", _) => return Err("properties must be an object: { ... }".into()),
             _ => {
-                return Err("only user_group_id, name, mapping and properties can be there".into());
+                return Err("only user_group_id, name, mapping and properties are allowed".into());
             }
         }
     }

@@ -117,7 +117,7 @@ pub fn why_no_command(command: &Command, pane: &Pane, context: &Context) -> Opti
         Command::AddLabel(_) | Command::RemoveLabel(_)
             if !pane.is_box() && view.focus() != Focus::List && view.about().is_empty() =>
         {
-            Some("it acts on a group; open one, or the list".into())
+            Some("labels need a group; open a group or the list".into())
         }
         // Needs no row under the cursor: the name of a view, or a label for what is marked, even if a filter hides it.
         Command::Save(..) => context.view_only_reason().map(str::to_owned),

@@ -112,7 +112,7 @@ impl List {
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
             let text = format!(
-                "{loose} of the marked match only letter by letter; \"...\" finds them together"
+                "{loose} of the marked groups match only letter by letter; in \"...\" the letters must be together"
             );
             context.say(Severity::Warning, text);
         }

@@ -338,8 +338,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
             let outage = context.outage.map(|outage| outage.why);
             return match outage {
                 Some(OutageReason::Viewer) => {
-                    "No groups yet: a viewer sees only the environment with the name of the profile"
-                        .into()
+                    "No groups yet: a viewer sees the environment with the profile's name".into()
                 }
                 _ => format!("No groups yet, and none can be added: {why}"),
             };
@@ -351,7 +350,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
         }
         if problem.is_some() {
             let again = key(Action::Refresh);
-            return format!("No groups yet, and nothing is sent now: {again} says why");
+            return format!("No groups yet, and nothing is sent now: {again} shows why");
         }
         if let Some(why) = context.why_no_key() {
             return no_key_hint(&why, context);
@@ -359,10 +358,10 @@ fn empty_hint(list: &List, context: &Context) -> String {
         let key = key(Action::OpenOrCreate);
         let text = match context.read_only_reason() {
             Some(why) => {
-                format!("No groups yet: groupdesk import FILE adds known IDs; {why}")
+                format!("No groups yet; {why}. To add known IDs: groupdesk import FILE")
             }
             None => format!(
-                "No groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
+                "No groups yet: {key} creates or reads one. To add known IDs: groupdesk import FILE"
             ),
         };
         context.proposing(text, context.current)
@@ -380,7 +379,7 @@ fn no_key_hint(why: &str, context: &Context) -> String {
     }
     let names: Vec<_> = environments.iter().map(|name| visible(name)).collect();
     format!(
-        "No groups here: {why}, and the key decides the environment. This address has {}. Add api_key to the profile",
+        "No groups here: {why}, and the key decides the environment. This URL has {}. Add api_key to the profile",
         names.join(", ")
     )
 }

@@ -57,8 +57,8 @@ pub(super) fn draw(
             page.blank();
             let tab = context.keys.key(Focus::PlaceProof, Action::NextField);
             let text = match proposed {
-                Some(id) => format!("proposed: {id}; {tab} takes it"),
-                None if pane.looking.is_some() => "looking for one to propose".into(),
+                Some(id) => format!("proposed: {id}; {tab} uses it"),
+                None if pane.looking.is_some() => "looking for a group to propose".into(),
                 None => "enter a group that this environment has returned before".into(),
             };
             page.text(&text, context.theme.title());

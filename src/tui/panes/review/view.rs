@@ -158,7 +158,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
         }
         Page::Curl => {
             let key = context.keys.key(review.focus(), Action::CopyCurl);
-            let text = format!("The request for a shell; {key} copies it, in one line");
+            let text = format!("The request as a curl command; {key} copies it as one line");
             page.heading(&text);
             page.dim("Without the API key: set it in GROUPDESK_API_KEY.");
             page.blank();
@@ -186,7 +186,7 @@ fn write_failure(review: &Review, page: &mut TextPage, context: &Context) {
         };
         page.text(&error.text, style);
         let key = context.keys.key(review.focus(), Action::Back);
-        let text = format!("Your text is kept: {key} leads to the form.");
+        let text = format!("Your text is kept: {key} goes back to the form.");
         page.dim(&text);
         page.blank();
     }
@@ -230,7 +230,7 @@ fn difference(
     page.blank();
     if review.change.is_empty() {
         let text = if review.asked.creating {
-            "with nothing but its ID"
+            "with its ID only"
         } else {
             "no field changes"
         };
@@ -275,15 +275,15 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(
-                "omitting the {field} would clear {it}, and the value is unknown: fill {it} in as well"
+                "omitting the {field} would clear {it}, and the value is unknown: enter {it} as well"
             ),
             UnsafeUpdate::Restored { at, .. } => format!(
                 "the directory was restored from an older copy, and later changes of the {field} may be missing: {it} {is} sent as \
-                 known {}. If that is not right, fill {it} in as a whole",
+                 known {}. If the values are wrong, enter all of {it}",
                 context.moment(*at)
             ),
             UnsafeUpdate::Uncertain { .. } => format!(
-                "the open change above may have changed the {field}: fill {it} in as well, or close that change with a reason"
+                "the open change above may have changed the {field}: enter {it} as well, or abandon that change"
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");

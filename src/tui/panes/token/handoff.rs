@@ -112,7 +112,12 @@ impl TokenPane {
         match &self.hand_off_progress {
             HandOffProgress::Nowhere => {}
             HandOffProgress::Later => {
-                page.field("hand-off", "after it is read back", theme.dim(), &command);
+                page.field(
+                    "hand-off",
+                    "after the token is read back",
+                    theme.dim(),
+                    &command,
+                );
             }
             HandOffProgress::Running(ticket) => {
                 let waits = context.waiting(Some(*ticket));

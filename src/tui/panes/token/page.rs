@@ -100,9 +100,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             let key = context.keys.key(Focus::Token, Action::Refresh);
             if let Some(at) = pane.resolved_at {
                 let at = context.moment(at);
-                page.heading(&format!(
-                    "No longer open since {at}: {key} reads the group."
-                ));
+                page.heading(&format!("Resolved {at}: {key} reads the group."));
             }
             let style = match error.ending {
                 _ if pane.resolved_at.is_some() => context.theme.dim(),
@@ -207,7 +205,7 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
              rotate again"
         }
         (Ending::Superseded, false) => {
-            "rotated, and someone rotated again after this: the token below is theirs"
+            "rotated, and then rotated again by someone else: the token below is theirs"
         }
         (_, false) => "not confirmed",
     };

@@ -228,7 +228,7 @@ async fn a_client_certificate_authenticates_without_a_password(scene: &Scene) {
         (both, &VERSION_1.0.to_owned(), &VERSION_1.1.to_owned(), 0o600, 2, "cert: it is of X.509 version 1"),
         (both, &key, &key, 0o600, 2, "cert: "),
         (both, &certificate, &encrypted, 0o600, 2, "no unencrypted private key"),
-        (both, &of_stranger, &strange_key, 0o600, 8, "its CA is not one that the server trusts"),
+        (both, &of_stranger, &strange_key, 0o600, 8, "the server does not trust its CA"),
         ("ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
     ];
     for (more, certificate, key, mode, code, words) in table {

@@ -226,7 +226,7 @@ async fn doctor_names_the_proxies_of_the_environment() {
     ] {
         let config = stage.config(&nowhere(), lines);
         let (_, said) = with(&stage, &config, set, "doctor --json").await;
-        says(&said, "HTTPS_PROXY names the proxy 127.0.0.1:1");
+        says(&said, "HTTPS_PROXY sets the proxy 127.0.0.1:1");
         says(&said, words);
         assert!(!said.contains("canary"), "{said}");
     }
