@@ -17,7 +17,7 @@ use crate::{
         pasted::{Shape, shape},
         text::has_variable,
     },
-    platform::private_files::folder_of,
+    platform::private_files::{LATEST_CHANGES, TIMELINES, folder_of, reserved},
 };
 
 const FOLDER: &str = "groupdesk";
@@ -43,12 +43,12 @@ pub fn service_database(env: &Environment) -> Result<PathBuf, ConfigError> {
 
 /// Where the timelines of team directories are remembered, in the XDG data folder.
 pub fn timelines(env: &Environment) -> Option<PathBuf> {
-    data(env, "timelines")
+    data(env, TIMELINES)
 }
 
 /// Where the latest changes of directory files are remembered, in the XDG data folder.
 pub fn latest_changes(env: &Environment) -> Option<PathBuf> {
-    data(env, "latest-changes")
+    data(env, LATEST_CHANGES)
 }
 
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
@@ -103,8 +103,7 @@ pub fn is_no_file(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or_default();
     let is_odd = name.contains(['"', '\'', '`', '*', '?', '<', '>', '|', ';'])
         || name.ends_with([',', ')', '}'])
-        // A file that SQLite keeps beside another one, and a server.
-        || ["-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end))
+        // A server.
         || ["localhost", "postgres", "postgresql"].contains(&text)
         || text.parse::<IpAddr>().is_ok();
     let is_odd = text.starts_with(['"', '\'', '`'])
@@ -113,8 +112,12 @@ pub fn is_no_file(text: &str) -> bool {
     is_like_an_address(text) || is_mistyped && !Path::new(text).exists() || unusable(text).is_some()
 }
 
-/// Why a new file cannot have such a name, mostly not even with its folder.
+/// Why a new file cannot have such a name, mostly not even with its folder; also a file that exists, if its name is [`reserved`].
 pub fn unusable(text: &str) -> Option<&'static str> {
+    let reserved = reserved(Path::new(text));
+    if reserved.is_some() {
+        return reserved;
+    }
     let why = if text.trim() != text {
         "begins or ends with a blank; write it without"
     } else if text.contains(char::is_control) {
@@ -288,13 +291,13 @@ mod tests {
             sqlite:///desk.db|file:desk.db|s3://bucket/desk.db|db1:5432/desk|[::1]:5432/desk|ben@db1/desk|\
             desk?host=/run/postgresql|/desk?host=/run/postgresql|//db1/desk|C:\\desk.db|:memory:|-|\
             \"postgres://db1/desk\"|\"desk.db\"|'desk.db'|desk.db |/data/desk.db\n|$DESK|${HOME}/desk.db|\
-            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}|\
+            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|./desk.db-shm|/data/desk.db-journal|/data/latest-changes|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}|\
             postgres//ana:x@db1/desk|Postgresql//db1/desk|postgres/db1/desk|pg/ana:x@db1|pg/ana:x@db1/desk|/pg/ana:x@db1/desk";
         for text in addresses.split('|') {
             assert!(is_no_file(text), "{text}");
         }
         let files = "desk.db|/data/a=b.db|./a:b|../x@y|~/desk.db|a/b:c|./$DESK|./${DESK}/$DESK|desk$1.db|\
-            ./—desk.db|./desk.db-wal|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db|\
+            ./—desk.db|./desk-wal.db|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db|\
             ./postgres/desk.db|./a:b@c|/data/desk@10:30.db";
         for text in files.split('|') {
             assert!(!is_no_file(text), "{text}");
@@ -307,6 +310,8 @@ mod tests {
             ("./desk\n.db", "a control character"),
             ("/data/$DESK", "a variable"),
             ("desk.db:", "./NAME"),
+            ("/data/desk.db-wal", "beside a database"),
+            ("./timelines", "for itself"),
         ] {
             let error = file_of_person("FILE", Path::new(text)).expect_err(text);
             assert!(error.to_string().contains(words), "{error}");
@@ -319,6 +324,8 @@ mod tests {
             let taken = in_a_folder("FILE", &here.path().join(name));
             assert_eq!(taken.is_ok(), is_right, "{name}");
         }
+        std::fs::write(here.path().join("x.db-wal"), "").expect("written");
+        assert!(!is_taken("x.db-wal"), "also one that exists");
         for name in ["$DESK", "desk ", "a\nb"] {
             assert!(!is_taken(name), "{name:?}");
             std::fs::write(here.path().join(name), "").expect("written");
