@@ -22,6 +22,8 @@ use crate::{
 
 const FOLDER: &str = "groupdesk";
 const HOME: &str = "HOME";
+const DATA: &str = ".local/share";
+const DIRECTORY: &str = "directory.db";
 
 /// `groupdesk/config.toml` in the XDG configuration folder; `None` if there is no home folder.
 pub fn config_file(env: &Environment) -> Option<PathBuf> {
@@ -30,7 +32,17 @@ pub fn config_file(env: &Environment) -> Option<PathBuf> {
 
 /// The directory's database, `groupdesk/directory.db` in the XDG data folder.
 pub fn directory(env: &Environment) -> Result<PathBuf, ConfigError> {
-    data(env, "directory.db").ok_or(ConfigError::NoHome("the directory", "GROUPDESK_DIRECTORY"))
+    data(env, DIRECTORY).ok_or(ConfigError::NoHome("the directory", "GROUPDESK_DIRECTORY"))
+}
+
+/// Whether groupdesk was used before its directory is begun in this default file: there is a configuration or a directory
+/// at home, and `XDG_DATA_HOME` points elsewhere, as in the terminals of some programs; or what it keeps beside one is left.
+pub(super) fn was_used_before(env: &Environment, file: &Path) -> bool {
+    let at_home = home(env).map(|home| home.join(DATA).join(FOLDER).join(DIRECTORY));
+    let is_there = |file: Option<PathBuf>| file.is_some_and(|file| file.exists());
+    let is_elsewhere = at_home.as_deref() != Some(file);
+    is_elsewhere && (is_there(at_home) || is_there(config_file(env)))
+        || is_there(latest_changes(env))
 }
 
 /// The embedded service's database, `groupdesk/service.db` in the XDG data folder.
@@ -209,7 +221,7 @@ fn checked(by: &'static str, path: &Path, otherwise: &str) -> Result<(), ConfigE
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
-    base(env, "XDG_DATA_HOME", ".local/share").map(|base| base.join(FOLDER).join(file))
+    base(env, "XDG_DATA_HOME", DATA).map(|base| base.join(FOLDER).join(file))
 }
 
 /// A relative XDG folder is ignored, as the XDG base directory specification demands.
@@ -259,6 +271,32 @@ mod tests {
         let error = directory(&nothing).expect_err("no home").to_string();
         assert!(error.contains("GROUPDESK_DIRECTORY"), "{error}");
         assert_eq!(config_file(&nothing), None);
+    }
+
+    #[test]
+    fn a_directory_is_begun_in_silence_only_if_nothing_was_used_before() {
+        let home = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| home.path().join(name);
+        let variable = |name: &str| at(name).to_str().expect("text").to_owned();
+        let (home_folder, data) = (variable(""), variable("snap"));
+        let usual: Environment = [("HOME", home_folder.clone())].into_iter().collect();
+        let other = [("HOME", home_folder), ("XDG_DATA_HOME", data)];
+        let other: Environment = other.into_iter().collect();
+        let was_used = |env| was_used_before(env, &directory(env).expect("a home"));
+        assert!(!was_used(&usual) && !was_used(&other), "a fresh home");
+        let write = |file: PathBuf| {
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+            std::fs::write(&file, "").expect("written");
+            file
+        };
+        let config = write(config_file(&usual).expect("a home"));
+        assert!(!was_used(&usual) && was_used(&other));
+        std::fs::remove_file(config).expect("removed");
+        write(directory(&usual).expect("a home"));
+        assert!(was_used(&other));
+        assert!(!was_used(&usual));
+        write(latest_changes(&usual).expect("a home"));
+        assert!(was_used(&usual));
     }
 
     #[test]
