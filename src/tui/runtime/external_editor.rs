@@ -24,7 +24,7 @@ use tokio::{
 use crate::{
     domain::{kept_text::without_tokens, visible},
     intake,
-    platform::private_files::write_new_private,
+    platform::private_files::{temporary_folder_of, write_new_private},
     tui::{
         state::EditRequest,
         terminal::{Signal, stop_here},
@@ -87,7 +87,7 @@ impl Editor {
             );
         };
         let runtime = get("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let other = get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let other = temporary_folder_of(get("TMPDIR").cloned());
         let keeps = keeping_folders(|name| get(name).cloned());
         let folder = runtime.filter(|folder| is_private(folder)).unwrap_or(other);
         Ok(Self {
@@ -321,14 +321,9 @@ impl EditFile {
 /// Where a text is kept that is not used, if the folders before it are missing or full. That of the session is the last
 /// one, because it ends with the session.
 pub fn keeping_folders(get: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let named = ["TMPDIR", "HOME", "XDG_RUNTIME_DIR"].map(|name| {
-        get(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    });
-    let [first, home, runtime] = named;
-    let first = first.unwrap_or_else(std::env::temp_dir);
-    let others = [home, runtime].into_iter().flatten();
+    let others = ["HOME", "XDG_RUNTIME_DIR"].into_iter().filter_map(&get);
+    let others = others.filter(|value| !value.is_empty()).map(PathBuf::from);
+    let first = temporary_folder_of(get("TMPDIR"));
     [first].into_iter().chain(others).collect()
 }
 

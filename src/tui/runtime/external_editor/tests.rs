@@ -31,6 +31,10 @@ fn visual_comes_before_editor_and_none_says_what_to_do() {
     assert_eq!(Editor::find(both).expect("one").line, "code --wait");
     let empty = variables(&[("VISUAL", " \t"), ("EDITOR", "ed")]);
     assert_eq!(Editor::find(empty).expect("one").line, "ed");
+    let empty = variables(&[("EDITOR", "ed"), ("TMPDIR", ""), ("HOME", "")]);
+    let found = Editor::find(empty).expect("one");
+    let tmp = PathBuf::from("/tmp");
+    assert_eq!((&found.folder, &found.keeps), (&tmp, &vec![tmp.clone()]));
     let error = Editor::find(Vec::new()).expect_err("none");
     assert!(error.contains("EDITOR="), "{error}");
 }
