@@ -53,10 +53,32 @@ type IsLike = fn(&str) -> bool;
 const VALUES: [(&str, IsLike); 5] = [
     ("--add", |word| Label::parse(word).is_ok()),
     ("--map", |word| has_key(word, |c| c.is_ascii_digit())),
-    ("--property", |word| has_key(word, |_| true)),
+    ("--property", |word| {
+        has_key(word, |_| true) && field(word).is_none()
+    }),
     ("--reason", |word| word.contains(char::is_whitespace)),
     ("--token-out", |word| word.contains(['.', '/'])),
 ];
+
+/// What has no key of its own, and how it is written.
+const FIELDS: [(&str, &str); 8] = [
+    ("name", "--name TEXT"),
+    ("note", "groupdesk note ID TEXT"),
+    ("label", "groupdesk label ID --add LABEL"),
+    ("labels", "groupdesk label ID --add LABEL"),
+    ("map", "--map SCHEMA=SOURCE"),
+    ("mapping", "--map SCHEMA=SOURCE"),
+    ("property", "--property KEY=VALUE"),
+    ("properties", "--property KEY=VALUE"),
+];
+
+/// How a field is written whose name stands before `=` as if it were a key.
+pub(crate) fn field(word: &str) -> Option<&'static str> {
+    let (key, _) = word.split_once('=')?;
+    let mut fields = FIELDS.iter();
+    let (_, written) = fields.find(|(name, _)| name.eq_ignore_ascii_case(key))?;
+    Some(*written)
+}
 
 fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
     let key = word.split_once('=').map_or("", |(key, _)| key);
@@ -219,7 +241,21 @@ mod tests {
             let found = value_of(&options(words, &command()), id);
             assert_eq!(found, Some(meant), "{words} {id}");
         }
-        for (words, id) in [("favourite", "vip"), ("get", "acme"), ("show", "a=b")] {
+        for (word, written) in [
+            ("name=Acme", Some("--name TEXT")),
+            ("Note=x", Some("groupdesk note ID TEXT")),
+            ("map=7=3", Some("--map SCHEMA=SOURCE")),
+            ("names=x", None),
+            ("name", None),
+        ] {
+            assert_eq!(field(word), written, "{word}");
+        }
+        for (words, id) in [
+            ("favourite", "vip"),
+            ("get", "acme"),
+            ("show", "a=b"),
+            ("update", "name=x"),
+        ] {
             let found = value_of(&options(words, &command()), id);
             assert_eq!(found, None, "{words} {id}");
         }
