@@ -27,17 +27,24 @@ struct Unquoted {
 impl Unquoted {
     /// A first word with blanks was in quotes: it is the whole text.
     /// IDs may stand behind the option, if none is between the command and it.
-    fn of(words: &[String], command: &str) -> Option<Self> {
-        let option = |word: &String| OFTEN_UNQUOTED.into_iter().find(|text| text == word);
-        let mut found = words.iter().enumerate();
-        let (at, option) = found.find_map(|(at, word)| Some((at, option(word)?)))?;
-        let first = words.get(at + 1)?;
+    fn of<'w>(words: &'w [String], command: &str) -> Option<Self> {
+        let option = |(at, word): (usize, &'w String)| {
+            let (name, text) = match word.split_once('=') {
+                Some((name, text)) => (name, Some(text)),
+                None => (word.as_str(), None),
+            };
+            let option = OFTEN_UNQUOTED.into_iter().find(|text| *text == name)?;
+            Some((at, option, text))
+        };
+        let (at, option, text) = words.iter().enumerate().find_map(option)?;
+        let behind = at + 1 + usize::from(text.is_none());
+        let first = text.or_else(|| words.get(at + 1).map(String::as_str))?;
         let last = command.rsplit(' ').next();
         let mut before = words.iter().take(at);
         let is_typed = before.any(|word| Some(word.as_str()) == last);
         let has_id = is_typed && before.any(|word| !word.starts_with('-'));
         let is_quoted = first.contains(char::is_whitespace);
-        let rest = words.iter().skip(at + 2).filter(|_| !is_quoted && has_id);
+        let rest = words.iter().skip(behind).filter(|_| !is_quoted && has_id);
         let rest = rest.take_while(|word| !word.starts_with('-'));
         Some(Self {
             option,
@@ -211,6 +218,7 @@ mod tests {
                 "in a log",
             ),
             ("update acme --name Acme Europe", "--name", "Europe"),
+            ("update acme --name=Acme Europe --yes", "--name", "Europe"),
             ("rotate acme --reason leaked", "--reason", ""),
             ("rotate --reason leaked acme globex", "--reason", ""),
             ("-P live rotate --reason leaked acme globex", "--reason", ""),
