@@ -15,10 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal as Kill, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, Signal as Kill, kill_process};
 use tokio::{
     process::{Child, Command},
-    signal::unix::{self, SignalKind},
     time::timeout,
 };
 
@@ -143,8 +142,6 @@ impl Editor {
             }
         };
         let begun = Instant::now();
-        let pid = pid(&child);
-        let mut changes = unix::signal(SignalKind::child()).ok();
         let mut is_interrupted = false;
         loop {
             let signal = tokio::select! {
@@ -167,12 +164,6 @@ impl Editor {
                     return EditorExit { status, time, end };
                 }
                 signal = next() => signal,
-                () = stopped(pid, &mut changes) => {
-                    // It stopped only itself, and nothing else would give the terminal back to the shell.
-                    drop(stop_here());
-                    pass_on(pid, Kill::CONT);
-                    continue;
-                }
             };
             is_interrupted |= signal == Signal::Interrupt;
             let passed_on = match signal {
@@ -391,34 +382,11 @@ fn is_simple(line: &OsStr) -> bool {
     !first.contains('=') && !line.contains([';', '|', '&', '(', ')', '{', '}', '<', '>', '#', '\n'])
 }
 
-fn pid(child: &Child) -> Option<Pid> {
-    child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
-}
-
-fn pass_on(pid: Option<Pid>, signal: Kill) {
-    if let Some(pid) = pid {
+async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
+    if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
         // The editor may have exited by itself meanwhile.
         let _ = kill_process(pid, signal);
     }
-}
-
-/// Waits until the editor is stopped.
-async fn stopped(pid: Option<Pid>, changes: &mut Option<unix::Signal>) {
-    let how = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    loop {
-        match changes {
-            Some(changes) => changes.recv().await,
-            None => std::future::pending().await,
-        };
-        let state = pid.and_then(|pid| waitid(WaitId::Pid(pid), how).ok()?);
-        if state.is_some_and(|state| state.stopped()) {
-            return;
-        }
-    }
-}
-
-async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
-    pass_on(pid(child), signal);
     if let Ok(status) = timeout(EXIT_TIMEOUT, child.wait()).await {
         return status;
     }

@@ -107,23 +107,3 @@ fn on_sigterm_the_console_ends_its_editor_and_leaves_no_file() {
     });
     home.assert_gone();
 }
-
-#[test]
-fn an_editor_that_stops_only_itself_gives_the_terminal_to_the_shell() {
-    let place = TempHome::new();
-    let editor = place.below("home/edit");
-    let script = "#!/bin/sh\nkill -TSTP $$\n";
-    fs::write(&editor, script).expect("written");
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).expect("executable");
-    let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
-    let editor = editor.display().to_string();
-    let shell = place.shell(script).env("VISUAL", editor);
-    let mut session = shell.start();
-    session.wait_for(FIRST, PATIENCE);
-    session.type_until("e", "nothing changed", PATIENCE);
-    session.type_until(WHOLE_GROUP, "status 150.", PATIENCE);
-    session.type_until("\n", "Nothing was changed in the editor", PATIENCE);
-    session.send("\x03\x03");
-    session.wait_for("over", PATIENCE);
-    session.exit_status(PATIENCE);
-}
