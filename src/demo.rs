@@ -153,7 +153,7 @@ impl EmptyWorld {
             let folder = tempfile::Builder::new()
                 .prefix("groupdesk-demo-")
                 .permissions(std::fs::Permissions::from_mode(0o700))
-                .tempdir()
+                .tempdir_in(private_files::temporary_folder())
                 .map_err(DemoError::Folder)?;
             let options = Options {
                 is_ephemeral: true,

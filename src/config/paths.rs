@@ -17,11 +17,13 @@ use crate::{
         pasted::{Shape, shape},
         text::has_variable,
     },
-    platform::private_files::folder_of,
+    platform::private_files::{LATEST_CHANGES, TIMELINES, folder_of, reserved},
 };
 
 const FOLDER: &str = "groupdesk";
 const HOME: &str = "HOME";
+const DATA: &str = ".local/share";
+const DIRECTORY: &str = "directory.db";
 
 /// `groupdesk/config.toml` in the XDG configuration folder; `None` if there is no home folder.
 pub fn config_file(env: &Environment) -> Option<PathBuf> {
@@ -30,7 +32,17 @@ pub fn config_file(env: &Environment) -> Option<PathBuf> {
 
 /// The directory's database, `groupdesk/directory.db` in the XDG data folder.
 pub fn directory(env: &Environment) -> Result<PathBuf, ConfigError> {
-    data(env, "directory.db").ok_or(ConfigError::NoHome("the directory", "GROUPDESK_DIRECTORY"))
+    data(env, DIRECTORY).ok_or(ConfigError::NoHome("the directory", "GROUPDESK_DIRECTORY"))
+}
+
+/// Whether groupdesk was used before its directory is begun in this default file: there is a configuration or a directory
+/// at home, and `XDG_DATA_HOME` points elsewhere, as in the terminals of some programs; or what it keeps beside one is left.
+pub(super) fn was_used_before(env: &Environment, file: &Path) -> bool {
+    let at_home = home(env).map(|home| home.join(DATA).join(FOLDER).join(DIRECTORY));
+    let is_there = |file: Option<PathBuf>| file.is_some_and(|file| file.exists());
+    let is_elsewhere = at_home.as_deref() != Some(file);
+    is_elsewhere && (is_there(at_home) || is_there(config_file(env)))
+        || is_there(latest_changes(env))
 }
 
 /// The embedded service's database, `groupdesk/service.db` in the XDG data folder.
@@ -43,12 +55,12 @@ pub fn service_database(env: &Environment) -> Result<PathBuf, ConfigError> {
 
 /// Where the timelines of team directories are remembered, in the XDG data folder.
 pub fn timelines(env: &Environment) -> Option<PathBuf> {
-    data(env, "timelines")
+    data(env, TIMELINES)
 }
 
 /// Where the latest changes of directory files are remembered, in the XDG data folder.
 pub fn latest_changes(env: &Environment) -> Option<PathBuf> {
-    data(env, "latest-changes")
+    data(env, LATEST_CHANGES)
 }
 
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
@@ -103,8 +115,7 @@ pub fn is_no_file(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or_default();
     let is_odd = name.contains(['"', '\'', '`', '*', '?', '<', '>', '|', ';'])
         || name.ends_with([',', ')', '}'])
-        // A file that SQLite keeps beside another one, and a server.
-        || ["-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end))
+        // A server.
         || ["localhost", "postgres", "postgresql"].contains(&text)
         || text.parse::<IpAddr>().is_ok();
     let is_odd = text.starts_with(['"', '\'', '`'])
@@ -113,8 +124,12 @@ pub fn is_no_file(text: &str) -> bool {
     is_like_an_address(text) || is_mistyped && !Path::new(text).exists() || unusable(text).is_some()
 }
 
-/// Why a new file cannot have such a name, mostly not even with its folder.
+/// Why a new file cannot have such a name, mostly not even with its folder; also a file that exists, if its name is [`reserved`].
 pub fn unusable(text: &str) -> Option<&'static str> {
+    let reserved = reserved(Path::new(text));
+    if reserved.is_some() {
+        return reserved;
+    }
     let why = if text.trim() != text {
         "begins or ends with a blank; write it without"
     } else if text.contains(char::is_control) {
@@ -215,7 +230,7 @@ fn checked(by: &'static str, path: &Path, otherwise: &str) -> Result<(), ConfigE
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
-    base(env, "XDG_DATA_HOME", ".local/share").map(|base| base.join(FOLDER).join(file))
+    base(env, "XDG_DATA_HOME", DATA).map(|base| base.join(FOLDER).join(file))
 }
 
 /// A relative XDG folder is ignored, as the XDG base directory specification demands.
@@ -268,6 +283,32 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_is_begun_in_silence_only_if_nothing_was_used_before() {
+        let home = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| home.path().join(name);
+        let variable = |name: &str| at(name).to_str().expect("text").to_owned();
+        let (home_folder, data) = (variable(""), variable("snap"));
+        let usual: Environment = [("HOME", home_folder.clone())].into_iter().collect();
+        let other = [("HOME", home_folder), ("XDG_DATA_HOME", data)];
+        let other: Environment = other.into_iter().collect();
+        let was_used = |env| was_used_before(env, &directory(env).expect("a home"));
+        assert!(!was_used(&usual) && !was_used(&other), "a fresh home");
+        let write = |file: PathBuf| {
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+            std::fs::write(&file, "").expect("written");
+            file
+        };
+        let config = write(config_file(&usual).expect("a home"));
+        assert!(!was_used(&usual) && was_used(&other));
+        std::fs::remove_file(config).expect("removed");
+        write(directory(&usual).expect("a home"));
+        assert!(was_used(&other));
+        assert!(!was_used(&usual));
+        write(latest_changes(&usual).expect("a home"));
+        assert!(was_used(&usual));
+    }
+
+    #[test]
     fn a_tilde_is_the_home_and_the_rest_is_relative_to_the_file() {
         let around = PathContext {
             folder: Path::new("/etc/desk"),
@@ -297,13 +338,13 @@ mod tests {
             sqlite:///desk.db|file:desk.db|s3://bucket/desk.db|db1:5432/desk|[::1]:5432/desk|ben@db1/desk|\
             desk?host=/run/postgresql|/desk?host=/run/postgresql|//db1/desk|C:\\desk.db|:memory:|-|\
             \"postgres://db1/desk\"|\"desk.db\"|'desk.db'|desk.db |/data/desk.db\n|$DESK|${HOME}/desk.db|\
-            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}|\
+            /data/$DESK/desk.db|../$DESK|data/desk-${NAME}.db|./desk.db |—desk.db|ーdesk.db|`pwd`/desk.db|*.db|<FILE>|desk.db;|desk.db,|data/desk-$NAME.db|desk.db-wal|./desk.db-shm|/data/desk.db-journal|/data/latest-changes|127.0.0.1|localhost|postgresql|%TEMP%/desk.db|desk.db'|{{DESK}}|\
             postgres//ana:x@db1/desk|Postgresql//db1/desk|postgres/db1/desk|pg/ana:x@db1|pg/ana:x@db1/desk|/pg/ana:x@db1/desk";
         for text in addresses.split('|') {
             assert!(is_no_file(text), "{text}");
         }
         let files = "desk.db|/data/a=b.db|./a:b|../x@y|~/desk.db|a/b:c|./$DESK|./${DESK}/$DESK|desk$1.db|\
-            ./—desk.db|./desk.db-wal|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db|\
+            ./—desk.db|./desk-wal.db|./localhost|my desk.db|./desk(1)|/data/desk'|o'brien/desk.db|\
             ./postgres/desk.db|./a:b@c|/data/desk@10:30.db";
         for text in files.split('|') {
             assert!(!is_no_file(text), "{text}");
@@ -316,6 +357,8 @@ mod tests {
             ("./desk\n.db", "a control character"),
             ("/data/$DESK", "a variable"),
             ("desk.db:", "./NAME"),
+            ("/data/desk.db-wal", "beside a database"),
+            ("./timelines", "for itself"),
         ] {
             let error = file_of_person("FILE", Path::new(text)).expect_err(text);
             assert!(error.to_string().contains(words), "{error}");
@@ -328,6 +371,8 @@ mod tests {
             let taken = in_a_folder("FILE", &here.path().join(name));
             assert_eq!(taken.is_ok(), is_right, "{name}");
         }
+        std::fs::write(here.path().join("x.db-wal"), "").expect("written");
+        assert!(!is_taken("x.db-wal"), "also one that exists");
         for name in ["$DESK", "desk ", "a\nb"] {
             assert!(!is_taken(name), "{name:?}");
             std::fs::write(here.path().join(name), "").expect("written");

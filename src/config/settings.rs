@@ -189,13 +189,13 @@ pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
 /// A file in which opening it begins a new directory, though a person may expect groups in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewDirectory {
-    /// A flag or a variable names it, and it does not exist: it may be mistyped.
+    /// It does not exist, and a flag or a variable names it, or groupdesk was used here before: it may be mistyped or elsewhere.
     Missing(PathBuf),
     /// It has 0 bytes: a crash or a copy that failed may have left it so.
     Empty(PathBuf),
 }
 
-/// Whether opening this directory would begin a new one, although it is named or there.
+/// Whether opening this directory would begin a new one, although it is named or there, or was used before.
 pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<NewDirectory> {
     let DirectoryAt::File(file) = at else {
         return None;
@@ -209,7 +209,8 @@ pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<NewDirec
         Ok(_) => None,
         Err(_) => {
             let is_named = matches!(named_directory(overrides), Ok(Some(_)));
-            is_named.then(|| NewDirectory::Missing(file.clone()))
+            let is_unexpected = is_named || paths::was_used_before(&overrides.env, file);
+            is_unexpected.then(|| NewDirectory::Missing(file.clone()))
         }
     }
 }

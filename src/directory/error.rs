@@ -20,10 +20,10 @@ use crate::{
 /// Why a file cannot be used, without its name and without advice, both of which the message has.
 fn cause(source: &io::Error, path: &Path) -> String {
     let text = source.to_string();
-    let of_it = text.strip_prefix(&format!("{} ", path.display()));
-    match of_it.and_then(|rest| rest.split("; ").next()) {
+    let text = text.split("; ").next().unwrap_or_default();
+    match text.strip_prefix(&format!("{} ", path.display())) {
         Some(cause) => format!("it {cause}"),
-        None => text,
+        None => text.to_owned(),
     }
 }
 

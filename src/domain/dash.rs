@@ -53,6 +53,14 @@ pub fn before_letters(word: &str) -> impl Iterator<Item = char> {
         .take_while(|c| is_long(*c) || !c.is_alphanumeric())
 }
 
+/// Whether a text begins as an option does: with two dashes or one that no keyboard types, and a letter or digit behind.
+pub fn begins_option(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c| c == '-' || is_long(c));
+    let dashes = &text[..text.len() - rest.len()];
+    (dashes.starts_with("--") || dashes.contains(is_long))
+        && rest.starts_with(char::is_alphanumeric)
+}
+
 /// What a word has before its first letter that makes it no option; else it is misspelt further inside.
 pub fn what_is_wrong(word: &str) -> &'static str {
     let mut before = before_letters(word);

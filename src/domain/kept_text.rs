@@ -1,6 +1,8 @@
 //! What may be kept of a text that somebody typed in an editor and that was not used: all of it but tokens.
 
-use super::pasted::{Shape, shape, suspicious_words};
+use std::{collections::HashSet, ops::Range};
+
+use super::pasted::{Shape, shape, suspicious_words, words};
 
 /// A token of the service as `serve` makes it has this many hexadecimal digits; other runs of the same length go as well.
 const DIGITS: usize = 64;
@@ -10,9 +12,12 @@ const FILLER: u8 = b'x';
 
 const NAME: &[u8] = b"\"token\"";
 
-/// The bytes without tokens: without the value of each `"token"` of a pasted answer of the service, and without what has
-/// the shape of a token. Also whether anything was taken out.
-pub fn without_tokens(bytes: &[u8]) -> (Vec<u8>, bool) {
+/// Bytes that are looked up at once.
+const AT_ONCE: usize = 32 * 1024;
+
+/// The bytes without tokens: without the value of each `"token"` of a pasted answer of the service, and without words that have
+/// the shape of a token, or of a part of one unless the editor was given them. Also whether anything was taken out.
+pub fn without_tokens(bytes: &[u8], given: &str) -> (Vec<u8>, bool) {
     let mut kept = bytes.to_vec();
     let mut is_changed = false;
     let mut fill = |kept: &mut [u8], range: std::ops::Range<usize>| {
@@ -36,17 +41,92 @@ pub fn without_tokens(bytes: &[u8]) -> (Vec<u8>, bool) {
         }
         at += digits.max(1);
     }
-    // Tokens of other shapes, and those in escapes.
+    // Tokens of other shapes, those in escapes, and parts.
+    let known: HashSet<_> = words(given).collect();
     let mut start = 0;
     for chunk in bytes.utf8_chunks() {
         let text = chunk.valid();
-        for word in suspicious_words(text).filter(|word| shape(word) == Some(Shape::Token)) {
+        let is_new = |word: &&str| shape(word) == Some(Shape::Token) || !known.contains(word);
+        for word in suspicious_words(text).filter(is_new) {
             let begin = start + (word.as_ptr().addr() - text.as_ptr().addr());
             fill(&mut kept, begin..begin + word.len());
         }
         start += text.len() + chunk.invalid().len();
     }
     (kept, is_changed)
+}
+
+/// The same bytes without words that are a secret only together or in another form, as the fields of a group are read: in pieces,
+/// over several lines, in base64. `is_secret` looks a text up. What the editor was given stays.
+pub async fn without_secrets(
+    bytes: &[u8],
+    given: &str,
+    is_secret: impl AsyncFn(&str) -> bool,
+) -> Vec<u8> {
+    let known: HashSet<_> = words(given).collect();
+    let is_secret = async |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let new: Vec<_> = words(&text).filter(|word| !known.contains(word)).collect();
+        shape(&new.join(" ")).is_some() || is_secret(&text).await
+    };
+    let mut kept = bytes.to_vec();
+    for part in parts(bytes) {
+        if !is_secret(&kept[part.clone()]).await {
+            continue;
+        }
+        for line in lines(bytes, part.clone()) {
+            if is_secret(&kept[line.clone()]).await {
+                fill_words(&mut kept[line], &known);
+            }
+        }
+        if is_secret(&kept[part.clone()]).await {
+            fill_words(&mut kept[part], &known);
+        }
+    }
+    kept
+}
+
+/// Whole lines that are looked up at once.
+fn parts(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for line in lines(bytes, 0..bytes.len()) {
+        match parts.last_mut() {
+            Some(part) if line.end - part.start <= AT_ONCE => part.end = line.end,
+            _ => parts.push(line),
+        }
+    }
+    parts
+}
+
+/// The lines there, with their ends.
+fn lines(bytes: &[u8], part: Range<usize>) -> Vec<Range<usize>> {
+    let mut start = part.start;
+    let lines = bytes[part].split_inclusive(|byte| *byte == b'\n');
+    let lines = lines.map(|line| {
+        let line = start..start + line.len();
+        start = line.end;
+        line
+    });
+    lines.collect()
+}
+
+/// Fills the letters and digits of words that the editor was not given.
+fn fill_words(bytes: &mut [u8], known: &HashSet<&str>) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    if text.len() != bytes.len() {
+        // It is no text.
+        bytes.fill(FILLER);
+        return;
+    }
+    for word in words(&text).filter(|word| !known.contains(word)) {
+        let begin = word.as_ptr().addr() - text.as_ptr().addr();
+        let is_of_word = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || b"+/-_\\".contains(byte) || !byte.is_ascii()
+        };
+        let word = bytes[begin..begin + word.len()].iter_mut();
+        word.filter(|byte| is_of_word(byte))
+            .for_each(|byte| *byte = FILLER);
+    }
 }
 
 /// Where the value of a name that ends here stands: up to its closing quotation mark, or to the end of a line without one.
@@ -67,6 +147,11 @@ fn value(bytes: &[u8], at: usize) -> std::ops::Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
     use super::*;
 
     #[test]
@@ -91,11 +176,59 @@ mod tests {
                 format!("é {} b", "x".repeat(jwt.len())),
             ),
         ] {
-            let (found, is_changed) = without_tokens(text.as_bytes());
+            let (found, is_changed) = without_tokens(text.as_bytes(), "");
             assert_eq!(String::from_utf8_lossy(&found), kept);
             assert_eq!(is_changed, text != kept, "{text}");
         }
         let bytes = b"\xff\"token\":\"\xfe\"\xfd";
-        assert_eq!(without_tokens(bytes).0, b"\xff\"token\":\"x\"\xfd");
+        assert_eq!(without_tokens(bytes, "").0, b"\xff\"token\":\"x\"\xfd");
+    }
+
+    /// The result of a future that waits for nothing.
+    fn at_once<F: Future>(future: F) -> F::Output {
+        let mut context = Context::from_waker(Waker::noop());
+        match pin!(future).poll(&mut context) {
+            Poll::Ready(result) => result,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    #[test]
+    fn parts_and_other_forms_of_a_token_are_taken_out() {
+        let token = "6a21d2b4c07f39e5".repeat(4);
+        let pieces: Vec<_> = token
+            .as_bytes()
+            .chunks(8)
+            .map(String::from_utf8_lossy)
+            .collect();
+        let secret = "NmEyMWQyYjRjMDdmMzllNQ";
+        for typed in [
+            format!("{} {}", &token[..30], &token[30..]),
+            format!("{}\n  {}", &token[..32], &token[32..]),
+            token[..40].to_owned(),
+            pieces.join(" "),
+            pieces.join("\n"),
+            secret.to_owned(),
+            format!("{}\n{}", &secret[..9], &secret[9..]),
+        ] {
+            let text = format!("{{\n\"name\": \"Acme {typed}\"\n}}\n");
+            let (kept, _) = without_tokens(text.as_bytes(), "{\"name\": \"Acme\"}");
+            let joined = |text: &str| text.replace('\n', "");
+            let is_secret = async |text: &str| joined(text).contains(secret);
+            let kept = at_once(without_secrets(&kept, "{\"name\": \"Acme\"}", is_secret));
+            let kept = String::from_utf8(kept).expect("text");
+            assert!(kept.contains("\"name\": \"Acme xx"), "{kept}");
+            let mut words = typed.split_whitespace();
+            assert!(!words.any(|word| kept.contains(word)), "{typed}: {kept}");
+        }
+        let id = "507f1f77bcf86cd799439011";
+        let text = format!("{{\"user_group_id\": \"{id}\", \"name\": \"New name\"}}");
+        let (kept, is_changed) = without_tokens(text.as_bytes(), id);
+        assert!(!is_changed);
+        let nothing = async |_: &str| false;
+        assert_eq!(
+            at_once(without_secrets(&kept, id, nothing)),
+            text.as_bytes()
+        );
     }
 }

@@ -15,7 +15,9 @@ pub fn changed(field: &str, text: &str) -> Option<&'static str> {
     let odd = broken(text).or_else(|| is_id.then(|| converted(text))?);
     let odd = odd.or_else(|| is_id.then(|| brought(field, text))?);
     let odd = odd.or_else(|| (field != "note").then(|| escaped(field, text))?);
-    odd.or_else(|| overlooked(field, text))
+    let begins_option = || (field != "note" && dash::begins_option(text)).then_some(OPTION);
+    odd.or_else(begins_option)
+        .or_else(|| overlooked(field, text))
 }
 
 /// What keys have in common that are the same number or differ in case only: `07`, `7.0` and `7`, `Tier` and `tier`.
@@ -53,6 +55,8 @@ pub fn spelled_otherwise<'f>(
 
 /// What such a key is.
 pub const SPELLED_OTHERWISE: &str = "a known key in another spelling";
+
+const OPTION: &str = "a text that begins like an option or an entry of a list";
 
 /// What came along with an ID or a data source when it was copied: from a program, a list, a table or a page. No system gives
 /// such IDs; dots, slashes and `@` are in those of some.
@@ -100,8 +104,8 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
         Some("a text in brackets")
     } else if !text.is_empty() && !text.contains(char::is_alphanumeric) {
         Some("a text without a letter or a digit")
-    } else if text.starts_with('-') {
-        Some("a text that begins like an option or an entry of a list")
+    } else if text.starts_with(|c| c == '-' || dash::is_long(c)) {
+        Some(OPTION)
     } else if text.starts_with(['#', '*', '>']) || text.contains(" #") {
         Some("a text that begins like a comment or a list")
     } else if ["\\n", "\\r", "\\t"].iter().any(|end| text.ends_with(end)) {
@@ -435,6 +439,7 @@ mod tests {
             ("ID", "Summe", "below"),
             ("name", "Acme\u{a0}Europe", "not the usual one"), ("name", " Acme", "edge"), ("property", "x\u{202e}", "invisible"),
             ("name", "{{name}}", "variable"), ("mapping", "4⃣0", "digits"), ("mapping", "٤٠", "digits"),
+            ("name", "—dry-run", "option"), ("name", "–x", "option"), ("name", "--dry-run", "option"), ("property", "−x", "option"),
         ] {
             let named = changed(field, text).unwrap_or_default();
             assert!(named.contains(odd), "{field} {text:?}: {named:?}");
@@ -445,7 +450,7 @@ mod tests {
             ("note", " a note\u{a0}"), ("ID", "acme@example.com"), ("ID", "eu/acme.sales"), ("ID", "urn:acme:7"),
             ("ID", "cn=acme,ou=groups"), ("ID", "YWNtZQ=="), ("ID", "ACME\\nina"), ("ID", "Acme & Co"), ("ID", "acme_42"),
             ("mapping", "213.5"), ("name", "Acme (EU)"), ("name", "100% Acme & Co; Ltd"), ("name", "SÃO Paulo"),
-            ("property", "https://a.example/?q=a%20b&amp;c"), ("name", "'Acme'"), ("name", "Why?"),
+            ("property", "https://a.example/?q=a%20b&amp;c"), ("name", "'Acme'"), ("name", "- Acme"), ("name", "— Acme"), ("property", "-5"), ("note", "—dry-run"), ("name", "Why?"),
         ] {
             assert_eq!(changed(field, text), None, "{field} {text:?}");
         }
@@ -458,7 +463,7 @@ mod tests {
             ("'n1'", "quote"), ("\"n1\"", "quote"), ("`n1`", "quote"), ("“213”", "quote"), ("n1'", "quote"),
             ("n1,", "separator"), ("n1;", "separator"), ("213。", "separator"), ("n1:", "separator"),
             ("(n1)", "brackets"), ("[40]", "brackets"), (".", "without"), ("/", "without"),
-            ("-n1", "option"), ("#n1", "comment"), ("213 # c", "comment"), ("* n1", "list"),
+            ("-n1", "option"), ("—213", "option"), ("–213", "option"), ("−213", "option"), ("－213", "option"), ("- n1", "option"), ("#n1", "comment"), ("213 # c", "comment"), ("* n1", "list"),
             ("id: n1", "pair"), ("name=n1", "pair"), ("213=5", "pair"),
             ("n1\\n", "line end"), ("https://h/n1", "address"), ("user_group_id", "column"), ("ID", "column"),
             ("213|41=5", "several"), ("1,5", "several"), ("1 234", "several"),

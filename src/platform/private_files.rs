@@ -1,6 +1,7 @@
 //! Files that only their owner may read. They are created with that mode, and refused if that is not possible.
 
 use std::{
+    ffi::OsString,
     fs::{File, OpenOptions},
     io::{self, ErrorKind, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
@@ -14,6 +15,22 @@ use rustix::{
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
+/// How the names of the files end that SQLite keeps beside a database.
+const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Files that groupdesk keeps beside a directory.
+pub const LATEST_CHANGES: &str = "latest-changes";
+pub const TIMELINES: &str = "timelines";
+
+/// The folder for temporary files. An empty `TMPDIR` counts as not set; the standard library takes it for the current folder.
+pub fn temporary_folder() -> PathBuf {
+    temporary_folder_of(std::env::var_os("TMPDIR"))
+}
+
+/// The same, by the value of `TMPDIR`.
+pub fn temporary_folder_of(variable: Option<OsString>) -> PathBuf {
+    let named = variable.filter(|folder| !folder.as_encoded_bytes().trim_ascii().is_empty());
+    named.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+}
 
 /// Creates a folder with mode 0700, and its missing parents too. An existing folder is left as it is.
 pub fn private_folder(path: &Path) -> io::Result<()> {
@@ -80,6 +97,22 @@ pub fn narrow_where_there(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Why no directory, copy, token or other file may have this name, wherever it is and whether it exists: SQLite or groupdesk
+/// itself replaces or removes a file of such a name.
+pub fn reserved(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.as_encoded_bytes();
+    let is_own = |own: &&str| own.as_bytes() == name;
+    if LOGS.iter().any(|end| name.ends_with(end.as_bytes())) {
+        Some(
+            "is named like a file that SQLite keeps beside a database and may remove; use another name",
+        )
+    } else if [LATEST_CHANGES, TIMELINES].iter().any(is_own) {
+        Some("is named like a file that groupdesk keeps for itself; use another name")
+    } else {
+        None
+    }
+}
+
 /// Writes a new file with mode 0600 durably. An existing file or link is refused, never overwritten.
 pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     put(new_private(path)?, path, contents)
@@ -101,6 +134,9 @@ pub fn can_be_token_file(path: &Path) -> io::Result<()> {
             path,
             "is not a valid name for a token file; use another, such as ./-",
         ));
+    }
+    if let Some(why) = reserved(path) {
+        return Err(refused(path, why));
     }
     if let Some(tree) = work_tree(path)? {
         let tree = tree.display();
@@ -148,6 +184,9 @@ fn work_tree(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Opens a new file with mode 0600 for writing.
 pub fn new_private(path: &Path) -> io::Result<File> {
+    if let Some(why) = reserved(path) {
+        return Err(refused(path, why));
+    }
     OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -258,6 +297,11 @@ mod tests {
             (".", "is a folder"),
             ("new/", "is a folder"),
             ("none/new", "folder that does not exist"),
+            ("x.db-wal", "beside a database"),
+            ("x.db-shm", "beside a database"),
+            ("x.db-journal", "beside a database"),
+            ("latest-changes", "for itself"),
+            ("timelines", "for itself"),
         ] {
             let error = can_be_token_file(&at(name)).expect_err(name).to_string();
             assert!(error.contains(why), "{name}: {error}");

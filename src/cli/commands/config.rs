@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::{
-    edit::{WITHOUT_KEY, edited, say_kept},
+    edit::{edited, say_kept},
     prelude::*,
 };
 use crate::{
@@ -138,7 +138,7 @@ pub(crate) async fn changed(
     let mut signals = Signals::new()?;
     let mut text = before.to_owned();
     // People paste keys into settings by mistake.
-    let keepable = |bytes: &[u8]| {
+    let keepable = async |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         let kept = without_new_keys(before, &text);
         if kept == text {
@@ -148,28 +148,23 @@ pub(crate) async fn changed(
         let is_text = !bytes.contains(&0) && matches!(text, Cow::Borrowed(_));
         is_text.then(|| kept.into_bytes())
     };
-    let keep_settings = |text: &str| {
-        if text.trim_end() == before.trim_end() {
-            return;
-        }
-        let kept = without_new_keys(before, text);
-        say_kept(CONFIG, &kept, |_| String::new());
-        if kept != text {
-            output::alarm(WITHOUT_KEY);
+    let keep_settings = async |text: &str| {
+        if text.trim_end() != before.trim_end() {
+            say_kept(CONFIG, text, before, &keepable, |_| String::new()).await;
         }
     };
     let edit = loop {
-        let left = match edited(environment, CONFIG, &text, &mut signals, keepable).await {
+        let left = match edited(environment, CONFIG, &text, &mut signals, &keepable).await {
             Ok(text) => text,
             Err(error) => {
-                keep_settings(&text);
+                keep_settings(&text).await;
                 return Err(error);
             }
         };
         // As an editor leaves it on a full disk; without a profile it would be valid.
         if left.trim().is_empty() && !before.trim().is_empty() {
             if text != before {
-                keep_settings(&text);
+                keep_settings(&text).await;
             }
             let why = "the editor left an empty file; nothing was changed";
             return Err(CliError::Usage(why.into()));
@@ -184,15 +179,22 @@ pub(crate) async fn changed(
         };
         let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
         if no_input || !has_person {
-            keep_settings(&text);
+            keep_settings(&text).await;
             return Err(wrong);
         }
         output::alarm(&format!("x {wrong}"));
         let again = confirm(false, "Edit it again?", Question::YesOrNo).await;
-        again.inspect_err(|_| keep_settings(&text))?;
+        if again.is_err() {
+            keep_settings(&text).await;
+        }
+        again?;
     };
     if let Some(edit) = &edit {
-        edit.make().inspect_err(|_| keep_settings(&text))?;
+        let made = edit.make();
+        if made.is_err() {
+            keep_settings(&text).await;
+        }
+        made?;
         output::note_change();
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cli::{input::fields::Edits, output::json::ANSWER, session::interruptible},
-    domain::update,
+    domain::{kept_text::without_tokens, update},
     tui::{
         runtime::external_editor::{Editor, keep, keeping_folders},
         state::message::EditRequest,
@@ -59,19 +59,17 @@ impl Run for Edit {
         let base = DesiredFields::of(&read.group);
         let given = document(&id, &base);
         let environment = session.environment();
-        let text = edited(environment, FILE, &given, &mut signals, |text| {
-            Some(text.to_vec())
-        })
-        .await?;
+        let operations = &session.operations;
+        let keepable = async |text: &[u8]| Some(operations.without_secrets(text, &given).await);
+        let text = edited(environment, FILE, &given, &mut signals, &keepable).await?;
         let is_dry_run = how.mutation.dry_run;
         let in_flight = session.in_flight.clone();
         let sending = Box::pin(sent(&session, &id, base, &text, read, how));
         let ended = interruptible(&in_flight, &mut signals, sending).await;
         let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
         if !is_used && !text.trim().is_empty() && text.trim() != given.trim() {
-            say_kept(FILE, &text, |path| {
-                id.command("update", &format!("--apply {path}"))
-            });
+            let next = |path: &str| id.command("update", &format!("--apply {path}"));
+            say_kept(FILE, &text, &given, &keepable, next).await;
         }
         ended
     }
@@ -121,7 +119,7 @@ fn document(id: &UserGroupId, base: &DesiredFields) -> String {
     format!("{document:#}")
 }
 
-pub(crate) const WITHOUT_KEY: &str = "! it is saved without what may be a key";
+const WITHOUT_SECRET: &str = "! it is saved without what may be a secret";
 
 /// Opens a text in the editor and returns it once the editor has ended. Meanwhile Ctrl-C belongs to the editor.
 pub(crate) async fn edited(
@@ -129,7 +127,7 @@ pub(crate) async fn edited(
     file: &'static str,
     text: &str,
     signals: &mut Signals,
-    keepable: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    keepable: &impl AsyncFn(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<String, CliError> {
     let usage = |why: String| CliError::Usage(why);
     let variables = environment.for_commands().into_iter();
@@ -156,16 +154,11 @@ pub(crate) async fn edited(
     if let Some(hint) = sheet.hint(&run) {
         output::context(&format!("! {hint}"));
     }
-    let read = sheet.finish(editor.refusal(&run.status), &keepable);
+    let read = sheet.finish(editor.refusal(&run.status), keepable).await;
     if run.end.is_some() {
         match read {
             Ok(edited) if edited.trim_end() != text.trim_end() => {
-                if let Some(kept) = keepable(edited.as_bytes()) {
-                    say_kept(file, &String::from_utf8_lossy(&kept), |_| String::new());
-                    if kept != edited.as_bytes() {
-                        output::alarm(WITHOUT_KEY);
-                    }
-                }
+                say_kept(file, &edited, text, keepable, |_| String::new()).await;
             }
             Ok(_) => {}
             Err(why) => output::alarm(&format!("! {why}")),
@@ -175,12 +168,26 @@ pub(crate) async fn edited(
     read.map_err(usage)
 }
 
-/// Keeps a text that is not used in a file that only its owner can read, and says where; and what to do with the file.
-pub(crate) fn say_kept(name: &str, text: &str, next: impl FnOnce(&str) -> String) {
+/// Keeps what may be kept of a text that is not used in a file that only its owner can read, and says where; and what to do
+/// with the file.
+pub(crate) async fn say_kept(
+    name: &str,
+    text: &str,
+    given: &str,
+    keepable: &impl AsyncFn(&[u8]) -> Option<Vec<u8>>,
+    next: impl FnOnce(&str) -> String,
+) {
+    let (text, had_token) = without_tokens(text.as_bytes(), given);
+    let Some(kept) = keepable(&text).await else {
+        return;
+    };
     let folders = keeping_folders(|name| std::env::var_os(name));
-    let (said, path) = keep(&folders, name, text.as_bytes());
+    let (said, path) = keep(&folders, name, &kept, had_token);
     let next = path.map(|path| next(&quoted(&path.to_string_lossy())));
     let next = next.filter(|next| !next.is_empty());
     let next = next.map_or_else(String::new, |next| format!(": {next}"));
     output::alarm(&format!("! {said}{next}"));
+    if kept != text {
+        output::alarm(WITHOUT_SECRET);
+    }
 }

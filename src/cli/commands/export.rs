@@ -284,6 +284,9 @@ fn linked(path: &Path) -> Result<PathBuf, CliError> {
             path.display()
         ))
     };
+    if let Some(why) = private_files::reserved(path) {
+        return Err(refused(&format!("it {why}")));
+    }
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => path
             .canonicalize()

@@ -9,7 +9,11 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::prelude::*;
-use crate::{cli::input::confirm::NoEcho, domain::pasted::Pasted, operations::TokenLookup};
+use crate::{
+    cli::input::confirm::NoEcho,
+    domain::pasted::{FRAGMENT, Pasted},
+    operations::TokenLookup,
+};
 
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
@@ -34,8 +38,12 @@ impl Run for Whose {
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let is_file = |name: &OsString| Path::new(name).is_file();
         if !self.token.is_empty() {
+            let is_short = |word: &OsString| word.to_string_lossy().chars().count() < FRAGMENT;
             let why = if self.token.iter().all(is_file) {
                 "a file is read from standard input; nothing was searched. To search it: groupdesk whose < FILE"
+            } else if self.token.iter().all(is_short) {
+                "whose finds the group of a token, which it reads from standard input or at the prompt; nothing was searched. To \
+                 look at a group by its ID: groupdesk show ID"
             } else {
                 "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \
                  history. Pass it on standard input, or type it at the prompt. If the token is real, rotate it"

@@ -60,9 +60,15 @@ pub(crate) fn refuse(
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         if word == "--" && !takes_dashes(&before, &options) {
-            let is_wrong = |word: &String| begins_long(word) && command.get_name() != NOTE;
-            return match words.find(is_wrong) {
-                Some(word) => Err(refused(&word, &options, "")),
+            let is_new = !in_program && (may_be_new || NEW.contains(&command.get_name()));
+            let is_option = |word: &str| word.starts_with('-') && exactly(word, &options).is_some();
+            let is_wrong = |word: &String| begins_long(word) || is_new && is_option(word);
+            return match words.find(|word| command.get_name() != NOTE && is_wrong(word)) {
+                Some(word) if begins_long(&word) => Err(refused(&word, &options, "")),
+                Some(word) => Err(CliError::Usage(format!(
+                    "{} is an option of this command, so it cannot be a new ID or name; nothing was sent. Write it before --",
+                    exactly(&word, &options).unwrap_or_default()
+                ))),
                 None => Ok(()),
             };
         }
@@ -111,6 +117,8 @@ pub(crate) fn refuse(
         {
             let advice = if TEXTS.contains(&before.as_str()) {
                 format!(". As a text: {before}=TEXT")
+            } else if text_behind_sign(&word).is_some() {
+                ". As a text, end it with a full stop".to_owned()
             } else {
                 String::new()
             };
@@ -151,16 +159,26 @@ pub(crate) fn refuse(
     Ok(())
 }
 
-/// The option of the command inside the quotes of this word, as in `"acme --dry-run"`. What follows `=` and a note may have one,
-/// and any text a single letter. A filter refuses them itself, because it knows its own quotes.
+/// The option of the command inside the quotes of this word, as in `"acme --dry-run"`. A note may have one, what follows `=` if it
+/// does not end with it, and any text a single letter. A filter refuses them itself, because it knows its own quotes.
 fn in_quotes_with(word: &str, before: &str, command: &Command, options: &[&Arg]) -> Option<String> {
-    let is_text = value(word).is_some_and(|(option, _)| TEXTS.contains(&option));
-    if is_text || before == FILTER || command.get_name() == NOTE {
+    if before == FILTER || command.get_name() == NOTE {
         return None;
+    }
+    if let Some((option, text)) = text_behind_sign(word) {
+        let last = text.split_ascii_whitespace().next_back();
+        let last = last.filter(|last| last.starts_with('-') || begins_long(last));
+        let found = exactly(last?, options).filter(|found| found.len() > 2);
+        return found.filter(|_| option != FILTER);
     }
     behind_blanks(word).find_map(|part| {
         exactly(part, options).filter(|option| option.len() > 2 || !TEXTS.contains(&before))
     })
+}
+
+/// The option and its text, in one word.
+fn text_behind_sign(word: &str) -> Option<(&str, &str)> {
+    value(word).filter(|(option, _)| TEXTS.contains(option))
 }
 
 /// The option of the command that is attached to this word, also with a value of its own, as in `acme--name=X`: of a new ID or

@@ -34,17 +34,24 @@ struct Unquoted {
 impl Unquoted {
     /// A first word with blanks was in quotes: it is the whole text.
     /// IDs may stand behind the option, if none is between the command and it.
-    fn of(words: &[String], command: &str) -> Option<Self> {
-        let option = |word: &String| OFTEN_UNQUOTED.into_iter().find(|text| text == word);
-        let mut found = words.iter().enumerate();
-        let (at, option) = found.find_map(|(at, word)| Some((at, option(word)?)))?;
-        let first = words.get(at + 1)?;
+    fn of<'w>(words: &'w [String], command: &str) -> Option<Self> {
+        let option = |(at, word): (usize, &'w String)| {
+            let (name, text) = match word.split_once('=') {
+                Some((name, text)) => (name, Some(text)),
+                None => (word.as_str(), None),
+            };
+            let option = OFTEN_UNQUOTED.into_iter().find(|text| *text == name)?;
+            Some((at, option, text))
+        };
+        let (at, option, text) = words.iter().enumerate().find_map(option)?;
+        let behind = at + 1 + usize::from(text.is_none());
+        let first = text.or_else(|| words.get(at + 1).map(String::as_str))?;
         let last = command.rsplit(' ').next();
         let mut before = words.iter().take(at);
         let is_typed = before.any(|word| Some(word.as_str()) == last);
         let has_id = is_typed && before.any(|word| !word.starts_with('-'));
         let is_quoted = first.contains(char::is_whitespace);
-        let rest = words.iter().skip(at + 2).filter(|_| !is_quoted && has_id);
+        let rest = words.iter().skip(behind).filter(|_| !is_quoted && has_id);
         let rest = rest.take_while(|word| !word.starts_with('-'));
         Some(Self {
             option,
@@ -60,10 +67,32 @@ type IsLike = fn(&str) -> bool;
 const VALUES: [(&str, IsLike); 5] = [
     ("--add", |word| Label::parse(word).is_ok()),
     ("--map", |word| has_key(word, |c| c.is_ascii_digit())),
-    ("--property", |word| has_key(word, |_| true)),
+    ("--property", |word| {
+        has_key(word, |_| true) && field(word).is_none()
+    }),
     ("--reason", |word| word.contains(char::is_whitespace)),
     ("--token-out", |word| word.contains(['.', '/'])),
 ];
+
+/// What has no key of its own, and how it is written.
+const FIELDS: [(&str, &str); 8] = [
+    ("name", "--name TEXT"),
+    ("note", "groupdesk note ID TEXT"),
+    ("label", "groupdesk label ID --add LABEL"),
+    ("labels", "groupdesk label ID --add LABEL"),
+    ("map", "--map SCHEMA=SOURCE"),
+    ("mapping", "--map SCHEMA=SOURCE"),
+    ("property", "--property KEY=VALUE"),
+    ("properties", "--property KEY=VALUE"),
+];
+
+/// How a field is written whose name stands before `=` as if it were a key.
+pub(crate) fn field(word: &str) -> Option<&'static str> {
+    let (key, _) = word.split_once('=')?;
+    let mut fields = FIELDS.iter();
+    let (_, written) = fields.find(|(name, _)| name.eq_ignore_ascii_case(key))?;
+    Some(*written)
+}
 
 fn has_key(word: &str, of: impl Fn(char) -> bool) -> bool {
     let key = word.split_once('=').map_or("", |(key, _)| key);
@@ -209,6 +238,7 @@ mod tests {
                 "in a log",
             ),
             ("update acme --name Acme Europe", "--name", "Europe"),
+            ("update acme --name=Acme Europe --yes", "--name", "Europe"),
             ("rotate acme --reason leaked", "--reason", ""),
             ("rotate --reason leaked acme globex", "--reason", ""),
             ("-P live rotate --reason leaked acme globex", "--reason", ""),
@@ -239,7 +269,21 @@ mod tests {
             let found = value_of(&options(words, &command()), &[], id);
             assert_eq!(found, Some(meant), "{words} {id}");
         }
-        for (words, id) in [("favourite", "vip"), ("get", "acme"), ("show", "a=b")] {
+        for (word, written) in [
+            ("name=Acme", Some("--name TEXT")),
+            ("Note=x", Some("groupdesk note ID TEXT")),
+            ("map=7=3", Some("--map SCHEMA=SOURCE")),
+            ("names=x", None),
+            ("name", None),
+        ] {
+            assert_eq!(field(word), written, "{word}");
+        }
+        for (words, id) in [
+            ("favourite", "vip"),
+            ("get", "acme"),
+            ("show", "a=b"),
+            ("update", "name=x"),
+        ] {
             let found = value_of(&options(words, &command()), &[], id);
             assert_eq!(found, None, "{words} {id}");
         }

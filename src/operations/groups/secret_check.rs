@@ -10,6 +10,7 @@ use crate::{
         annotation::Label,
         draft::Draft,
         fields::Texts,
+        kept_text::without_secrets,
         pasted::{self, Parts, Pasted, has_cut_token, is_nearly_token, shape, suspicious_words},
         token::Fingerprinter,
     },
@@ -249,6 +250,18 @@ impl Operations {
             Err(Failure::HoldsSecret { .. }) => Ok(true),
             Err(other) => Err(other),
         }
+    }
+
+    /// What may be kept of a text that a person edited and that is not used; see [`without_secrets`].
+    pub async fn without_secrets(&self, text: &[u8], given: &str) -> Vec<u8> {
+        let is_secret = async |text: &str| {
+            let known = self.refuse_secrets(&[Text::of("", text)]).await;
+            // Without the directory it is not clear.
+            known.is_err_and(|failure| {
+                matches!(failure, Failure::HoldsSecret { .. }) || pasted::may_have_token(text)
+            })
+        };
+        without_secrets(text, given, is_secret).await
     }
 
     /// Refuses what a person typed as an id that no group has: a variable that was not replaced, a known secret.

@@ -24,7 +24,7 @@ use tokio::{
 use crate::{
     domain::{kept_text::without_tokens, visible},
     intake,
-    platform::private_files::write_new_private,
+    platform::private_files::{temporary_folder_of, write_new_private},
     tui::{
         state::EditRequest,
         terminal::{Signal, stop_here},
@@ -87,7 +87,7 @@ impl Editor {
             );
         };
         let runtime = get("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let other = get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let other = temporary_folder_of(get("TMPDIR").cloned());
         let keeps = keeping_folders(|name| get(name).cloned());
         let folder = runtime.filter(|folder| is_private(folder)).unwrap_or(other);
         Ok(Self {
@@ -224,11 +224,12 @@ impl EditFile {
 
     /// The text that the editor left, or why it is not used. However the editor ended, what was typed is not lost: what is
     /// not returned is kept in files of its own, also what the editor wrote beside its file, and the reason names them.
-    /// All other files are removed. `keepable` is the text that may be kept, without what may be a secret.
-    pub fn finish(
+    /// All other files are removed. `keepable` is the text that may be kept, without what may be a secret; tokens of the
+    /// usual shape are removed from it before.
+    pub async fn finish(
         self,
         refusal: Option<String>,
-        keepable: impl Fn(&[u8]) -> Option<Vec<u8>>,
+        keepable: impl AsyncFn(&[u8]) -> Option<Vec<u8>>,
     ) -> Result<String, String> {
         let bytes = self.bytes();
         let (why, text) = match (refusal, bytes) {
@@ -266,13 +267,15 @@ impl EditFile {
         let mut said = why;
         for (name, text) in texts {
             said.push_str("; ");
-            let Some(kept) = keepable(&text) else {
+            let given = String::from_utf8_lossy(&self.given);
+            let (text, had_token) = without_tokens(&text, &given);
+            let Some(kept) = keepable(&text).await else {
                 said.push_str("your text seems to contain a key and was not saved");
                 continue;
             };
-            said.push_str(&keep(&self.keeps, &name, &kept).0);
+            said.push_str(&keep(&self.keeps, &name, &kept, had_token).0);
             if kept != text {
-                said.push_str("; it is saved without what may be a key");
+                said.push_str("; it is saved without what may be a secret");
             }
         }
         match self.remove() {
@@ -329,27 +332,26 @@ impl EditFile {
 /// Where a text is kept that is not used, if the folders before it are missing or full. That of the session is the last
 /// one, because it ends with the session.
 pub fn keeping_folders(get: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let named = ["TMPDIR", "HOME", "XDG_RUNTIME_DIR"].map(|name| {
-        get(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    });
-    let [first, home, runtime] = named;
-    let first = first.unwrap_or_else(std::env::temp_dir);
-    let others = [home, runtime].into_iter().flatten();
+    let others = ["HOME", "XDG_RUNTIME_DIR"].into_iter().filter_map(&get);
+    let others = others.filter(|value| !value.is_empty()).map(PathBuf::from);
+    let first = temporary_folder_of(get("TMPDIR"));
     [first].into_iter().chain(others).collect()
 }
 
-/// Keeps a text that is not used in a new file that only its owner can read, without the tokens in it, in the first of the
-/// folders that takes it. Returns the end of a sentence that names the file, and its path.
-pub fn keep(folders: &[PathBuf], name: &str, text: &[u8]) -> (String, Option<PathBuf>) {
-    let (text, had_token) = without_tokens(text);
+/// Keeps a text that is not used, and that has no secret, in a new file that only its owner can read, in the first of the folders
+/// that takes it. Returns the end of a sentence that names the file, and its path.
+pub fn keep(
+    folders: &[PathBuf],
+    name: &str,
+    text: &[u8],
+    had_token: bool,
+) -> (String, Option<PathBuf>) {
     let written = |folder: &PathBuf| {
         let mut file = tempfile::Builder::new()
             .prefix("groupdesk-")
             .suffix(&format!("-{name}"))
             .tempfile_in(folder)?;
-        file.write_all(&text)?;
+        file.write_all(text)?;
         let (_, path) = file.keep().map_err(|error| error.error)?;
         Ok::<_, io::Error>(path)
     };

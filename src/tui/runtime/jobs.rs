@@ -80,6 +80,14 @@ impl Backends {
             .collect()
     }
 
+    /// What may be kept of a text from that editor.
+    pub async fn keepable(&self, profile: ProfileIndex, text: &[u8], given: &str) -> Vec<u8> {
+        match self.of(profile) {
+            Some(operations) => operations.without_secrets(text, given).await,
+            None => text.to_vec(),
+        }
+    }
+
     pub async fn run(&self, profile: ProfileIndex, job: Job, context: JobContext) -> Outcome {
         let Some(operations) = self.of(profile) else {
             // Only these need no profile.

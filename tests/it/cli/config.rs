@@ -96,7 +96,7 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
             &format!("s/api_key = .*/api_key = \"{key}\"/; s/7s/8s/"),
         );
         let ran = home.exits(2, "config edit").await;
-        ran.hides(key).says("without what may be a key");
+        ran.hides(key).says("without what may be a secret");
         let kept = kept_text(&ran.err);
         assert!(kept.contains("\"8s\"") && !kept.contains(key), "{kept}");
     }

@@ -96,6 +96,40 @@ async fn a_new_directory_in_a_named_place_is_said_once() {
     assert!(home.path("third.db").exists());
 }
 
+/// SQLite would remove each of these files at the next command.
+#[tokio::test]
+async fn no_file_gets_a_name_that_sqlite_or_groupdesk_uses() {
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let names = ["x.db-wal", "./x.db-shm", "x.db-journal", "timelines"];
+    let whole = home.at("latest-changes");
+    let mut names = names.into_iter().chain([whole.as_str()]).cycle();
+    for command in [
+        "list --directory",
+        "directory backup",
+        "export --file",
+        "get acme --token-out",
+        "export --reveal-tokens --token-out",
+        "serve backup",
+        "serve keys list --database",
+        "list --config",
+    ] {
+        for name in names.by_ref().take(3) {
+            let ran = home.exits(2, &format!("{command} {name}")).await;
+            assert_has(&in_one_line(&ran.all()), "is named like a file that");
+        }
+    }
+    assert!(!home.path("latest-changes").exists());
+}
+
+#[tokio::test]
+async fn a_directory_that_another_data_folder_begins_is_said() {
+    let (mut home, _service) = knowing_acme(vec![Fault::Close]).await;
+    home.set("XDG_DATA_HOME", home.at("snap"));
+    let ran = home.run("list").await;
+    assert_has(&ran.err, "groupdesk/directory.db is a new, empty directory");
+    assert_lacks(&home.run("list").await.err, "new, empty");
+}
+
 #[tokio::test]
 async fn a_new_database_of_the_service_in_a_named_place_is_said_once() {
     let home = Home::new();

@@ -132,6 +132,44 @@ async fn files_are_compared_with_the_directory_and_the_exit_code_says_so() {
     assert_eq!(each(&listed, "user_group_id"), ["acme"], "nothing was made");
 }
 
+/// The fields refuse the same forms.
+#[tokio::test]
+async fn a_text_is_kept_without_a_known_token_in_any_form() {
+    let (mut home, _serving) = two().await;
+    let token = home.exits(0, "get acme --reveal").await.out;
+    let token = token
+        .split(|c: char| !c.is_ascii_hexdigit())
+        .find(|word| word.len() == 64)
+        .expect("a token");
+    let (first, second) = token.split_at(30);
+    for (form, kept_of_it) in [
+        (format!("echo {first} {second}"), first),
+        (format!("echo {first}; echo '  {second}'"), first),
+        (
+            format!("echo {token} | fold -w 8 | tr '\\n' ' '"),
+            &first[..8],
+        ),
+        (format!("echo {}", &token[..40]), first),
+        (format!("printf %s {token} | base64 -w0"), token),
+    ] {
+        editor(
+            &mut home,
+            &format!("(echo '{{\"name\": \"New name'; {form}) > \"$1\""),
+        );
+        let ran = home.exits(2, "edit acme --yes").await;
+        let text = std::fs::read_to_string(kept(&ran).expect("a path")).expect("kept");
+        assert!(text.contains("name"), "{form}: {text}");
+        assert!(
+            text.contains("xxxx") && !text.contains(kept_of_it),
+            "{form}: {text}"
+        );
+        let encoded = text
+            .split_whitespace()
+            .any(|word| word.len() > 60 && !word.contains("xx"));
+        assert!(!encoded, "{form}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn a_group_is_changed_in_the_editor() {
     let (mut home, _serving) = two().await;
@@ -208,5 +246,5 @@ async fn a_group_is_changed_in_the_editor() {
 /// The file in which what was typed is kept.
 fn kept(ran: &Ran) -> Option<&str> {
     let (_, kept) = ran.err.split_once("your text is in ")?;
-    kept.split([':', '\n']).next()
+    kept.split([':', ',', ';', '\n']).next()
 }

@@ -182,6 +182,8 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     let ran = home.exits(2, &["whose", new.as_str()]).await;
     let told = "do not pass a token as an argument: other users of this machine can read it";
     ran.hides(&new).says(told);
+    let ran = home.exits(2, "whose acme-eu").await;
+    ran.says("groupdesk show ID");
     home.write("leaked.txt", &new);
     let ran = home.exits(2, "whose leaked.txt").await;
     ran.hides(&new).says("groupdesk whose < FILE");

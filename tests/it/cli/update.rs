@@ -73,6 +73,7 @@ async fn an_update_without_a_change_is_refused_before_anything_is_sent() {
         (2, "update acme --yes", needs),
         (2, "update acme --dry-run", needs),
         (2, "update acme globex --yes", "update needs a change, for example --map 7=213; nothing was sent"),
+        (2, "update acme name=Acme --yes", "update needs a change; nothing was sent. Write it as --name TEXT"),
         (2, "update acme --name x --if-value y --yes", "--if-value needs one of --map, --unmap, --property or --remove-property"),
         (2, "update acme --unmap 400 --yes", "has no row \"400\"; nothing was changed; did you mean \"40\"?"),
         (2, "update acme --remove-property teir --yes", "have no key \"teir\"; nothing was changed; did you mean \"tier\"?"),

@@ -108,6 +108,12 @@ pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
             "a word of {option} is read as another ID; {UNDONE}. Put the text of {option} in quotes"
         )));
     }
+    let field = others().find_map(forgotten::field);
+    if let Some(written) = field.filter(|_| arguments.is_nothing()) {
+        return Err(CliError::Usage(format!(
+            "update needs a change; {UNDONE}. Write it as {written}"
+        )));
+    }
     let mut values = others().filter_map(forgotten::value);
     let value = values.find(|option| ["--map", "--property"].contains(option));
     if let Some(option) = value.filter(|_| arguments.is_nothing()) {

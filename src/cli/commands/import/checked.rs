@@ -17,7 +17,7 @@ use crate::{
     formats::{Ids, Reader, RowResult, is_json, shown_id},
     intake::text,
     operations::Rows,
-    platform::os_error::in_plain_words,
+    platform::{os_error::in_plain_words, private_files::temporary_folder},
 };
 
 /// Bytes that are copied at a time.
@@ -230,7 +230,7 @@ fn copy(
 ) -> Result<(File, Option<String>), String> {
     let to_text = |error: io::Error| error.to_string();
     let mut from = text::source(source).map_err(to_text)?;
-    let mut copy = tempfile::tempfile()
+    let mut copy = tempfile::tempfile_in(temporary_folder())
         .map_err(|error| format!("cannot be copied to a temporary file ({error}); set TMPDIR"))?;
     let mut bytes = vec![0; CHUNK_SIZE];
     loop {

@@ -160,6 +160,11 @@ fn an_option_inside_the_quotes_of_another_word_is_refused() {
         &["label", "a", "--add", "vip --json"],
         &["rotate", "my-command", "x --dry-run", "--yes"],
         &["create", "a-command --dry-run"],
+        &["rotate", "a", "--reason=leaked --dry-run", "--yes"],
+        &["rotate", "a", "--reason=leaked —dry-run", "--yes"],
+        &["rotate", "a", "--reason=leaked --token-out=f"],
+        &["update", "a", "--name=--dry-run", "--yes"],
+        &["create", "a", "--name=—dry-run"],
     ] {
         let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
         assert!(
@@ -170,7 +175,10 @@ fn an_option_inside_the_quotes_of_another_word_is_refused() {
     let text = refusal(&["update", "a", "--name", "Acme --dry-run"]).expect("refused");
     assert!(text.ends_with("As a text: --name=TEXT"), "{text}");
     for words in [
-        &["rotate", "a", "--reason=leaked --dry-run"][..],
+        &["rotate", "a", "--reason=leaked --dry-run."][..],
+        &["rotate", "a", "--reason=without --dry-run by Ben"],
+        &["rotate", "a", "--reason=rm -f x -y"],
+        &["list", "--filter=acme --json"],
         &["rotate", "a", "--reason", "rm -f x -y"],
         &["note", "a", "never without --dry-run"],
         &["create", "a", "--", "a --yes"],
@@ -193,6 +201,35 @@ fn an_option_inside_the_quotes_of_another_word_is_refused() {
         ],
         &["list", "--filter", "acme -json"],
         &["list", "--filter", "\"leaked --json x\""],
+    ] {
+        assert_eq!(refusal(words), None, "{words:?}");
+    }
+}
+
+#[test]
+fn an_option_behind_two_dashes_is_no_new_name() {
+    for words in [
+        &["create", "--yes", "--", "--dry-run"][..],
+        &["create", "--", "a", "-y"],
+        &["get", "--exists", "--", "--token-out=f"],
+    ] {
+        let text = refusal(words).unwrap_or_else(|| panic!("taken: {words:?}"));
+        assert!(text.contains("is an option of this command"), "{text}");
+    }
+    for words in [
+        &["create", "--", "dry-run"][..],
+        &["create", "--", "-x"],
+        &["get", "--", "--json"],
+        &["note", "a", "--", "--dry-run"],
+        &[
+            "profile",
+            "add",
+            "a",
+            "--api-key-command",
+            "pass",
+            "--",
+            "--profile",
+        ],
     ] {
         assert_eq!(refusal(words), None, "{words:?}");
     }

@@ -58,14 +58,14 @@ impl GroupForm {
             return;
         }
         let key = context.keys.key(self.field_focus(), Action::EditWhole);
-        let error = self.take_group(text, &key);
+        let error = self.take_group(text, &given, &key);
         match error {
             Some(error) => context.say(Severity::Warning, error),
             None => context.say(Severity::Info, "Loaded from the editor; not sent yet"),
         }
     }
 
-    fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
+    fn take_group(&mut self, text: &str, given: &str, key: &str) -> Option<String> {
         self.group_text = None;
         if text.trim().is_empty() {
             return Some("empty: the group stays unchanged".into());
@@ -76,7 +76,7 @@ impl GroupForm {
                 None
             }
             Err(problem) => {
-                let (text, token) = kept(text);
+                let (text, token) = kept(text, given);
                 self.group_text = Some(text);
                 Some(format!("{problem}; kept{token}: {key} opens it again"))
             }
@@ -131,8 +131,8 @@ impl GroupForm {
 }
 
 /// Text that cannot be parsed is kept as a draft, on disk; a pasted answer of the service would contain a token.
-fn kept(text: &str) -> (String, &'static str) {
-    let (kept, had_token) = without_tokens(text.as_bytes());
+fn kept(text: &str, given: &str) -> (String, &'static str) {
+    let (kept, had_token) = without_tokens(text.as_bytes(), given);
     let token = if had_token { " without the token" } else { "" };
     (String::from_utf8_lossy(&kept).into_owned(), token)
 }

@@ -31,6 +31,10 @@ fn visual_comes_before_editor_and_none_says_what_to_do() {
     assert_eq!(Editor::find(both).expect("one").line, "code --wait");
     let empty = variables(&[("VISUAL", " \t"), ("EDITOR", "ed")]);
     assert_eq!(Editor::find(empty).expect("one").line, "ed");
+    let empty = variables(&[("EDITOR", "ed"), ("TMPDIR", ""), ("HOME", "")]);
+    let found = Editor::find(empty).expect("one");
+    let tmp = PathBuf::from("/tmp");
+    assert_eq!((&found.folder, &found.keeps), (&tmp, &vec![tmp.clone()]));
     let error = Editor::find(Vec::new()).expect_err("none");
     assert!(error.contains("EDITOR="), "{error}");
 }
@@ -78,7 +82,9 @@ async fn an_editor_with_arguments_and_quotes_gets_a_private_file() {
     let run = exit(&editor, &file).await;
     assert_eq!(editor.refusal(&run.status), None);
     assert_eq!(
-        file.finish(None, |text| Some(text.to_vec())).as_deref(),
+        file.finish(None, async |text: &[u8]| Some(text.to_vec()))
+            .await
+            .as_deref(),
         Ok("Acme\nkept\n")
     );
     let modes = std::fs::read_to_string(&log).expect("a log");
@@ -153,7 +159,8 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         let (editor, file) = opened(&pairs, "given");
         let refusal = editor.refusal(&exit(&editor, &file).await.status);
         let said = file
-            .finish(refusal, |text| Some(text.to_vec()))
+            .finish(refusal, async |text: &[u8]| Some(text.to_vec()))
+            .await
             .expect_err(script);
         assert!(said.contains(why), "{script}: {said}");
         let left: Vec<_> = std::fs::read_dir(&tmp).expect("readable").collect();
@@ -177,7 +184,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
 #[tokio::test]
 async fn a_text_that_is_not_used_is_kept_without_a_key() {
     for (kept, why) in [
-        (Some(b"masked".to_vec()), "without what may be a key"),
+        (Some(b"masked".to_vec()), "without what may be a secret"),
         (None, "was not saved"),
     ] {
         let place = tempfile::tempdir().expect("a folder");
@@ -190,7 +197,8 @@ async fn a_text_that_is_not_used_is_kept_without_a_key() {
         ];
         let (editor, file) = opened(&pairs, "given");
         let refusal = editor.refusal(&exit(&editor, &file).await.status);
-        let said = file.finish(refusal, |_| kept.clone()).expect_err("refused");
+        let said = file.finish(refusal, async |_: &[u8]| kept.clone()).await;
+        let said = said.expect_err("refused");
         assert!(said.contains(why), "{said}");
         let left = std::fs::read_dir(place.path()).expect("readable");
         let left = left.map(|entry| std::fs::read(entry.expect("an entry").path()));
@@ -214,7 +222,8 @@ async fn a_text_is_kept_in_another_folder_where_that_for_temporary_files_takes_n
     ];
     let (editor, file) = opened(&pairs, "given");
     let refusal = editor.refusal(&exit(&editor, &file).await.status);
-    file.finish(refusal, |text| Some(text.to_vec()))
+    file.finish(refusal, async |text: &[u8]| Some(text.to_vec()))
+        .await
         .expect_err("refused");
     let mut left = std::fs::read_dir(place.path()).expect("readable");
     let left = left.next().expect("a file").expect("readable");

@@ -286,7 +286,11 @@ impl<S: Screen> Runner<S> {
                 end = run.end;
                 let back = self.screen.take_back();
                 hint = file.hint(&run);
-                let text = file.finish(editor.refusal(&run.status), |text| Some(text.to_vec()));
+                let (backends, profile) = (&self.backends, self.app.context.current);
+                let given = &external_edit.text;
+                let keepable =
+                    async |text: &[u8]| Some(backends.keepable(profile, text, given).await);
+                let text = file.finish(editor.refusal(&run.status), keepable).await;
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
                     Ok(None) => {}
