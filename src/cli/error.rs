@@ -158,11 +158,11 @@ pub(super) fn advice(failure: &Failure) -> Cow<'static, str> {
         } => format!("\n{open}").into(),
         // Several known IDs in one word are no new one.
         Failure::NotKnown { id, near, .. }
-            if near
-                .iter()
-                .filter(|near| id.as_str().contains(near.as_str()))
-                .count()
-                > 1 =>
+            if near.iter().any(|first| {
+                let rest = id.as_str().strip_prefix(first.as_str()).unwrap_or_default();
+                let rest = rest.trim_start_matches([',', ';', '/', '+']);
+                near.iter().any(|second| second.as_str() == rest)
+            }) =>
         {
             " Write a space between IDs".into()
         }
@@ -181,5 +181,32 @@ pub(super) fn advice(failure: &Failure) -> Cow<'static, str> {
             ..
         } => ". To find out, run `groupdesk rotations check`".into(),
         _ => "".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::group::UserGroupId;
+
+    #[test]
+    fn only_a_word_of_known_ids_is_taken_for_several() {
+        let id = |text: &str| UserGroupId::parse(text).expect("an ID");
+        let is_several = |typed: &str| {
+            let failure = Failure::NotKnown {
+                id: id(typed),
+                near: vec![id("acme"), id("acme-eu")],
+                undone: "nothing was sent",
+                may_create: true,
+                open: None,
+            };
+            advice(&failure).contains("space between IDs")
+        };
+        for typed in ["acme,acme-eu", "acme-eu/acme", "acmeacme-eu"] {
+            assert!(is_several(typed), "{typed}");
+        }
+        for typed in ["acme-eu-berlin", "acme-eu2", "my-acme-eu"] {
+            assert!(!is_several(typed), "{typed}");
+        }
     }
 }

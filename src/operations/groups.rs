@@ -267,7 +267,7 @@ impl Operations {
                     ..Record::default()
                 };
                 // The outcome of the request matters more than a failure to record it.
-                drop(self.write(record).await);
+                drop(self.write_failed(record, &failure).await);
                 Err(failure)
             }
         }

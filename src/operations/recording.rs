@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{attempts::Recording, groups::claims::Claim, prelude::*};
 use crate::{
+    api::failure::CallError,
     directory::{ChangeId, Recorded},
     domain::{
         change::{FieldChange, Mark},
@@ -13,9 +14,26 @@ use crate::{
 };
 
 impl Operations {
-    pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
+    pub(super) async fn write(&self, record: Record) -> Result<Recorded, Failure> {
+        self.write_what(record, Recording::Outcome).await
+    }
+
+    /// Records that a request failed. If it was not sent, that is not waited for without access.
+    pub(super) async fn write_failed(
+        &self,
+        record: Record,
+        failure: &Failure,
+    ) -> Result<Recorded, Failure> {
+        let what = match failure.cause() {
+            Failure::Unreachable(CallError::NotSent { .. }) => Recording::NotSent,
+            _ => Recording::Outcome,
+        };
+        self.write_what(record, what).await
+    }
+
+    async fn write_what(&self, mut record: Record, what: Recording) -> Result<Recorded, Failure> {
         record.key = self.key_id();
-        let written = self.record_outcome(record, Recording::Outcome).await;
+        let written = self.record_outcome(record, what).await;
         written.map_err(Failure::NotWritten)
     }
 
@@ -80,7 +98,7 @@ impl Operations {
             ..Record::default()
         };
         // The outcome of the request matters more than a failure to record it.
-        let written = self.write(record).await;
+        let written = self.write_failed(record, &failure).await;
         let is_settled =
             matches!(&written, Err(Failure::NotWritten(error)) if error.is_of_others());
         if is_settled && ending == Ending::Unknown {

@@ -87,7 +87,7 @@ impl Run for Apply {
         let Some(checked) = checked.await? else {
             return Ok(Exit::Usage);
         };
-        let session = Session::open(global).await?;
+        let session = signals.unless_signalled(Session::open(global)).await?;
         session.say_where();
         let prepared = signals.unless_signalled(prepare(&session, &self, &checked));
         let (permit, shown) = match prepared.await? {

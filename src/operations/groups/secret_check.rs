@@ -344,12 +344,16 @@ pub(crate) async fn hide_secret_reasons(profiles: &mut [Profile], directory: &Di
     if directory.role().is_some() && directory.may(Role::Operator).is_err() {
         return;
     }
-    for guard in profiles.iter_mut().flat_map(|profile| &mut profile.guards) {
-        let asked = fingerprints_in(directory.fingerprinter(), &guard.reason);
-        let known = directory.known_secrets(asked).await;
-        if known.is_ok_and(|known| !known.is_empty()) {
-            HIDDEN.clone_into(&mut guard.reason);
-        }
+    let guards = profiles.iter_mut().flat_map(|profile| &mut profile.guards);
+    let mut reasons: Vec<_> = guards.map(|guard| &mut guard.reason).collect();
+    let (mut asked, mut asked_for) = (Vec::new(), Vec::new());
+    for (at, reason) in reasons.iter().enumerate() {
+        let found = fingerprints_in(directory.fingerprinter(), reason);
+        asked_for.resize(asked_for.len() + found.len(), at);
+        asked.extend(found);
+    }
+    for known in directory.known_secrets(asked).await.unwrap_or_default() {
+        HIDDEN.clone_into(reasons[asked_for[known]]);
     }
 }
 
