@@ -229,7 +229,7 @@ pub enum BeginResult {
     TakenBy(RotationRow),
     /// A create or an update holds the group; nothing may be sent yet.
     HeldBy(Box<Mutation>),
-    /// The token came from a rotation that the intent leaves alone.
+    /// The token is one that the intent leaves alone.
     RotatedBy(TokenChange),
 }
 

@@ -24,12 +24,12 @@ const GATE_IS_FRESH: Duration = Duration::from_secs(1);
 /// It was recorded as sent, and certainly was not.
 const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
 
-/// Which tokens from rotations of this directory are left alone, however they were selected.
+/// Which new tokens are left alone, however they were selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spare {
-    /// Those recorded after this number of the directory ([`Directory::last_number`]).
+    /// Those recorded after this number of the directory ([`Directory::last_number`]), also if they were changed elsewhere.
     pub since: Option<i64>,
-    /// Those recorded less than this ago, by the directory's own clock.
+    /// Those from rotations of this directory that were recorded less than this ago, by its own clock.
     pub younger_than: Duration,
 }
 
@@ -517,7 +517,7 @@ impl Operations {
 fn just_rotated(id: &UserGroupId, token: &TokenChange) -> Failure {
     Failure::JustRotated {
         id: id.clone(),
-        by: token.by.clone().unwrap_or_default(),
+        by: token.by.clone(),
         ago: token.ago(),
     }
 }
