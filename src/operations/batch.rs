@@ -147,7 +147,7 @@ impl Operations {
             directory.rotated_within(place, RECENT).await?
         };
         let mut open = HashMap::new();
-        for row in self.open_rotations().await? {
+        for row in [self.open_rotations().await?, self.conflicts().await?].concat() {
             open.entry(row.user_group_id).or_insert(row.rotation.state);
         }
         let locks = self.locks(true).await?;

@@ -9,7 +9,7 @@ use super::{
     batches,
     fault::{Fault, beside},
     history, mutations, order, places,
-    states::{holds, open_states},
+    states::{conflicts, holds, open_states},
 };
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
@@ -474,6 +474,9 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
         .and("user_group_id =", filter.user_group_id);
     if filter.open_only {
         select = select.only(OPEN);
+    }
+    if filter.conflicts_only {
+        select = select.only(conflicts!());
     }
     let select = select.and("handoff =", filter.handoff);
     select.newest_first("id", filter.limit)
