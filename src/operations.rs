@@ -380,6 +380,20 @@ impl Operations {
         self.open_rotations_of(self.place().await?).await
     }
 
+    /// Returns the conflicts of this place that nothing has ended yet.
+    pub async fn conflicts(&self) -> Result<Vec<RotationRow>, DirectoryError> {
+        self.conflicts_of(self.place().await?).await
+    }
+
+    async fn conflicts_of(&self, place: PlaceId) -> Result<Vec<RotationRow>, DirectoryError> {
+        let filter = RotationFilter {
+            place: Some(place),
+            conflicts_only: true,
+            ..RotationFilter::default()
+        };
+        self.0.directory.rotations(filter).await
+    }
+
     async fn open_rotations_of(&self, place: PlaceId) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(place),

@@ -229,7 +229,7 @@ pub enum BeginResult {
     TakenBy(RotationRow),
     /// A create or an update holds the group; nothing may be sent yet.
     HeldBy(Box<Mutation>),
-    /// The token came from a rotation that the intent leaves alone.
+    /// The token is one that the intent leaves alone.
     RotatedBy(TokenChange),
 }
 
@@ -336,6 +336,8 @@ pub struct RotationFilter {
     pub user_group_id: Option<UserGroupId>,
     /// Only those with an unknown outcome.
     pub open_only: bool,
+    /// Only conflicts that are neither abandoned nor followed by a rotation that counts.
+    pub conflicts_only: bool,
     /// Only those whose hand-off is in this state.
     pub handoff: Option<HandOffState>,
     /// At most this many, the newest.

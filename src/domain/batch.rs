@@ -264,7 +264,6 @@ mod tests {
             id: id(text),
             group,
             open,
-            rotated: None,
             refused: None,
             recent: None,
         }

@@ -95,7 +95,8 @@ impl Operations {
     }
 
     /// As [`Operations::plan_batch`], for groups that this batch did not rotate, or may not have rotated: these are left out.
-    /// Their last rotation was checked, or included, when that batch was planned: only a later one counts.
+    /// Their last rotation was checked, or included, when that batch was planned: only a later change of the token counts,
+    /// by whomever and from wherever, in the order of the directory.
     pub async fn plan_retry(
         &self,
         wanted: &[UserGroupId],
@@ -136,8 +137,8 @@ impl Operations {
         let noted = self.directory().last_number().await?;
         let groups = self.show_all(wanted).await?;
         let (directory, place) = (self.directory(), self.place().await?);
-        let rotated = match since {
-            Some(number) => directory.rotated_since(place, number).await?,
+        let changed = match since {
+            Some(number) => directory.token_changed_since(place, number).await?,
             None => HashMap::new(),
         };
         let recent = if rules.include_recent {
@@ -146,7 +147,7 @@ impl Operations {
             directory.rotated_within(place, RECENT).await?
         };
         let mut open = HashMap::new();
-        for row in self.open_rotations().await? {
+        for row in [self.open_rotations().await?, self.conflicts().await?].concat() {
             open.entry(row.user_group_id).or_insert(row.rotation.state);
         }
         let locks = self.locks(true).await?;
@@ -156,8 +157,14 @@ impl Operations {
             open: open.get(id).copied(),
             refused: refused
                 .remove(id)
-                .or_else(|| locks.skip(id, Operation::Rotate)),
-            rotated: rotated.get(id).and_then(|token| token.by.clone()),
+                .or_else(|| locks.skip(id, Operation::Rotate))
+                .or_else(|| {
+                    let last = group.as_ref().and_then(|group| group.last_rotated.as_ref());
+                    Some(match changed.get(id)?.by.clone() {
+                        Some(by) => Skip::RotatedSince(by),
+                        None => Skip::ChangedElsewhere(id.clone(), last.map(|last| last.at)),
+                    })
+                }),
             recent: recent.get(id).copied(),
         });
         let plan = Plan::of(candidates, rules);

@@ -142,7 +142,6 @@ impl Operations {
                     .find(|row| row.user_group_id == id)
                     .map(|row| row.rotation.state),
                 refused: locks.skip(&id, Operation::Update),
-                rotated: None,
                 recent: None,
                 id,
             },

@@ -117,12 +117,14 @@ pub enum Failure {
     },
     /// Somebody rotated it since this process began, or a moment ago, by the directory's own order and clock.
     #[error(
-        "\"{id}\" NOT rotated: {by} rotated it{}. To rotate it again, add --include-recent",
-        ago_in_words(*ago)
+        "\"{id}\" NOT rotated: {}. To rotate it all the same: {}",
+        newer_token(by.as_ref(), *ago),
+        id.command("rotate", "--include-recent")
     )]
     JustRotated {
         id: UserGroupId,
-        by: String,
+        /// `None` if it was changed elsewhere.
+        by: Option<String>,
         ago: Option<Duration>,
     },
     /// The operator meant to rotate another token than the current one, which may just have been handed out.
@@ -453,6 +455,16 @@ fn suggestion(near: &[UserGroupId]) -> String {
 
 fn after_colon(words: Option<&String>) -> String {
     words.map_or_else(String::new, |words| format!(": {}", visible(words)))
+}
+
+/// Who gave it the token that was left alone, and when.
+fn newer_token(by: Option<&String>, ago: Option<Duration>) -> String {
+    let ago = ago_in_words(ago);
+    match by {
+        Some(by) => format!("{} rotated it{ago}", visible(by)),
+        None if ago.is_empty() => "its token was changed outside this directory".to_owned(),
+        None => format!("its token was changed outside this directory, as was seen{ago}"),
+    }
 }
 
 fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> String {

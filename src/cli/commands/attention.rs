@@ -194,6 +194,9 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
                 quoted(environment)
             )
         }
+        ConcernKind::Rotation(id, State::Conflict, _) => {
+            format!("rotations abandon {} --reason WHY", id.0)
+        }
         ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
         // A check does not read a group that may not exist.
         ConcernKind::Change(_, operation, id) if may_create(concern, at, *operation) => {

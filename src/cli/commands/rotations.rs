@@ -121,7 +121,9 @@ impl Run for Rotations {
 
 async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
     let rows = if only_open {
-        session.operations.open_rotations().await?
+        let mut rows = session.operations.open_rotations().await?;
+        rows.extend(session.operations.conflicts().await?);
+        rows
     } else {
         session.operations.rotations().await?
     };
@@ -151,11 +153,20 @@ async fn check(session: &Session, signals: &mut Signals, ids: &[i64]) -> Result<
         let which: Vec<_> = rows.iter().map(|row| row.id).collect();
         let settled = rows.into_iter();
         let settled = settled.filter(|row| !row.rotation.state.is_open());
-        let settled: Vec<_> = settled.map(Recovered::Settled).collect();
+        let mut settled: Vec<_> = settled.map(Recovered::Settled).collect();
+        if ids.is_empty() {
+            let conflicts = operations.conflicts().await?.into_iter();
+            settled.extend(conflicts.map(Recovered::Settled));
+        }
         let open = operations.open_changes().await?;
         Ok((settled, open, operations.run_check(&which).await?))
     };
     let (mut rotations, open, run) = signals.unless_signalled(prepared).await?;
+    for one in &rotations {
+        if one.row().rotation.state == State::Conflict {
+            output::alarm(&line(one));
+        }
+    }
     let mut changes = Ok(Vec::new());
     let report = Report {
         ids,
@@ -339,7 +350,10 @@ fn line(recovered: &Recovered) -> String {
                         id.command("get", "")
                     )
                 }
-                State::Conflict => "; the responses contradict each other: investigate".to_owned(),
+                State::Conflict => format!(
+                    "; the responses contradict each other: investigate, then close it: groupdesk rotations abandon {number} \
+                     --reason WHY"
+                ),
                 _ => String::new(),
             };
             format!("rotation {number} of \"{id}\": {state}{next}")

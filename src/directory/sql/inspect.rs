@@ -18,7 +18,7 @@ use super::{
     open::{APPLICATION_ID, key, unfit, version},
     places,
     schema::{BUSY_TIMEOUT, NEWEST},
-    states::open_states,
+    states::{conflicts, open_states},
 };
 use crate::{
     db::{Access, Tx, file, record, values},
@@ -207,10 +207,12 @@ record!(Contents, "contents" {
 macro_rules! open {
     ($since:literal) => {
         concat!(
-            "SELECT 'rotation', state <> 'unknown', COALESCE(sent_at, started_at), ",
+            "SELECT 'rotation', state NOT IN ('unknown', 'conflict'), COALESCE(sent_at, started_at), ",
             $since,
             "(boot_clock), process, profile, settles_in FROM rotations WHERE ",
             open_states!(),
+            " OR ",
+            conflicts!(),
             " UNION ALL SELECT 'hand-off', handoff_note IS NULL, COALESCE(handoff_at, sent_at, started_at), ",
             $since,
             "(COALESCE(handoff_clock, boot_clock)), COALESCE(handoff_process, process), profile, handoff_limit \

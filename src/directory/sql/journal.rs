@@ -9,14 +9,14 @@ use super::{
     batches,
     fault::{Fault, beside},
     history, mutations, order, places,
-    states::{holds, open_states},
+    states::{conflicts, holds, open_states},
 };
 use crate::{
     db::{Access, Asked, Select, Tx, Value, values},
     directory::{
         BeginResult, ChangeId, Directory, DirectoryError, EventKind, Gate, HandOffStep,
         HandOffTaker, JournalEvent, PlaceId, Result, RotationFilter, RotationId, RotationIntent,
-        RotationRow, RotationStep, RunId,
+        RotationRow, RotationStep, RunId, TokenChange,
         columns::{EventColumns, boot_clock},
         lanes::Subject,
         replay,
@@ -210,7 +210,7 @@ WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $
  AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $12 AND position = $13 \
   AND (rotation_id IS NOT NULL OR outcome IS NOT NULL)) \
  AND NOT EXISTS (SELECT 1 FROM last_changes WHERE place = $1 AND user_group_id = $2 AND part = 'token' \
-  AND rotation IS NOT NULL AND number > $14) \
+  AND number > $14) \
 ON CONFLICT DO NOTHING RETURNING id"
 );
 
@@ -255,7 +255,7 @@ AND (fingerprint = $3 OR state = 'superseded')";
 const TAKER: &str = "\
 SELECT * FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)";
 
-/// Begins a rotation, unless the token came from one that the intent leaves alone.
+/// Begins a rotation, unless the token is one that the intent leaves alone.
 pub(super) fn begin(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -266,11 +266,13 @@ pub(super) fn begin(
     }
     let id = &intent.user_group_id;
     let last = order::of_group(tx, place, id)?;
-    let from_here = last.token.filter(|token| token.rotation.is_some());
     let is_later = intent.noted.is_some_and(|noted| last.noted.token > noted);
     let mut until = last.noted.token;
-    if let Some(token) = from_here
-        && (is_later || token.ago().is_some_and(|ago| ago < intent.spares))
+    let is_young = |token: &TokenChange| {
+        token.rotation.is_some() && token.ago().is_some_and(|ago| ago < intent.spares)
+    };
+    if let Some(token) = last.token
+        && (is_later || is_young(&token))
     {
         if tx
             .one::<RotationRow>(UNSETTLED, values![place, id])?
@@ -285,7 +287,7 @@ pub(super) fn begin(
 }
 
 /// Inserts the intent, unless the batch item is taken or the group is held; a second rotation of the same token is
-/// prevented by the index. `until`: the last rotation that may have given the group its token, by its number in the
+/// prevented by the index. `until`: the last change that may have given the group its token, by its number in the
 /// directory.
 fn claim(
     tx: &Tx<'_>,
@@ -472,6 +474,9 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
         .and("user_group_id =", filter.user_group_id);
     if filter.open_only {
         select = select.only(OPEN);
+    }
+    if filter.conflicts_only {
+        select = select.only(conflicts!());
     }
     let select = select.and("handoff =", filter.handoff);
     select.newest_first("id", filter.limit)

@@ -25,14 +25,14 @@ impl Directory {
             .await
     }
 
-    /// The groups of a place whose token came from a rotation that was recorded after this number.
-    pub async fn rotated_since(
+    /// The groups of a place whose last change of the token was recorded after this number, whoever changed it.
+    pub async fn token_changed_since(
         &self,
         place: PlaceId,
         number: i64,
     ) -> Result<HashMap<UserGroupId, TokenChange>> {
         self.execute(Access::Short, move |tx| {
-            let rows = tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number]);
+            let rows = tx.all::<(UserGroupId, TokenChange)>(CHANGED_SINCE, values![place, number]);
             let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
             Ok(rows.into_iter().collect())
         })
@@ -137,9 +137,9 @@ pub(super) fn of(rows: Vec<Row>) -> Result<LastChanges, Fault> {
     Ok(last)
 }
 
-const ROTATED_SINCE: &str = "\
+const CHANGED_SINCE: &str = "\
 SELECT c.user_group_id, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
-JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";
+LEFT JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";
 
 /// A copied change has no time, and one from before a failover has one that is marked.
 const ROTATED_WITHIN: &str = "\

@@ -7,6 +7,15 @@ macro_rules! open_states {
     };
 }
 
+/// Conflicts that are neither abandoned nor followed by a rotation that ended with a newer token.
+macro_rules! conflicts {
+    () => {
+        "state = 'conflict' AND NOT EXISTS (SELECT 1 FROM rotations later WHERE later.place = rotations.place \
+         AND later.user_group_id = rotations.user_group_id AND later.id > rotations.id \
+         AND later.state IN ('confirmed', 'recovered', 'superseded'))"
+    };
+}
+
 /// What holds its group, a rotation or another mutation, as in the index `mutations_one_per_group`.
 macro_rules! holds {
     () => {
@@ -28,7 +37,7 @@ macro_rules! restored {
     };
 }
 
-pub(super) use {holds, is_open, open_states, restored};
+pub(super) use {conflicts, holds, is_open, open_states, restored};
 
 #[cfg(test)]
 mod tests {

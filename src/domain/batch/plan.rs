@@ -46,9 +46,15 @@ pub enum Skip {
     /// How it ended in the batch that is retried, for which this is no retry.
     #[error("{0}")]
     InBatch(String),
-    /// Rotated by somebody since the batch that is being resumed began: nothing is left to do.
+    /// Rotated in this directory since the batch that is being resumed began: nothing is left to do.
     #[error("rotated by {0} since the batch started")]
     RotatedSince(String),
+    /// The same, outside this directory, and when that was first seen.
+    #[error(
+        "its token was changed outside this directory since the batch started{}. To rotate it all the same: {}",
+        seen_at(*.1), .0.command("rotate", "--include-recent")
+    )]
+    ChangedElsewhere(UserGroupId, Option<Timestamp>),
     /// The profile's `max_bulk` is used up.
     #[error("more than max_bulk = {0} in the profile")]
     Beyond(usize),
@@ -68,9 +74,18 @@ impl Skip {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
             Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
             Self::Locked { by, .. } => format!("locked by a change by {by}"),
+            Self::ChangedElsewhere(..) => "with a token that was changed outside this directory since the batch started. To rotate \
+                                          one all the same: groupdesk rotate ID --include-recent"
+                .to_owned(),
             other => other.to_string(),
         }
     }
+}
+
+fn seen_at(at: Option<Timestamp>) -> String {
+    at.map_or_else(String::new, |at| {
+        format!(", as was seen at {}", when::second(at))
+    })
 }
 
 /// What is known of a requested group.
@@ -80,8 +95,6 @@ pub struct Candidate<'a> {
     pub group: Option<&'a KnownGroup>,
     /// The state of its open rotation, if it has one.
     pub open: Option<State>,
-    /// Who rotated it since the batch that is being resumed began, in the order of the directory.
-    pub rotated: Option<String>,
     /// Another reason to leave it out.
     pub refused: Option<Skip>,
     /// When it was rotated by the clock of a shared database, if that is less than [`RECENT`] ago by the same clock.
@@ -194,9 +207,6 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     }
     if candidate.refused.is_some() {
         return candidate.refused.clone();
-    }
-    if let Some(by) = &candidate.rotated {
-        return Some(Skip::RotatedSince(by.clone()));
     }
     if rules.include_recent {
         return None;

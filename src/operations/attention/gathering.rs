@@ -226,12 +226,19 @@ impl Gathering<'_> {
         for row in self.operations.open_rotations_of(self.place).await? {
             // A rotation whose process may still be working on it is no concern yet.
             if !self.operations.is_rotation_in_progress(&row) {
-                let at = row.sent_at.unwrap_or(row.started_at);
-                let kind = ConcernKind::Rotation(row.id, row.rotation.state, row.user_group_id);
-                self.push(kind, Some(at), Some(&row.by));
+                self.rotation(row);
             }
         }
+        for row in self.operations.conflicts_of(self.place).await? {
+            self.rotation(row);
+        }
         Ok(())
+    }
+
+    fn rotation(&mut self, row: RotationRow) {
+        let at = row.sent_at.unwrap_or(row.started_at);
+        let kind = ConcernKind::Rotation(row.id, row.rotation.state, row.user_group_id);
+        self.push(kind, Some(at), Some(&row.by));
     }
 
     fn change(&mut self, change: &Mutation) {

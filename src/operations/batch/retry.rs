@@ -66,7 +66,7 @@ impl Operations {
         Ok(Some(visible(&text).into_owned()))
     }
 
-    /// How many groups of these batches are still to be done, by batch. A group that was retried, rotated since, or has
+    /// How many groups of these batches are still to be done, by batch. A group that was retried, has a new token since, or has
     /// the wanted value by now is none of them.
     pub(in crate::operations) async fn not_done(
         &self,
@@ -84,8 +84,9 @@ impl Operations {
             };
             match &batch.kind {
                 BatchKind::Rotate => {
-                    let rotated = self.directory().rotated_since(place, batch.noted).await?;
-                    groups.retain(|id| !rotated.contains_key(id));
+                    let changed = self.directory().token_changed_since(place, batch.noted);
+                    let changed = changed.await?;
+                    groups.retain(|id| !changed.contains_key(id));
                 }
                 BatchKind::Edit(_) => {
                     let again = self.plan_edit_again(batch.id, true).await?;

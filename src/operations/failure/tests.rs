@@ -68,7 +68,7 @@ fn how_long_ago_somebody_rotated_is_told_in_words() {
     ] {
         let just = Failure::JustRotated {
             id: id(),
-            by: "ana".into(),
+            by: Some("ana".into()),
             ago: Some(Duration::from_secs(seconds)),
         };
         assert!(

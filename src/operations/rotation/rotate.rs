@@ -24,12 +24,12 @@ const GATE_IS_FRESH: Duration = Duration::from_secs(1);
 /// It was recorded as sent, and certainly was not.
 const UNSENT: Event = Event::Answered(RotateOutcome::NotSent);
 
-/// Which tokens from rotations of this directory are left alone, however they were selected.
+/// Which new tokens are left alone, however they were selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spare {
-    /// Those recorded after this number of the directory ([`Directory::last_number`]).
+    /// Those recorded after this number of the directory ([`Directory::last_number`]), also if they were changed elsewhere.
     pub since: Option<i64>,
-    /// Those recorded less than this ago, by the directory's own clock.
+    /// Those from rotations of this directory that were recorded less than this ago, by its own clock.
     pub younger_than: Duration,
 }
 
@@ -118,6 +118,7 @@ impl Operations {
     ) -> Result<(), Failure> {
         self.permitted(Guarded::Rotate)?;
         self.no_secret_as_reason(reason).await?;
+        self.not_in_conflict(id).await?;
         let (found, _) = self.snapshot(id).await.map_err(Failure::NothingSent)?;
         if let Some(group) = &found.group {
             self.check_environment(group, assurance)?;
@@ -139,6 +140,19 @@ impl Operations {
         match young {
             Some(token) => Err(just_rotated(id, &token)),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses a rotation of a group whose last one ended in a conflict that was not investigated yet.
+    async fn not_in_conflict(&self, id: &UserGroupId) -> Result<(), Failure> {
+        let conflicts = self.conflicts().await.map_err(Failure::NothingSent)?;
+        match conflicts.iter().find(|row| row.user_group_id == *id) {
+            None => Ok(()),
+            Some(row) => Err(Failure::guarded(format!(
+                "\"{id}\" NOT rotated: rotation {0} of it ended in CONFLICT: the responses contradict each other. Investigate, \
+                 then close it: groupdesk rotations abandon {0} --reason WHY",
+                row.id.0
+            ))),
         }
     }
 
@@ -173,6 +187,7 @@ impl Operations {
         self.permitted(operation)?;
         if item.is_none() {
             self.no_secret_as_reason(reason.as_deref()).await?;
+            Box::pin(self.not_in_conflict(id)).await?;
         }
         let Preflight {
             token: current,
@@ -517,7 +532,7 @@ impl Operations {
 fn just_rotated(id: &UserGroupId, token: &TokenChange) -> Failure {
     Failure::JustRotated {
         id: id.clone(),
-        by: token.by.clone().unwrap_or_default(),
+        by: token.by.clone(),
         ago: token.ago(),
     }
 }

@@ -333,7 +333,7 @@ fn to_check(page: &AttentionPage, context: &Context) -> Option<(Job, usize)> {
         return None;
     }
     let job = match &concern.kind {
-        ConcernKind::Rotation(..) => Job::Settle,
+        ConcernKind::Rotation(_, state, _) if state.is_open() => Job::Settle,
         ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
         ConcernKind::Change(_, _, id)
         | ConcernKind::Revived(_, id)

@@ -283,3 +283,67 @@ async fn a_panicking_run_counts_as_stopped_not_as_running() {
     break_at(Failpoint::IntentDurable).await;
     break_at(Failpoint::ItemEnded).await;
 }
+
+/// Rotates a group past the proxy and with another directory.
+async fn rotate_elsewhere(scene: &Scene, group: &str) {
+    let li = scene.world.installation(Side::Testing).by(LI);
+    let li = li.on(&scene.world.other_directory("li")).operations();
+    let exists = UnknownIdPolicy::Exists;
+    let rotated = li.rotate(&id(group), None, exists).await;
+    rotated.expect("rotated");
+}
+
+/// A token that was changed elsewhere since the groups were selected is nothing that the batch was to replace, whoever
+/// finds it out: a read before the batch is resumed, or its own.
+#[tokio::test]
+async fn neither_resume_nor_retry_rotates_what_was_rotated_elsewhere_since() {
+    let scene = Scene::new(4).await;
+    let batch = scene.begin().await;
+    for group in ["g000", "g001"] {
+        rotate_elsewhere(&scene, group).await;
+    }
+    let known = UnknownIdPolicy::KnownOnly;
+    let read = scene.ana.look_up(&id("g000"), known).await;
+    assert_has(&format!("{:?}", read.expect("read").warnings), "Elsewhere");
+
+    let asked = scene.ana.plan_resumption(batch, true).await;
+    let asked = asked.expect("readable");
+    assert_eq!(asked.ready, [id("g001"), id("g002"), id("g003")]);
+    let [(refused, why)] = &*asked.refused else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(*refused, id("g000"));
+    assert_has(
+        why,
+        "changed outside this directory since the batch started, as was seen at 2",
+    );
+    let again = "groupdesk rotate g000 --include-recent";
+    assert_has(why, again);
+
+    let (ended, report) = scene.finish(batch).await;
+    assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 2));
+    assert_eq!(report.halt, None);
+    assert_eq!(scene.proxy.count("POST"), 2);
+    let note = ended.iter().find(|one| one.user_group_id == id("g000"));
+    let note = note.and_then(|one| one.note.clone()).expect("told");
+    assert_has(&note, "its token was changed outside this directory");
+    assert_has(&note, again);
+
+    let ended = scene.ana.batch(batch).await.expect("readable");
+    let none = scene.ana.why_no_retry(&ended).await.expect("readable");
+    assert_has(
+        &none.expect("nothing to retry"),
+        "2 with a token that was changed outside",
+    );
+    let left = scene.ana.groups_to_retry(batch).await.expect("readable");
+    let retry = scene.ana.plan_retry(&left, batch).await.expect("readable");
+    assert_eq!(retry.ready, []);
+    let found = Operations::attention(std::slice::from_ref(&scene.ana), 0, false).await;
+    let concerns = found.expect("readable").concerns;
+    let not_done = concerns
+        .iter()
+        .find(|one| matches!(one.kind, ConcernKind::NotDone(..)));
+    assert_eq!(not_done.map(|one| &one.kind), None);
+    // Asked for by its name, it is rotated.
+    scene.rotate_now("g000").await.expect("rotated");
+}

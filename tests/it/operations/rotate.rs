@@ -290,3 +290,29 @@ async fn a_rotation_that_is_cancelled_after_its_intent_is_not_sent_and_ends() {
     rotate(&scene.ana).await.expect("nothing holds the token");
     scene.check().await;
 }
+
+/// A conflict needs attention until it is abandoned: it is listed, and its group is not rotated as if nothing had happened.
+#[tokio::test]
+async fn a_conflict_is_listed_and_holds_its_group_until_it_is_abandoned() {
+    let scene = Scene::new().await;
+    let rotated = rotate(&scene.ana).await.expect("rotated");
+    scene.world.vanish(Side::Testing, ACME);
+    let done = scene.ana.confirm(rotated).await;
+    assert_eq!(done.ending, Ending::Conflict);
+    let conflicts = scene.ana.conflicts().await.expect("readable");
+    let [row] = &*conflicts else {
+        panic!("{conflicts:?}");
+    };
+    let found = Operations::attention(std::slice::from_ref(&scene.ana), 0, false).await;
+    let concerns = format!("{:?}", found.expect("readable").concerns);
+    assert_has(&concerns, &format!("Rotation({:?}, Conflict", row.id));
+    let sent = scene.proxy.methods().len();
+    let refused = rotate(&scene.ana).await.expect_err("in conflict");
+    assert_has(&refused.to_string(), "groupdesk rotations abandon");
+    let plan = scene.ana.plan_batch(&[id(ACME)], true).await;
+    assert_eq!(plan.expect("readable").ready, []);
+    assert_eq!(scene.proxy.methods().len(), sent, "nothing was sent");
+    let abandoned = scene.ana.abandon(row.id, "looked at both").await;
+    abandoned.expect("abandoned");
+    assert_eq!(scene.ana.conflicts().await.expect("readable"), []);
+}

@@ -302,7 +302,7 @@ async fn a_rotation_that_others_settled_says_how_it_ended_and_who_rotated_since(
     let scene = Scene::with(|installation| installation.at(noon())).await;
     let here = scene.ana.clone();
     let rotating = async move { rotate(&here).await };
-    let (gate, rotating) = held_up(&scene, "POST", rotating).await;
+    let (gate, rotating) = Box::pin(held_up(&scene, "POST", rotating)).await;
     rotate(&after(&scene, HORIZON)).await.expect("rotated");
     gate.open();
     let failure = rotating.await.expect("it ends").expect_err("no response");

@@ -10,7 +10,7 @@ use crate::{
         output::token_file::TokenLines,
     },
     directory::BatchId,
-    domain::batch::{BatchKind, Plan, Skip},
+    domain::batch::{BatchKind, ItemStatus, Plan, Skip},
     operations::batch::{Report, RunLimits, ScheduledRun},
     search::SortBy,
 };
@@ -278,6 +278,14 @@ pub(super) async fn resume(
         batch.by,
         batch.counts.in_words_of(&batch.kind)
     ));
+    let items = resumption.items.iter();
+    for item in items.filter(|item| item.status() == ItemStatus::Conflict) {
+        let why = item.note.as_deref().unwrap_or("CONFLICT");
+        let id = &item.user_group_id;
+        output::context(&format!(
+            "! stopped at \"{id}\": {why}; investigate before you resume"
+        ));
+    }
     for (id, skip) in resumption.refused.iter().take(super::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));
     }

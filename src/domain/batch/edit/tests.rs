@@ -67,7 +67,6 @@ fn candidate<'a>(group: &'a KnownGroup, change: &BulkChange) -> EditCandidate<'a
             id: group.id.clone(),
             group: Some(group),
             open: None,
-            rotated: None,
             refused: None,
             recent: None,
         },
