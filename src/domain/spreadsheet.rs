@@ -436,8 +436,8 @@ mod tests {
             ("ID", "N/A", "missing"), ("mapping", "—", "missing"), ("ID", "%!s(MISSING)", "missing"),
             ("ID", "{id}", "template"), ("ID", "<ID>", "template"), ("name", "=1+1", "formula"),
             ("ID", "12345678901234500000", "last digits"), ("ID", "1,234", "separators"), ("mapping", "1.234,50", "separators"),
-            ("ID", "Summe", "below"),
-            ("name", "Acme\u{a0}Europe", "not the usual one"), ("name", " Acme", "edge"), ("property", "x\u{202e}", "invisible"),
+            ("ID", "Summe", "total"),
+            ("name", "Acme\u{a0}Europe", "not the usual one"), ("name", " Acme", "begins or ends"), ("property", "x\u{202e}", "invisible"),
             ("name", "{{name}}", "variable"), ("mapping", "4⃣0", "digits"), ("mapping", "٤٠", "digits"),
             ("name", "—dry-run", "option"), ("name", "–x", "option"), ("name", "--dry-run", "option"), ("property", "−x", "option"),
         ] {
@@ -465,9 +465,9 @@ mod tests {
             ("(n1)", "brackets"), ("[40]", "brackets"), (".", "without"), ("/", "without"),
             ("-n1", "option"), ("—213", "option"), ("–213", "option"), ("−213", "option"), ("－213", "option"), ("- n1", "option"), ("#n1", "comment"), ("213 # c", "comment"), ("* n1", "list"),
             ("id: n1", "pair"), ("name=n1", "pair"), ("213=5", "pair"),
-            ("n1\\n", "line end"), ("https://h/n1", "address"), ("user_group_id", "column"), ("ID", "column"),
+            ("n1\\n", "line end"), ("https://h/n1", "URL"), ("user_group_id", "column"), ("ID", "column"),
             ("213|41=5", "several"), ("1,5", "several"), ("1 234", "several"),
-            ("a%20b", "%20"), ("a&amp;b", "&amp;"), ("Caf\\u00e9", "program"), ("CafÃ©", "encoding"),
+            ("a%20b", "%20"), ("a&amp;b", "&amp;"), ("Caf\\u00e9", "escaped"), ("CafÃ©", "encoding"),
         ] {
             for field in ["ID", "mapping"] {
                 let named = changed(field, text).unwrap_or_default();

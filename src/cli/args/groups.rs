@@ -98,8 +98,8 @@ impl Rotate {
 /// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--map and --unmap also change the mapping from --mapping; --property and --remove-property the \
-        properties from --properties. --apply leaves omitted fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
+    after_help = "--map, --unmap, --property and --remove-property also change what --mapping and --properties set. For \
+        several groups: one of the four. --apply leaves omitted fields unchanged.",
     group = which_groups()
 )]
 pub(crate) struct Update {

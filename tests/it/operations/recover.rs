@@ -60,7 +60,7 @@ async fn a_rotation_that_was_never_sent_needs_no_read() {
 async fn an_unknown_rotation_waits_for_the_horizon_and_says_how_long() {
     let scene = unknown_at_noon().await;
     let (why, again_in) = open(&after(&scene, 20)).await;
-    assert_has(&why, "may still arrive");
+    assert_has(&why, "may still take effect");
     assert_eq!(again_in, Some(Duration::from_secs(40)));
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);

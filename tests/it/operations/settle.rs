@@ -291,7 +291,7 @@ async fn an_update_that_others_settled_is_not_sent_again_over_what_they_changed(
     let text = failure.to_string();
     assert_has(
         &text,
-        &format!("\"{ACME}\" was updated: {LI} at 2026-11-20"),
+        &format!("\"{ACME}\" was updated (found by {LI} at 2026-11-20"),
     );
     assert_has(&text, &format!("; since then, {LI} changed its name. Read"));
     assert_eq!(scene.known().await.name.expect("known").value, "W31");
@@ -310,7 +310,7 @@ async fn a_rotation_that_others_settled_says_how_it_ended_and_who_rotated_since(
     let text = failure.to_string();
     assert_has(
         &text,
-        &format!("\"{ACME}\" was rotated: {LI} at 2026-11-20"),
+        &format!("\"{ACME}\" was rotated (found by {LI} at 2026-11-20"),
     );
     assert_has(&text, &format!("; since then, {LI} rotated it. Read"));
 }

@@ -141,7 +141,7 @@ async fn what_was_typed_is_kept_however_the_editor_ends() {
         ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("mkdir \"$1.d\"; printf typed >\"$1.d/text\"; kill -9 $$", "exit code 137", &[b"typed"]),
         ("rm \"$1\"; mkdir \"$1\"; printf typed >\"$1/text\"", "left no file", &[b"typed"]),
-        ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&much]),
+        ("head -c 3000000 /dev/zero >\"$1\"", "longer than 2 MiB", &[&much]),
         (&with_token, "without the token", &[hidden.as_bytes()]),
         ("exit 1", "exit code 1", &[]),
         ("rm -r \"$(dirname \"$1\")\"", "left no file", &[]),
