@@ -185,6 +185,9 @@ impl App {
         }
         self.navigate();
         self.open_wanted_draft();
+        if !self.stack.iter().any(|pane| matches!(pane, Pane::Edit(_))) {
+            self.context.resolve(Condition::OneOfMarked);
+        }
         if is_input && self.top_page() != page {
             self.context.messages.leave_page(now);
         }

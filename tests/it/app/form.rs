@@ -111,4 +111,8 @@ fn editing_with_marks_says_that_only_one_group_is_edited() {
     let mut scene = Scene::walked(TESTING, "<space>j<space>e");
     scene.says("only, not the 2 marked");
     scene.walk("<esc>").hides("only, not");
+    // Also if it ends otherwise.
+    let mut scene = Scene::walked(TESTING, "<space>j<space>ex");
+    scene.says("only, not the 2 marked");
+    scene.walk("<ctrl-x>y").at("List").hides("only, not");
 }
