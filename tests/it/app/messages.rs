@@ -128,15 +128,15 @@ fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
 #[test]
 fn a_refusal_in_a_box_removes_the_older_success() {
     let mut scene = Scene::walked(TESTING, "w<enter>");
-    scene.says("groups written to");
+    scene.says("groups saved to");
     scene.keys("w.txt<enter>");
-    scene.shows("the name must end in").hides("written to");
+    scene.shows("the name must end in").hides("saved to");
     // The answer of a job, too.
     let mut scene = Scene::walked(TESTING, "w<enter>");
     scene.keys("w<enter>");
-    scene.says("groups written to");
+    scene.says("groups saved to");
     scene.answer_with(failed("it exists", None));
-    scene.shows("it exists").hides("written to");
+    scene.shows("it exists").hides("saved to");
 }
 
 #[test]
