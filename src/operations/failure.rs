@@ -394,9 +394,12 @@ impl Failure {
         ))
     }
 
-    /// Whether a text was refused because it has a known secret.
-    pub fn has_secret(&self) -> bool {
-        matches!(self.cause(), Self::HoldsSecret { .. })
+    /// The field whose text was refused because it has a known secret.
+    pub fn secret_in(&self) -> Option<&str> {
+        match self.cause() {
+            Self::HoldsSecret { field } => Some(field),
+            _ => None,
+        }
     }
 
     /// What failed, without the change that did not come about for it.

@@ -143,7 +143,7 @@ impl App {
             self.ends_again();
         }
         let page = self.top_page();
-        let refused = self.refused_text();
+        let field = self.field_and_error();
         match msg {
             unseen if self.is_unseen(&unseen) => {
                 let why = "Nothing was changed: the window was too small to show it";
@@ -185,11 +185,14 @@ impl App {
         }
         self.navigate();
         self.open_wanted_draft();
+        if !self.stack.iter().any(|pane| matches!(pane, Pane::Edit(_))) {
+            self.context.resolve(Condition::OneOfMarked);
+        }
         if is_input && self.top_page() != page {
             self.context.messages.leave_page(now);
         }
-        let refused_now = self.refused_text();
-        if refused_now.is_some() && refused_now != refused {
+        let field_now = self.field_and_error();
+        if field_now.1.is_some() && field_now.0 == field.0 && field_now.1 != field.1 {
             self.context.messages.drop_success();
         }
         for pane in &mut self.stack {
@@ -212,9 +215,13 @@ impl App {
         self.take_effects()
     }
 
-    /// Why the text of the focused field was refused.
-    fn refused_text(&mut self) -> Option<String> {
-        self.top_mut().0.field()?.error.clone()
+    /// What tells the focused field from others, and why its text was refused.
+    fn field_and_error(&mut self) -> ((usize, Focus, Option<String>), Option<String>) {
+        let (depth, focus) = (self.stack.len(), self.top().focus());
+        let field = self.top_mut().0.field();
+        let label = field.as_ref().map(|field| field.label.clone());
+        let error = field.and_then(|field| field.error.clone());
+        ((depth, focus, label), error)
     }
 
     /// What tells the page on top from others.

@@ -84,9 +84,16 @@ pub trait View {
         }
         had_it
     }
-    /// A known secret in what was typed was refused: takes it back.
-    fn take_back(&mut self, context: &mut Context) {
-        if let Some(field) = self.kept_field().filter(|field| !field.is_data()) {
+    /// A known secret in this field, as failures name it, was refused: takes what was typed there back, and nothing else.
+    fn take_back(&mut self, what: &str, context: &mut Context) {
+        if let Some(confirm) = self.confirm_mut() {
+            if what == "reason" {
+                confirm.drop_reason();
+            }
+            return;
+        }
+        let field = self.field().filter(|_| what != "filter");
+        if let Some(field) = field.filter(|field| !field.is_data() && !field.is_masked()) {
             field.take_back();
             self.typed(context);
         }

@@ -223,7 +223,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         }
         ConcernKind::Draft(_, 1) => "groupdesk, then e on the group".to_owned(),
         ConcernKind::Draft(_, versions) => {
-            format!("groupdesk, then e on the group ({versions} versions: F9)")
+            format!("groupdesk, then e on the group ({versions} versions)")
         }
         _ => look(),
     };

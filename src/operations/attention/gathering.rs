@@ -1,6 +1,6 @@
 //! Gathers what needs attention, over all places of the given profiles. Uses only the directory; no API key is needed.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{Ages, Attention, Concern, ConcernKind};
 use crate::{
@@ -196,16 +196,22 @@ impl Gathering<'_> {
         }
         if with_groups {
             self.groups(&revived).await?;
-            let mut drafts: BTreeMap<_, Vec<_>> = BTreeMap::new();
-            for KeptDraft { draft, by } in directory.drafts(self.place).await? {
-                let key = (draft.user_group_id, person(&by).to_owned());
-                drafts.entry(key).or_default().push((draft.changed_at, by));
+            let mut drafts: BTreeMap<_, Vec<KeptDraft>> = BTreeMap::new();
+            let mut all = directory.drafts(self.place).await?;
+            all.sort_by_key(|kept| Reverse(kept.draft.changed_at));
+            for kept in all {
+                let id = kept.draft.user_group_id.clone();
+                let versions = drafts.entry((id, person(&kept.by).to_owned()));
+                let versions = versions.or_default();
+                let mut before = versions.iter();
+                if !before.any(|one| one.draft.has_same_content(&kept.draft)) {
+                    versions.push(kept);
+                }
             }
             for ((id, _), versions) in drafts {
                 let kind = ConcernKind::Draft(id, versions.len());
-                if let Some((at, by)) = versions.into_iter().max() {
-                    self.push(kind, Some(at), Some(&by));
-                }
+                let newest = &versions[0];
+                self.push(kind, Some(newest.draft.changed_at), Some(&newest.by));
             }
         }
         Ok(())

@@ -119,7 +119,8 @@ impl RowQuery {
             let is_meant =
                 |known: &str| known.len() > 2 && strsim::damerau_levenshtein(known, &name) == 1;
             if let Some((meant, _)) = NAMES.into_iter().find(|(known, _)| is_meant(known)) {
-                return Err(format!("did you mean {meant}:? In quotes it is a word"));
+                let meant = piece.proposing(&format!("{meant}:"));
+                return Err(format!("{meant} In quotes it is a word"));
             }
         }
         if rules.tests.contains(&RowTest::Draft) && is_plain && lowered(&piece.text) == "draft" {

@@ -135,6 +135,7 @@ fn what_cannot_be_read_is_named() {
         ("@night", "no saved view of this name"),
         ("-age>xx", "write an age as 90d, 12w or 36h"),
         ("lable:vip", "did you mean label:? In quotes it is a word"),
+        ("-lable:vip", "did you mean -label:? In quotes it is a word"),
         ("--dry-run", "looks like an option; in quotes it is a word"),
         ("—vip", "looks like an option; in quotes it is a word"),
         ("-–vip", "looks like an option; in quotes it is a word"),
@@ -143,7 +144,7 @@ fn what_cannot_be_read_is_named() {
         ("age=9", "write < or >, as age>90d"),
         (
             "-tier=x",
-            "did you mean prop:tier=x? In quotes it is a word",
+            "did you mean -prop:tier=x? In quotes it is a word",
         ),
     ] {
         let query = parse(&format!("acme {text}"));
@@ -335,7 +336,7 @@ fn a_second_colon_is_doubtful() {
         let doubtful = format!("{text}: did you mean {meant}?");
         assert_eq!((query.doubtful, query.wrong), (vec![doubtful], vec![]));
         let query = parse(&format!("-{text}"));
-        assert_eq!(query.wrong, [format!("-{text}: did you mean {meant}?")]);
+        assert_eq!(query.wrong, [format!("-{text}: did you mean -{meant}?")]);
     }
     for text in [
         "map:40=2:13",

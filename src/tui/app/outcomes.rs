@@ -56,6 +56,12 @@ impl App {
             if let Some((id, wanted)) = &running.job.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);
             }
+            let refused = outcome.error().and_then(|error| error.secret_in.as_deref());
+            if let Some(view) = self.context.views.get_mut(&running.profile)
+                && refused == Some("filter")
+            {
+                view.filter.clear();
+            }
             if !Self::is_asked(&outcome, is_here) {
                 self.notice(&outcome, running.profile);
             }
@@ -91,8 +97,8 @@ impl App {
         let pane = &mut self.stack[at];
         has_ended(pane, ticket);
         pane.view_mut().answer(outcome, &mut self.context);
-        if outcome.error().is_some_and(|error| error.has_secret) {
-            pane.view_mut().take_back(&mut self.context);
+        if let Some(field) = outcome.error().and_then(|error| error.secret_in.as_deref()) {
+            pane.view_mut().take_back(field, &mut self.context);
         }
         let asked = std::mem::replace(&mut self.context.navigations, before);
         for ask in asked {

@@ -468,6 +468,9 @@ impl<R: Rows> View for ListPage<R> {
         Some(self.filter.kept())
     }
 
+    /// Its filter is stored nowhere, so it is never what was refused.
+    fn take_back(&mut self, _field: &str, _context: &mut Context) {}
+
     fn typed(&mut self, context: &mut Context) {
         self.filter_changed(context);
     }

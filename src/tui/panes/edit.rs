@@ -16,7 +16,7 @@ use crate::{
     operations::Changes,
     tui::{
         kit::{PastedPairs, PropertiesFocus, Reaction},
-        state::{Proposal, Section, UnsentDraft, notices::Condition},
+        state::{Proposal, Section, UnsentDraft},
     },
 };
 
@@ -275,7 +275,6 @@ impl View for GroupForm {
     }
 
     fn leave(&mut self, context: &mut Context) {
-        context.resolve(Condition::OneOfMarked);
         context.give_up(&self.reading);
         context.give_up(&self.updates.reading);
         self.updates.invalidate();

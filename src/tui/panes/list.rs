@@ -416,6 +416,15 @@ impl View for List {
         Some(self.filter.kept())
     }
 
+    fn take_back(&mut self, field: &str, context: &mut Context) {
+        // Another one may be typed by now.
+        let refused = self.kept.as_ref().map(|kept| kept.filter.as_str());
+        if field == "filter" && refused == Some(self.filter.text()) {
+            self.filter.kept().take_back();
+            self.typed(context);
+        }
+    }
+
     fn typed(&mut self, _context: &mut Context) {
         self.completion = None;
     }

@@ -216,11 +216,14 @@ impl View for NotePane {
         self.form.field()
     }
 
-    fn take_back(&mut self, _context: &mut Context) {
-        for row in [NoteRow::Note, NoteRow::Labels] {
-            if let Some(field) = self.form.field_of(row) {
-                field.take_back();
-            }
+    fn take_back(&mut self, field: &str, _context: &mut Context) {
+        let row = match field {
+            "note" => NoteRow::Note,
+            "label" => NoteRow::Labels,
+            _ => return,
+        };
+        if let Some(field) = self.form.field_of(row) {
+            field.take_back();
         }
     }
 

@@ -245,6 +245,13 @@ impl View for TokenPane {
         self.confirm_mut()?.field()
     }
 
+    fn take_back(&mut self, field: &str, _context: &mut Context) {
+        if field == "reason" {
+            // The next check does not begin with it.
+            self.reason = KeptReason::default();
+        }
+    }
+
     fn confirm(&self) -> Option<&Confirm> {
         match &self.stage {
             Stage::Check { confirm, .. } => Some(confirm),

@@ -212,6 +212,16 @@ impl Confirm {
         })
     }
 
+    /// The reason has a known secret, perhaps since it began.
+    pub fn drop_reason(&mut self) {
+        if let Some(reason) = &mut self.reason {
+            reason.given.clear();
+            reason.field.begins_with("");
+            reason.field.take_back();
+            self.on_reason = true;
+        }
+    }
+
     /// Asks for a reason first; `missing` is said if there is none.
     #[must_use]
     pub fn with_needed_reason(mut self, label: &str, missing: &'static str) -> Self {

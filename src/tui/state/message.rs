@@ -311,8 +311,8 @@ pub struct JobError {
     pub wrong_environment: bool,
     /// The group is no longer as it was reviewed; nothing was sent.
     pub is_outdated: bool,
-    /// A text was refused because it has a secret that is known here.
-    pub has_secret: bool,
+    /// The field whose text was refused because it has a secret that is known here.
+    pub secret_in: Option<String>,
     /// The directory is unavailable, which has a fixed place of its own on the screen.
     pub is_directory_outage: bool,
     /// The problem with the place of the profile, if that is the cause.
@@ -364,7 +364,7 @@ impl From<Failure> for JobError {
                 failure,
                 Failure::ChangedSince { .. } | Failure::NotKnownEnough(_)
             ),
-            has_secret: failure.has_secret(),
+            secret_in: failure.secret_in().map(str::to_owned),
             is_directory_outage: matches!(
                 &failure,
                 Failure::NotSaved { error, .. } if OutageReason::of(error).is_some()

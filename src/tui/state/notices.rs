@@ -178,9 +178,11 @@ impl Notices {
         self.remove(|one| one.asks);
     }
 
-    /// A text was refused in its field: what went well before is no news any more.
+    /// A text was refused in its field: what went well before is no news any more, unless it was done to a group.
     pub fn drop_success(&mut self) {
-        self.remove(|one| one.is_fine() && one.had_key);
+        let of_groups = self.log.iter().filter(|one| one.subject.is_some());
+        let of_groups: Vec<_> = of_groups.map(|one| Some(one.number)).collect();
+        self.remove(|one| one.is_fine() && one.had_key && !of_groups.contains(&one.number));
     }
 
     /// What a page waited for has ended: why a key did nothing before that does not hold any more.

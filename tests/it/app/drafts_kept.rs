@@ -459,7 +459,11 @@ fn a_new_row_alone_does_not_make_the_draft_of_another_person_ones_own() {
 #[test]
 fn a_draft_that_is_looked_at_stays_as_it_was_when_its_author_goes_on() {
     let (mut scene, kept) = looked_at();
-    find(&mut scene, vec![kept("li@desk7", "by Li again", 60)]);
+    let of_ben = kept("ben@desk8", "by Ben", -9);
+    find(
+        &mut scene,
+        vec![kept("li@desk7", "by Li again", 60), of_ben],
+    );
     scene.says("li@desk7 has changed the draft since; F9 loads it");
     scene.shows("Name of acme-eu2");
     scene.keys("<f9>");

@@ -111,4 +111,20 @@ fn editing_with_marks_says_that_only_one_group_is_edited() {
     let mut scene = Scene::walked(TESTING, "<space>j<space>e");
     scene.says("only, not the 2 marked");
     scene.walk("<esc>").hides("only, not");
+    // Also if it ends otherwise.
+    let mut scene = Scene::walked(TESTING, "<space>j<space>ex");
+    scene.says("only, not the 2 marked");
+    scene.walk("<ctrl-x>y").at("List").hides("only, not");
+}
+
+#[test]
+fn only_a_new_refusal_removes_a_success() {
+    let mut scene = Scene::walked(TESTING, "a<tab>");
+    scene.keys("a b!<enter>");
+    scene.walk("<tab>").shows("invalid label");
+    scene.app.context.say(Severity::Info, "10 groups written");
+    // Its field is only gone to.
+    scene.walk("<tab>").shows("10 groups written");
+    scene.keys("?<enter>");
+    scene.hides("10 groups written");
 }

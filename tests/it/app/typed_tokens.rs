@@ -36,33 +36,73 @@ fn a_filter_that_was_emptied_leaves_nothing_of_the_token_on_the_screen() {
     scene.shows("acme-eu");
 }
 
+const WORDS: &str = "cedar-tidal-iris-river-birch";
+
+/// What was typed in this field was refused for a token of words.
+fn refused(field: &str) -> Outcome {
+    let field = field.to_owned();
+    Outcome::Failed(Failure::HoldsSecret { field }.into())
+}
+
 /// Its shape does not tell, only what would keep it finds out.
 #[test]
 fn a_token_of_words_that_was_refused_leaves_its_field() {
-    const WORDS: &str = "cedar-tidal-iris-river-birch";
-    let refused = || {
-        Outcome::Failed(JobError {
-            has_secret: true,
-            ..JobError::of("note: this is a token that groupdesk knows")
-        })
-    };
     let mut scene = open("/");
     scene.keys(WORDS);
     scene.keys("<enter>");
     scene.shows(WORDS);
-    scene.answer_to(|job| matches!(job, Job::KeepView(_)), refused());
+    scene.answer_to(|job| matches!(job, Job::KeepView(_)), refused("filter"));
     scene
         .says("this is a token")
         .hides("cedar")
         .shows("acme-eu");
-    for keys in ["a", "a<tab>"] {
+    for (keys, field, other, kept) in [
+        ("a<tab>", "note", "late<tab>", "late"),
+        ("a", "label", "the shift ends<tab>", "the shift ends"),
+    ] {
         let mut scene = open(keys);
+        scene.keys(other);
         scene.keys(WORDS);
         scene.keys("<enter>");
         scene.shows(WORDS);
-        scene.answer_to(|job| matches!(job, Job::Annotate(..)), refused());
+        scene.answer_to(|job| matches!(job, Job::Annotate(..)), refused(field));
         scene.at("Note").says("this is a token").hides("cedar");
+        scene.shows(kept);
     }
+    // As a reason, when the focus has left it already.
+    let mut scene = open("3A");
+    scene.keys(WORDS);
+    scene.keys("<enter>y");
+    scene.answer_to(|job| matches!(job, Job::Abandon(..)), refused("reason"));
+    scene.at("AbandonReason").says("this is a token");
+    scene.hides("cedar");
+}
+
+#[test]
+fn a_token_that_was_refused_takes_no_other_text_with_it() {
+    let is_view = |job: &Job| matches!(job, Job::KeepView(_));
+    // Another filter is typed when the response arrives.
+    let mut scene = open("/");
+    scene.keys(WORDS);
+    scene.keys("<enter>/acme");
+    scene.answer_to(is_view, refused("filter"));
+    scene
+        .says("this is a token")
+        .hides("cedar")
+        .shows("filter  acme");
+    // The filter of rows is stored nowhere.
+    let mut scene = open("3/acme<enter>");
+    scene.keys("<f5>");
+    scene.answer_to(|job| *job == Job::Rotations, refused("operator"));
+    scene.says("this is a token").shows("/acme");
+    // It does not come back with its profile.
+    let mut scene = open("/");
+    scene.keys(WORDS);
+    scene.keys("<enter>");
+    let job = scene.take(is_view);
+    scene.walk(":profile production<enter>").at("List");
+    scene.msg(Msg::Done(job.0, refused("filter")));
+    scene.walk(":profile testing<enter>").hides("cedar");
 }
 
 /// What is said of a typed line repeats nothing of it.

@@ -48,7 +48,15 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     scene.ana.keep_draft(draft, None).await.expect("kept");
     // Of another console, which has not seen it.
     let later = Timestamp::now() + SignedDuration::from_secs(1);
-    let newer = fields::draft(ACME, later);
+    let mut newer = fields::draft(ACME, later);
+    newer.typed.name = "another name".into();
+    scene
+        .ana
+        .keep_draft(newer.clone(), None)
+        .await
+        .expect("kept");
+    // The same text in a third console is no version.
+    newer.changed_at -= SignedDuration::from_millis(500);
     scene.ana.keep_draft(newer, None).await.expect("kept");
     // Bound in an earlier session; its keys come from a command that leaves a trace when it runs.
     let folder = crate::support::folder::temporary();

@@ -87,6 +87,8 @@ impl GroupForm {
                     visible(by)
                 );
                 context.say(Severity::Info, text);
+                // The key begins with the newest again.
+                self.loaded = None;
             } else {
                 Self::say_edited_by_other(&unsent, context);
             }
