@@ -14,24 +14,16 @@ use crate::{
 };
 
 impl Operations {
-    pub(super) async fn write(&self, record: Record) -> Result<Recorded, Failure> {
-        self.write_what(record, Recording::Outcome).await
-    }
-
     /// Records that a request failed. If it was not sent, that is not waited for without access.
     pub(super) async fn write_failed(
         &self,
-        record: Record,
+        mut record: Record,
         failure: &Failure,
     ) -> Result<Recorded, Failure> {
         let what = match failure.cause() {
             Failure::Unreachable(CallError::NotSent { .. }) => Recording::NotSent,
             _ => Recording::Outcome,
         };
-        self.write_what(record, what).await
-    }
-
-    async fn write_what(&self, mut record: Record, what: Recording) -> Result<Recorded, Failure> {
         record.key = self.key_id();
         let written = self.record_outcome(record, what).await;
         written.map_err(Failure::NotWritten)
