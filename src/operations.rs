@@ -382,12 +382,18 @@ impl Operations {
 
     /// Returns the conflicts of this place that nothing has ended yet.
     pub async fn conflicts(&self) -> Result<Vec<RotationRow>, DirectoryError> {
-        self.conflicts_of(self.place().await?).await
+        self.conflicts_of(self.place().await?, None).await
     }
 
-    async fn conflicts_of(&self, place: PlaceId) -> Result<Vec<RotationRow>, DirectoryError> {
+    /// Of one group, or of all.
+    async fn conflicts_of(
+        &self,
+        place: PlaceId,
+        id: Option<&UserGroupId>,
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(place),
+            user_group_id: id.cloned(),
             conflicts_only: true,
             ..RotationFilter::default()
         };

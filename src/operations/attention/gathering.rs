@@ -235,7 +235,7 @@ impl Gathering<'_> {
                 self.rotation(row);
             }
         }
-        for row in self.operations.conflicts_of(self.place).await? {
+        for row in self.operations.conflicts_of(self.place, None).await? {
             self.rotation(row);
         }
         Ok(())

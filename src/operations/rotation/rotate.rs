@@ -145,8 +145,9 @@ impl Operations {
 
     /// Refuses a rotation of a group whose last one ended in a conflict that was not investigated yet.
     async fn not_in_conflict(&self, id: &UserGroupId) -> Result<(), Failure> {
-        let conflicts = self.conflicts().await.map_err(Failure::NothingSent)?;
-        match conflicts.iter().find(|row| row.user_group_id == *id) {
+        let place = self.place().await.map_err(Failure::NothingSent)?;
+        let conflicts = self.conflicts_of(place, Some(id)).await;
+        match conflicts.map_err(Failure::NothingSent)?.first() {
             None => Ok(()),
             Some(row) => Err(Failure::guarded(format!(
                 "\"{id}\" NOT rotated: rotation {0} of it ended in CONFLICT: the responses contradict each other. Investigate, \
