@@ -476,7 +476,7 @@ mod tests {
         }
         for (field, text, odd) in [
             ("mapping", "map.40", "prefix"), ("mapping", "mapping:40", "prefix"),
-            ("name", "CafÃ©", "encoding"), ("name", "&amp;Co", "&amp;"), ("name", "%20X", "%20"), ("name", "Caf\\u00e9", "program"),
+            ("name", "CafÃ©", "encoding"), ("name", "&amp;Co", "&amp;"), ("name", "%20X", "%20"), ("name", "Caf\\u00e9", "escaped"),
             ("property", "CafÃ©", "encoding"),
         ] {
             let named = changed(field, text).unwrap_or_default();
