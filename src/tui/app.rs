@@ -20,6 +20,7 @@ use crate::{
     intake::text::unmarked,
     tui::{
         keymap::{Action, Focus},
+        kit::TextField,
         page::View,
         panes::{Pane, connect::Welcome, help::Help, list::List, open::Open, token},
         state::{
@@ -143,7 +144,7 @@ impl App {
             self.ends_again();
         }
         let page = self.top_page();
-        let field = self.field_and_error();
+        let before = self.field_and_error();
         match msg {
             unseen if self.is_unseen(&unseen) => {
                 let why = "Nothing was changed: the window was too small to show it";
@@ -191,8 +192,11 @@ impl App {
         if is_input && self.top_page() != page {
             self.context.messages.leave_page(now);
         }
-        let field_now = self.field_and_error();
-        if field_now.1.is_some() && field_now.0 == field.0 && field_now.1 != field.1 {
+        // Not if the focus has only come to a field with an older error.
+        if self.top_page() == page
+            && let Some((at, Some(error))) = self.field_and_error()
+            && before.is_none_or(|before| before.0 == at && before.1 != Some(error))
+        {
             self.context.messages.drop_success();
         }
         for pane in &mut self.stack {
@@ -215,13 +219,10 @@ impl App {
         self.take_effects()
     }
 
-    /// What tells the focused field from others, and why its text was refused.
-    fn field_and_error(&mut self) -> ((usize, Focus, Option<String>), Option<String>) {
-        let (depth, focus) = (self.stack.len(), self.top().focus());
-        let field = self.top_mut().0.field();
-        let label = field.as_ref().map(|field| field.label.clone());
-        let error = field.and_then(|field| field.error.clone());
-        ((depth, focus, label), error)
+    /// What tells the focused field from others for now, and why its text was refused.
+    fn field_and_error(&mut self) -> Option<(*const TextField, Option<String>)> {
+        let field = self.top_mut().0.field()?;
+        Some((std::ptr::from_ref(field), field.error.clone()))
     }
 
     /// What tells the page on top from others.

@@ -91,10 +91,10 @@ fn a_token_that_was_refused_takes_no_other_text_with_it() {
         .hides("cedar")
         .shows("filter  acme");
     // The filter of rows is stored nowhere.
-    let mut scene = open("3/acme<enter>");
+    let mut scene = open("5/zebra<enter>");
     scene.keys("<f5>");
-    scene.answer_to(|job| *job == Job::Rotations, refused("operator"));
-    scene.says("this is a token").shows("/acme");
+    scene.answer_to(|job| *job == Job::AllBatches, refused("operator"));
+    scene.says("this is a token").shows("zebra");
     // It does not come back with its profile.
     let mut scene = open("/");
     scene.keys(WORDS);
