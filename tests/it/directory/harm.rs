@@ -12,8 +12,8 @@ mod recorder;
 use std::{
     collections::{BTreeSet, HashMap},
     env, fs,
-    io::BufReader,
-    os::unix::fs::symlink,
+    io::{BufReader, Write},
+    os::unix::fs::{OpenOptionsExt, symlink},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -86,9 +86,11 @@ impl TempFile {
     }
 }
 
-/// Writes the bytes to a new private file.
+/// Writes the bytes to a new file, mode 0600, whatever its name is.
 fn put(path: &Path, bytes: &[u8]) {
-    groupdesk::platform::private_files::write_new_private(path, bytes).expect("written");
+    let mut new = fs::OpenOptions::new();
+    let file = new.write(true).create_new(true).mode(0o600).open(path);
+    file.expect("a new file").write_all(bytes).expect("written");
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {

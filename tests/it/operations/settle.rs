@@ -117,10 +117,9 @@ async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_
     assert_eq!(exposed(&late), scene.token(), "the service decides");
     assert_eq!(scene.states().await, [State::Conflict]);
     let failure = rotate(&after(&scene, HORIZON + 1)).await;
-    let Err(Failure::RotationTaken { state, .. }) = failure else {
-        panic!("{failure:?}");
-    };
-    assert_eq!(state, State::Conflict);
+    let failure = failure.expect_err("it is not investigated yet");
+    assert_eq!(failure.class(), Class::Guarded);
+    assert_has(&failure.to_string(), "rotation 1 of it ended in CONFLICT");
     assert_eq!(scene.proxy.count("POST"), 1);
     scene.check().await;
 }
