@@ -461,7 +461,8 @@ pub(super) fn has_directory(overrides: &Overrides) -> bool {
     }
 }
 
-/// Opens the configured directory. Says so if that begins a new directory that nobody may expect: at a named path, which can be mistyped, or in an empty file.
+/// Opens the configured directory. Says so if that begins a new directory that nobody may expect: at a named path, which can be
+/// mistyped, in an empty file, or elsewhere than where groupdesk was used before.
 pub(super) fn open_named(
     at: &DirectoryAt,
     overrides: &Overrides,

@@ -64,26 +64,42 @@ pub async fn without_secrets(
     is_secret: impl AsyncFn(&str) -> bool,
 ) -> Vec<u8> {
     let known: HashSet<_> = words(given).collect();
-    let is_secret = async |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        let new: Vec<_> = words(&text).filter(|word| !known.contains(word)).collect();
-        shape(&new.join(" ")).is_some() || is_secret(&text).await
-    };
+    let is_new = |word: &str| !known.contains(word);
+    let is_secret = async |bytes: &[u8]| is_secret(&String::from_utf8_lossy(bytes)).await;
     let mut kept = bytes.to_vec();
     for part in parts(bytes) {
+        let lines = lines(bytes, part.clone());
+        for range in lines.iter().chain([&part]) {
+            let text = String::from_utf8_lossy(&kept[range.clone()]).into_owned();
+            let pieces = words(&text).filter(|word| is_new(word) && is_piece(word));
+            if shape(&pieces.collect::<Vec<_>>().join(" ")).is_some() {
+                fill_words(&mut kept[range.clone()], |word| {
+                    is_new(word) && is_piece(word)
+                });
+            }
+        }
         if !is_secret(&kept[part.clone()]).await {
             continue;
         }
-        for line in lines(bytes, part.clone()) {
+        for line in lines {
             if is_secret(&kept[line.clone()]).await {
-                fill_words(&mut kept[line], &known);
+                fill_words(&mut kept[line], is_new);
             }
         }
         if is_secret(&kept[part.clone()]).await {
-            fill_words(&mut kept[part], &known);
+            fill_words(&mut kept[part], is_new);
         }
     }
     kept
+}
+
+/// Whether a word may be a piece of a token of hexadecimal digits. Digits alone are a number.
+fn is_piece(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    word.len() >= 4
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
 }
 
 /// Whole lines that are looked up at once.
@@ -110,15 +126,15 @@ fn lines(bytes: &[u8], part: Range<usize>) -> Vec<Range<usize>> {
     lines.collect()
 }
 
-/// Fills the letters and digits of words that the editor was not given.
-fn fill_words(bytes: &mut [u8], known: &HashSet<&str>) {
+/// Fills the letters and digits of these words.
+fn fill_words(bytes: &mut [u8], is_it: impl Fn(&str) -> bool) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     if text.len() != bytes.len() {
         // It is no text.
         bytes.fill(FILLER);
         return;
     }
-    for word in words(&text).filter(|word| !known.contains(word)) {
+    for word in words(&text).filter(|word| is_it(word)) {
         let begin = word.as_ptr().addr() - text.as_ptr().addr();
         let is_of_word = |byte: &u8| {
             byte.is_ascii_alphanumeric() || b"+/-_\\".contains(byte) || !byte.is_ascii()
@@ -221,6 +237,16 @@ mod tests {
             let mut words = typed.split_whitespace();
             assert!(!words.any(|word| kept.contains(word)), "{typed}: {kept}");
         }
+        // Numbers are no token, however many there are.
+        let rows: Vec<_> = (4001..4017)
+            .map(|row| format!("\"{row}\": \"2131\""))
+            .collect();
+        let text = format!(
+            "{{\"name\": \"New name\", \"mapping\": {{{}}}}}",
+            rows.join(",\n")
+        );
+        let kept = at_once(without_secrets(text.as_bytes(), "", async |_: &str| false));
+        assert_eq!(String::from_utf8_lossy(&kept), text);
         let id = "507f1f77bcf86cd799439011";
         let text = format!("{{\"user_group_id\": \"{id}\", \"name\": \"New name\"}}");
         let (kept, is_changed) = without_tokens(text.as_bytes(), id);

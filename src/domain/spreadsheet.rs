@@ -107,7 +107,7 @@ fn brought(field: &str, text: &str) -> Option<&'static str> {
     } else if text.starts_with(|c| c == '-' || dash::is_long(c)) {
         Some(OPTION)
     } else if text.starts_with(['#', '*', '>']) || text.contains(" #") {
-        Some("a text that begins like a comment or a list")
+        Some("a text that looks like a comment or a list")
     } else if ["\\n", "\\r", "\\t"].iter().any(|end| text.ends_with(end)) {
         Some("a text that ends with an escaped line end or tab")
     } else if text.contains("://") {

@@ -183,6 +183,8 @@ pub(crate) async fn say_kept(
     };
     let folders = keeping_folders(|name| std::env::var_os(name));
     let (said, path) = keep(&folders, name, &kept, had_token);
+    // What has fillers in it is not to be sent.
+    let path = path.filter(|_| !had_token && kept == text);
     let next = path.map(|path| next(&quoted(&path.to_string_lossy())));
     let next = next.filter(|next| !next.is_empty());
     let next = next.map_or_else(String::new, |next| format!(": {next}"));

@@ -288,9 +288,14 @@ fn linked(path: &Path) -> Result<PathBuf, CliError> {
         return Err(refused(&format!("it {why}")));
     }
     match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => path
-            .canonicalize()
-            .map_err(|error| refused(&error.to_string())),
+        Ok(found) if found.is_file() => {
+            let path = path.canonicalize();
+            let path = path.map_err(|error| refused(&error.to_string()))?;
+            match private_files::reserved(&path) {
+                Some(why) => Err(refused(&format!("it {why}"))),
+                None => Ok(path),
+            }
+        }
         Ok(found) if found.is_dir() => Err(refused("it is a folder; use a file in it")),
         Ok(found) if found.file_type().is_char_device() || found.file_type().is_fifo() => Err(
             refused("it is not a regular file, and would be replaced by one; use standard output"),

@@ -54,11 +54,13 @@ impl Unparsed {
         let usage = usage.map_or_else(String::new, |usage| format!("\n\n{usage}"));
         // Not every error has the usage.
         let named = if usage.is_empty() {
-            words
+            let is_option = |word: &&str| root.find_subcommand(word).is_none();
+            let words = words.split(' ').skip_while(is_option);
+            words.collect::<Vec<_>>().join(" ")
         } else {
-            &not_there::usage(&error)
+            not_there::usage(&error)
         };
-        let (_, help) = not_there::named_by(named, root);
+        let (_, help) = not_there::named_by(&named, root);
         Self {
             text,
             usage: format!("{usage}\n\nFor help: {help} --help"),

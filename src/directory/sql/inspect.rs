@@ -52,7 +52,7 @@ pub struct Contents {
     pub groups: u32,
     /// Open rotations, creates, updates and hand-offs whose process may still be working on them; not among those below.
     pub in_progress: u32,
-    /// Rotations with an unknown outcome.
+    /// Rotations with an unknown outcome, or in conflict.
     pub open_rotations: u32,
     /// Creates and updates of which it is not known whether they took effect.
     pub open_changes: u32,

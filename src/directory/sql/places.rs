@@ -16,7 +16,7 @@ pub(super) use merging::MERGE;
 use super::{
     fault::Fault,
     groups, history,
-    states::{is_open, open_states, restored},
+    states::{conflicts, is_open, open_states, restored},
 };
 use crate::{
     db::{Access, Asked, Tx, Value, placeholders, record, row, values},
@@ -210,7 +210,7 @@ record!(Place, "places" {
     id = "p.number", name = "p.name", tag = "p.tag",
     groups = "(SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number)",
     open = (concat!(
-        "(SELECT COUNT(*) FROM rotations WHERE place = p.number AND (", open_states!(), " OR handoff IN ('pending', 'failed'))) \
+        "(SELECT COUNT(*) FROM rotations WHERE place = p.number AND (", open_states!(), " OR ", conflicts!(), " OR handoff IN ('pending', 'failed'))) \
         + (SELECT COUNT(*) FROM mutations WHERE place = p.number AND operation <> 'rotate' AND ", is_open!(), ")"
     )),
     last_used = "(SELECT MAX(h.at) FROM history h WHERE h.place = p.number)" or None,

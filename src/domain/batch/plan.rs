@@ -51,7 +51,7 @@ pub enum Skip {
     RotatedSince(String),
     /// The same, outside this directory, and when that was first seen.
     #[error(
-        "its token was changed outside this directory since the batch started{}. To rotate it all the same: {}",
+        "not rotated by the batch: its token was changed outside this directory, as was seen{}. To rotate it all the same: {}",
         seen_at(*.1), .0.command("rotate", "--include-recent")
     )]
     ChangedElsewhere(UserGroupId, Option<Timestamp>),
@@ -74,7 +74,7 @@ impl Skip {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
             Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
             Self::Locked { by, .. } => format!("locked by a change by {by}"),
-            Self::ChangedElsewhere(..) => "with a token that was changed outside this directory since the batch started. To rotate \
+            Self::ChangedElsewhere(..) => "not rotated by the batch: with a token that was changed outside this directory. To rotate \
                                           one all the same: groupdesk rotate ID --include-recent"
                 .to_owned(),
             other => other.to_string(),
@@ -83,9 +83,10 @@ impl Skip {
 }
 
 fn seen_at(at: Option<Timestamp>) -> String {
-    at.map_or_else(String::new, |at| {
-        format!(", as was seen at {}", when::second(at))
-    })
+    at.map_or_else(
+        || " after the batch started".to_owned(),
+        |at| format!(" at {}", when::second(at)),
+    )
 }
 
 /// What is known of a requested group.

@@ -183,7 +183,7 @@ impl Operations {
         let is_own =
             batch.by == self.operator() && age::since(batch.started_at, self.now()) < SAME_SHIFT;
         // A second run sends nothing twice, but the operator of the first one may be about to stop it.
-        // A conflict that nothing has ended yet: the groups that are left may be part of it.
+        // After a conflict the groups that are left may be part of it.
         let is_clear = !batch.is_run() && batch.counts.conflict == 0;
         let usual = if (is_own || !profile.production) && is_clear {
             Level::Key

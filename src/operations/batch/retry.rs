@@ -86,7 +86,13 @@ impl Operations {
                 BatchKind::Rotate => {
                     let changed = self.directory().token_changed_since(place, batch.noted);
                     let changed = changed.await?;
-                    groups.retain(|id| !changed.contains_key(id));
+                    // One that was changed elsewhere may still have the token that this batch was to end.
+                    let is_rotated = |id: &UserGroupId| {
+                        changed
+                            .get(id)
+                            .is_some_and(|token| token.rotation.is_some())
+                    };
+                    groups.retain(|id| !is_rotated(id));
                 }
                 BatchKind::Edit(_) => {
                     let again = self.plan_edit_again(batch.id, true).await?;

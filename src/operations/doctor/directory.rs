@@ -403,10 +403,10 @@ fn waiting(contents: &Contents, around: Around<'_>, report: &mut Report) {
         0 => report.about(AREA).ok("no open rotations"),
         open => report.about(AREA).warning(
             format!(
-                "{}: result unknown",
+                "{}: result unknown, or in conflict",
                 counted(open as usize, "open rotation")
             ),
-            instead.unwrap_or("To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out."),
+            instead.unwrap_or("To find out by reading, run `groupdesk rotations check` for each profile, which also says how to close a conflict; never rotate again to find out."),
         ),
     }
     if contents.open_changes > 0 {

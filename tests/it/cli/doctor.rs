@@ -245,7 +245,7 @@ async fn concerns_are_counted_without_names() {
     let (home, _service) = knowing_acme(lost).await;
     home.exits(7, "rotate acme --yes").await;
     let report = home.json(0, "doctor").await;
-    let (severity, advice) = finding(&report, "1 open rotation: result unknown");
+    let (severity, advice) = finding(&report, "1 open rotation: result unknown, or in conflict");
     assert_eq!(severity, "warning");
     assert!(advice.contains("rotations check"), "{advice}");
     assert!(!report.to_string().contains("acme"), "{report:#}");
@@ -253,7 +253,7 @@ async fn concerns_are_counted_without_names() {
     // One that may be at work is nothing to look after, unless its process has ended.
     let at_work = "1 change in progress";
     let ended = if cfg!(target_os = "linux") {
-        "1 open rotation: result unknown"
+        "1 open rotation: result unknown, or in conflict"
     } else {
         at_work
     };
