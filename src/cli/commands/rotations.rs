@@ -44,7 +44,7 @@ enum Command {
         #[arg(value_name = "NUMBER", value_parser = rotation_number)]
         ids: Vec<i64>,
     },
-    /// Close a rotation that is open or in conflict; its token can then be rotated again
+    /// Close a rotation, open or in conflict; its token can then be rotated again
     Abandon {
         /// Number of the rotation, or m and a number, as history --open lists creates and updates
         #[arg(value_name = "NUMBER", value_parser = abandoned)]

@@ -74,9 +74,11 @@ impl Skip {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
             Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
             Self::Locked { by, .. } => format!("locked by a change by {by}"),
-            Self::ChangedElsewhere(..) => "not rotated by the batch: with a token that was changed outside this directory. To rotate \
-                                          one all the same: groupdesk rotate ID --include-recent"
-                .to_owned(),
+            Self::ChangedElsewhere(..) => {
+                "with a token that was changed outside this directory. To rotate \
+                 one all the same: groupdesk rotate ID --include-recent"
+                    .to_owned()
+            }
             other => other.to_string(),
         }
     }

@@ -340,7 +340,8 @@ async fn neither_resume_nor_retry_rotates_what_was_rotated_elsewhere_since() {
     let not_done = concerns
         .iter()
         .find(|one| matches!(one.kind, ConcernKind::NotDone(..)));
-    assert_eq!(not_done.map(|one| &one.kind), None);
+    // The token that the batch was to end may be that of today.
+    assert!(not_done.is_some());
     // Asked for by its name, it is rotated.
     scene.rotate_now("g000").await.expect("rotated");
 }

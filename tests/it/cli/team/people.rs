@@ -113,7 +113,7 @@ async fn a_viewer_is_proposed_nothing_that_writes(office: &Office, ben: &Home, v
     let reads = "Read it again with a key of the environment: groupdesk -P live get --refresh-all";
     let acknowledge = "groupdesk environment acknowledge live --reason WHY";
     let investigate = format!("Investigate, then run: {acknowledge}");
-    let check = "To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out.";
+    let check = "To find out by reading, run `groupdesk rotations check` for each profile, which also says how to close a conflict; never rotate again to find out.";
     let look = ["groupdesk environment show live", "groupdesk history t-1"];
     let asked = [ASK.to_owned(), of_key(ASK), ASK.to_owned()];
     let (proposed, next) = proposals(ben).await;
