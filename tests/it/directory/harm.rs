@@ -12,8 +12,8 @@ mod recorder;
 use std::{
     collections::{BTreeSet, HashMap},
     env, fs,
-    io::{BufReader, Write},
-    os::unix::fs::{OpenOptionsExt, symlink},
+    io::BufReader,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -45,6 +45,7 @@ use crate::support::{
     at_once::AllGroups as _,
     bare::{GROUPDESK, all_output, bare_after},
     cases::cases,
+    folder::put,
     long,
     world::{place, try_place},
 };
@@ -84,13 +85,6 @@ impl TempFile {
         put(&place.file(), bytes);
         place
     }
-}
-
-/// Writes the bytes to a new file, mode 0600, whatever its name is.
-fn put(path: &Path, bytes: &[u8]) {
-    let mut new = fs::OpenOptions::new();
-    let file = new.write(true).create_new(true).mode(0o600).open(path);
-    file.expect("a new file").write_all(bytes).expect("written");
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {

@@ -1,8 +1,12 @@
 //! Temporary folders. In memory if it has room: elsewhere each commit of thousands of databases waits for the disk.
 
 use std::{
-    fs::{Permissions, set_permissions},
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    fs::{OpenOptions, Permissions, set_permissions},
+    io::Write,
+    os::unix::{
+        fs::{OpenOptionsExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::OnceLock,
@@ -33,6 +37,13 @@ pub(crate) fn temporary() -> TempDir {
 pub(crate) fn named(prefix: &str) -> TempDir {
     let folder = Builder::new().prefix(prefix).tempdir_in(below());
     folder.expect("a folder")
+}
+
+/// Writes the bytes to a new file, mode 0600, also with a name that groupdesk refuses, such as that of a log.
+pub(crate) fn put(path: &Path, bytes: &[u8]) {
+    let mut new = OpenOptions::new();
+    let file = new.write(true).create_new(true).mode(0o600).open(path);
+    file.expect("a new file").write_all(bytes).expect("written");
 }
 
 /// Where they are: a folder of this run in memory, or the usual place, also if `TMPDIR` says so.

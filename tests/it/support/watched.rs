@@ -20,6 +20,7 @@ use super::{
     bare::{GROUPDESK, bare},
     canary::{Canary, FILED_KEY, KEY, OTHER_KEY, TOLD_KEY},
     faults::{Fault, Faults},
+    folder::put,
     world::{self, files_below},
 };
 
@@ -204,7 +205,7 @@ impl Home {
         fs::remove_dir_all(folder).expect("removed");
         groupdesk::platform::private_files::private_folder(folder).expect("made");
         for (file, bytes) in known {
-            groupdesk::platform::private_files::write_new_private(file, bytes).expect("written");
+            put(file, bytes);
         }
     }
 
