@@ -128,20 +128,19 @@ fn lines(bytes: &[u8], part: Range<usize>) -> Vec<Range<usize>> {
 
 /// Fills the letters and digits of these words.
 fn fill_words(bytes: &mut [u8], is_it: impl Fn(&str) -> bool) {
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    if text.len() != bytes.len() {
-        // It is no text.
-        bytes.fill(FILLER);
-        return;
-    }
-    for word in words(&text).filter(|word| is_it(word)) {
-        let begin = word.as_ptr().addr() - text.as_ptr().addr();
-        let is_of_word = |byte: &u8| {
-            byte.is_ascii_alphanumeric() || b"+/-_\\".contains(byte) || !byte.is_ascii()
-        };
-        let word = bytes[begin..begin + word.len()].iter_mut();
-        word.filter(|byte| is_of_word(byte))
-            .for_each(|byte| *byte = FILLER);
+    let read = bytes.to_vec();
+    let is_of_word =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_\\".contains(byte) || !byte.is_ascii();
+    let mut start = 0;
+    for chunk in read.utf8_chunks() {
+        let text = chunk.valid();
+        for word in words(text).filter(|word| is_it(word)) {
+            let begin = start + (word.as_ptr().addr() - text.as_ptr().addr());
+            let word = bytes[begin..begin + word.len()].iter_mut();
+            word.filter(|byte| is_of_word(byte))
+                .for_each(|byte| *byte = FILLER);
+        }
+        start += text.len() + chunk.invalid().len();
     }
 }
 
@@ -247,6 +246,10 @@ mod tests {
         );
         let kept = at_once(without_secrets(text.as_bytes(), "", async |_: &str| false));
         assert_eq!(String::from_utf8_lossy(&kept), text);
+        // A text that is not UTF-8 loses its pieces only.
+        let text = [b"Caf\xe9 ".as_slice(), pieces.join(" ").as_bytes()].concat();
+        let kept = at_once(without_secrets(&text, "", async |_: &str| false));
+        assert_eq!((&kept[..5], &kept[5..9]), (&b"Caf\xe9 "[..], &b"xxxx"[..]));
         let id = "507f1f77bcf86cd799439011";
         let text = format!("{{\"user_group_id\": \"{id}\", \"name\": \"New name\"}}");
         let (kept, is_changed) = without_tokens(text.as_bytes(), id);

@@ -16,6 +16,7 @@ use crate::{
         scrub::without_new_keys,
     },
     directory::TeamLocation,
+    domain::kept_text::without_secrets,
     tui::keymap,
 };
 
@@ -141,12 +142,13 @@ pub(crate) async fn changed(
     let keepable = async |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         let kept = without_new_keys(before, &text);
-        if kept == text {
+        let kept = without_secrets(kept.as_bytes(), before, async |_: &str| false).await;
+        if kept == text.as_bytes() {
             return Some(bytes.to_vec());
         }
         // Of other files of the editor it is not clear where a line begins.
         let is_text = !bytes.contains(&0) && matches!(text, Cow::Borrowed(_));
-        is_text.then(|| kept.into_bytes())
+        is_text.then_some(kept)
     };
     let keep_settings = async |text: &str| {
         if text.trim_end() != before.trim_end() {

@@ -100,6 +100,16 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
         let kept = kept_text(&ran.err);
         assert!(kept.contains("\"8s\"") && !kept.contains(key), "{kept}");
     }
+    // In pieces, as a mail shows a token.
+    let pieces = "6a21d2b4 c07f39e5 1b2c3d4e 9f8a7b6c 5d4e3f2a 7c6b5a4d 2e1f3c4b 8a9b7c6d";
+    editor(&mut home, &format!("s/timeout/timout/; $a # {pieces}"));
+    let ran = home.exits(2, "config edit").await;
+    ran.says("without what may be a secret");
+    let kept = kept_text(&ran.err);
+    assert!(
+        kept.contains("timout") && !kept.contains("6a21d2b4"),
+        "{kept}"
+    );
     // The file is changed by somebody else meanwhile: their version stays, and the edited text is kept beside it.
     let file = home.at("config.toml");
     let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
