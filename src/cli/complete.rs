@@ -129,7 +129,7 @@ fn words_of_help(root: &Command, typed: &[String]) -> Vec<String> {
     let above = typed.split_last().map_or(&[][..], |(_, above)| above);
     let topics = ["json", "exit-codes", "options"];
     let topics = topics.into_iter().filter(|_| above.is_empty());
-    // `help json` takes the words of a command, too.
+    // `help json` also takes the words of a command.
     let above = above.strip_prefix(&["json".to_owned()]).unwrap_or(above);
     let command = above
         .iter()

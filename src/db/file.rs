@@ -126,8 +126,8 @@ pub(crate) fn read_only(path: &Path, patience: Duration) -> rusqlite::Result<Con
     }
 }
 
-/// With the index of its log in memory, where there can be none beside it: nobody has the file open, because who has it
-/// open to write needs one, too.
+/// With the index of its log in memory, where the folder has none and takes none: no process is writing, because a writer
+/// needs the index as well.
 fn with_own_index(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let connection = of_uri(path, "vfs=unix-none", patience)?;
     // Closing it changes nothing either.

@@ -306,9 +306,9 @@ fn about(command: &[String]) -> Option<About> {
         })
     };
     let mut commands: Vec<_> = printed().filter(is_wanted).collect();
-    let is_shape = |shape: &&Shape| commands.is_empty() && shape.name == wanted;
-    let mut of_all = printed().flat_map(|(_, printed)| printed.shapes);
-    if let Some(shape) = of_all.find(|shape| is_shape(shape)) {
+    if commands.is_empty() {
+        let mut of_all = printed().flat_map(|(_, printed)| printed.shapes);
+        let shape = of_all.find(|shape| shape.name == wanted)?;
         commands = printed()
             .filter(|(_, printed)| names(printed).any(|name| name == wanted))
             .collect();
@@ -321,7 +321,7 @@ fn about(command: &[String]) -> Option<About> {
             shapes.push(shape);
         }
     }
-    (!commands.is_empty()).then_some((commands, shapes))
+    Some((commands, shapes))
 }
 
 fn names(printed: &Printed) -> impl Iterator<Item = &'static str> {

@@ -277,8 +277,8 @@ async fn copy(
         let to = to.as_deref().map(file_at).transpose()?;
         let to = to.ok_or_else(|| {
             CliError::Usage(
-                "a team directory can only be copied to a new file; nothing was copied. Pass the file as TO. To copy to another database, copy that file \
-                 there afterwards"
+                "a team directory can only be copied to a new file; nothing was copied. Pass the file as TO. To copy to another \
+                 database, copy that file there afterwards"
                     .into(),
             )
         })?;

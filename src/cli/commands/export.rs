@@ -201,8 +201,8 @@ fn wrong_ending(file: &Path, format: Format, is_chosen: bool) -> Option<String> 
     let (is_csv, is_other) = (ending == "csv", OTHERS.contains(&ending.as_str()));
     let is_json = ["json", "jsonl", "ndjson"].contains(&ending.as_str());
     let (written, advice) = match format {
-        Format::Csv if is_json => ("CSV", "`import` goes by the ending"),
-        Format::Json | Format::JsonLines if is_csv => ("JSON", "`import` goes by the ending"),
+        Format::Csv if is_json => ("CSV", "to import the file, name it .csv"),
+        Format::Json | Format::JsonLines if is_csv => ("JSON", "to import the file, name it .json"),
         _ if is_other && !is_chosen => {
             ("JSON lines", "to choose the format: -o json, jsonl or csv")
         }

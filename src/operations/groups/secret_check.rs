@@ -254,7 +254,7 @@ impl Operations {
 
     /// What may be kept of a text that a person edited and that is not used; see [`without_secrets`].
     pub async fn without_secrets(&self, text: &[u8], given: &str) -> Vec<u8> {
-        // A directory that cannot be read is asked once: a silent server would be waited for with each line.
+        // A directory that cannot be read is asked once: each line would wait for a silent server.
         let is_away = std::cell::Cell::new(false);
         let is_secret = async |text: &str| {
             if is_away.get() {
@@ -346,8 +346,8 @@ fn as_both(fingerprinter: &Fingerprinter, form: &Token) -> [Fingerprint; 2] {
     [fingerprinter.of(form), fingerprinter.of_key(&key)]
 }
 
-/// Hides the reasons of guards that have a token or an API key known here: they are shown wherever a guard applies. Whoever
-/// cannot compare them, such as a viewer, sees them as they are written.
+/// Hides the reasons of guards that contain a token or an API key known to the directory: refusals and reviews show them. A
+/// viewer, who may not compare fingerprints, sees them as they are written.
 pub(crate) async fn hide_secret_reasons(profiles: &mut [Profile], directory: &Directory) {
     if directory.role().is_some() && directory.may(Role::Operator).is_err() {
         return;

@@ -314,7 +314,7 @@ impl<R: Rows> ListPage<R> {
 
     /// The row under the cursor, or why there is none.
     pub fn row<'a>(&'a self, context: &'a Context) -> Result<&'a R::Row, Cow<'static, str>> {
-        self.selected(context).ok_or("none here".into())
+        self.selected(context).ok_or("the list is empty".into())
     }
 
     /// The index of the row under the cursor among those shown.

@@ -311,7 +311,7 @@ pub struct JobError {
     pub wrong_environment: bool,
     /// The group is no longer as it was reviewed; nothing was sent.
     pub is_outdated: bool,
-    /// The field whose text was refused because it has a secret that is known here.
+    /// The field that was refused because its text contains a secret known to the directory.
     pub secret_in: Option<String>,
     /// The directory is unavailable, which has a fixed place of its own on the screen.
     pub is_directory_outage: bool,

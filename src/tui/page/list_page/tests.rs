@@ -259,7 +259,7 @@ fn the_cursor_stays_on_its_row_when_rows_come_and_go() {
     world.page.sync(&mut world.context);
     assert_eq!(on(&world), None);
     let why = world.page.disabled(Action::Enter, &world.context);
-    assert_eq!(why.as_deref(), Some("none here"));
+    assert_eq!(why.as_deref(), Some("the list is empty"));
 }
 
 #[test]
